@@ -1,4 +1,4 @@
-"""Names that workloads ask for and no longer find, and GPUs that are partitioned anew."""
+"""Names that workloads ask for and no longer find, and GPUs that get a new MIG layout."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def test_a_base_of_a_hundred_clusters_is_a_handful_of_sentences():
         "40 waves each; each node is drained: `image` of container `ctr`"
     )
     assert story.verdict == (
-        "100 new errors; 1 privilege more on 1,000 pools, without a grant; the drivers of 4,000 nodes are replaced; "
+        "100 new errors; 1 more privilege on 1,000 pools, without a grant; the drivers of 4,000 nodes are replaced; "
         "1 workload restarts"
     )
     assert story.weight is Weight.GRAVE
@@ -95,7 +95,7 @@ def test_more_and_less_are_told_apart_and_a_pool_more_is_more():
 
     assert len(words(change, Part.MORE)) == 1
     assert len(words(change, Part.LESS)) == 2
-    assert change_view(change).verdict == "1 privilege more on 1 pool; 2 privileges fewer on 1 pool"
+    assert change_view(change).verdict == "1 more privilege on 1 pool; 2 fewer privileges on 1 pool"
     moved = privilege("host-network", ("a",), kind=ChangeKind.MOVED, old="host-network")
     assert len(words(report(changed(privileges=(moved,))), Part.MORE)) == 1
 

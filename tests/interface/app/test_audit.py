@@ -1,4 +1,4 @@
-"""`audit` tells from committed ledgers and grants who held what, from when until when, and by whose leave."""
+"""`audit` tells from committed ledgers and grants who held what, from when until when, and by which grant."""
 
 from __future__ import annotations
 

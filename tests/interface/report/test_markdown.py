@@ -159,7 +159,7 @@ def test_a_thousand_pools_are_a_comment_that_can_be_read():
 
     assert len(shown.splitlines()) < 40
     assert "on all 1,000 pools of 100 clusters" in shown
-    assert text.splitlines()[3].startswith("100 new errors; 1 privilege more on 1,000 pools, without a grant")
+    assert text.splitlines()[3].startswith("100 new errors; 1 more privilege on 1,000 pools, without a grant")
 
 
 def test_an_empty_diff_says_so():

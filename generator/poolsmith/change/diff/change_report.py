@@ -38,7 +38,7 @@ class OwnLeave(StrEnum):
 
 @record
 class SelfGrant:
-    """Something that the change allows itself, in one sentence. `widens`: more passes than before."""
+    """A permission that the change grants itself, in one sentence. `widens`: more passes than before."""
 
     kind: OwnLeave
     subject: str
@@ -61,12 +61,12 @@ class PrivilegeChange:
 
 
 class Outcome(StrEnum):
-    """What becomes of something that leaves the delivery; the worst first."""
+    """What happens to something that leaves the delivery; the worst first."""
 
     UNINSTALLED = "uninstalled"
     """What it installed goes."""
     CONTESTED = "contested"
-    """Two owners hold what it installed, or nobody knows what becomes of it."""
+    """Two owners hold what it installed, or it is unknown what happens to it."""
     DELETED = "deleted"
     """What it applied goes."""
     LEFT = "left"
@@ -226,7 +226,7 @@ class ObjectChange:
 
 @record
 class DriftChange:
-    """What a delivery engine would report as different for ever, new with the change or gone with it."""
+    """What a delivery engine would always show as out of sync, new with the change or gone with it."""
 
     standing: Standing
     what: str

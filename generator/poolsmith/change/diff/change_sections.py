@@ -35,7 +35,7 @@ class Part(StrEnum):
 
     LEAVES = "leaves the delivery"
     UNKNOWN = "can't be told"
-    OWN = "allows itself"
+    OWN = "grants itself"
     OTHERS = "what other pools get from it"
     RELEASE = "release, and what stays behind"
     MORE = "privileges: more"

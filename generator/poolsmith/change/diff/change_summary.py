@@ -142,8 +142,8 @@ def _quiet(report: ChangeReport) -> str:
     if report.is_empty:
         return "nothing changes: no cluster is given anything else than before"
     if not any(_is_delivered(cluster) for cluster in report.clusters):
-        return "nothing that is delivered changes: profiles say more or other things, and come to the same"
-    return "no privilege more, and nothing restarts"
+        return "nothing that is delivered changes: the profiles changed, the output did not"
+    return "no new privileges, no restarts"
 
 
 def _is_delivered(cluster: ClusterDiff) -> bool:
@@ -182,7 +182,7 @@ def _unknown(report: ChangeReport) -> Iterator[str]:
 def _own(report: ChangeReport) -> Iterator[str]:
     wider = sum(item.widens for item in report.self_grants)
     if wider:
-        yield f"it allows itself {counted(wider, 'thing')}"
+        yield f"the change grants itself {counted(wider, 'permission')}"
 
 
 def _others(clusters: Iterable[ClusterDiff]) -> Iterator[str]:
@@ -212,9 +212,9 @@ def _privileges(clusters: tuple[ClusterDiff, ...]) -> Iterator[str]:
         parts = []
         if count.on_nodes:
             on = f" on {counted(count.pools, 'pool')}" if count.pools else ""
-            parts.append(f"{counted(count.on_nodes, 'privilege')} {word}{on}")
+            parts.append(f"{counted(count.on_nodes, f'{word} privilege')}{on}")
         if count.in_api:
-            parts.append(f"{counted(count.in_api, 'right')} {word} in the API")
+            parts.append(f"{counted(count.in_api, f'{word} right')} in the API")
         if parts:
             yield " and ".join(parts) + _granted(count)
 
@@ -236,7 +236,7 @@ def _disturbed(clusters: Iterable[ClusterDiff]) -> Iterator[str]:
         yield f"{counted(len(recreated), 'object')} {'is' if len(recreated) == 1 else 'are'} recreated"
     if mig := by_kind[DisruptionKind.MIG]:
         pools = {(cluster, pool) for cluster, item in mig for pool in item.pools}
-        yield f"GPUs of {counted(len(pools), 'pool')} are partitioned anew"
+        yield f"{counted(len(pools), 'pool')} {'gets' if len(pools) == 1 else 'get'} a new MIG layout"
     if restarts := by_kind[DisruptionKind.RESTART]:
         names = {item.what for _, item in restarts}
         yield f"{counted(len(names), 'workload')} {'restarts' if len(names) == 1 else 'restart'}"
@@ -287,7 +287,7 @@ def _fleet(clusters: Iterable[ClusterDiff]) -> Iterator[str]:
 def _drift(clusters: Iterable[ClusterDiff]) -> Iterator[str]:
     count = sum(not item.cured and item.standing is not Standing.REMOVED for one in clusters for item in one.drift)
     if count:
-        yield f"{counted(count, 'field')} will differ for ever"
+        yield f"{counted(count, 'field')} will always show as out of sync"
 
 
 @record

@@ -87,7 +87,7 @@ def _place(pools: list[str], causes: Causes) -> Location | None:
 
 def _words(old: str, new: str, pools: tuple[str, ...], *, reboots: bool, is_applied: bool) -> str:
     how = f"from `{shorten(old)}` to `{shorten(new)}`" if old != new else f"as `{shorten(new)}` says now"
-    words = f"the GPUs {on_pools(pools)} are partitioned anew, {how}: no pod may use them meanwhile"
+    words = f"the GPUs {on_pools(pools)} get a new MIG layout, {how}: no pod may use them meanwhile"
     if not is_applied:
         return f"{words}; no MIG manager runs there, so that somebody has to do it"
     return f"{words}, and their nodes reboot" if reboots else words

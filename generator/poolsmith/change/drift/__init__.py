@@ -1,1 +1,1 @@
-"""What will a delivery engine report as different for ever? The server's own hand in what is applied, and its cures."""
+"""What will a delivery engine always show as out of sync? The server's own hand in what is applied, and its cures."""

@@ -1,4 +1,4 @@
-"""What a cluster's delivery engine will report as different for ever, and what keeps it from that.
+"""What a cluster's delivery engine will always show as out of sync, and what keeps it from that.
 
 What keeps a field from being reported for ever: a value that is written out, or an entry that ignores it.
 

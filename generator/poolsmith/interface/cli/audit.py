@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     help="Output format.",
 )
 def command(root: Path, clusters: tuple[str, ...], since: str, until: str, output_format: str) -> int:
-    """Print which privilege was held where, from when until when, and who gave leave.
+    """Print who had which privilege, where, from when until when, and which grant allowed
+    it.
 
     It is told from the ledgers and grants that were committed, on the branch's own line of commits; nothing is
     generated anew, and nothing but git objects is read. What can't be read is told, and the exit code is 1.

@@ -32,7 +32,7 @@ _DIFFS = ("legacy", "server-side", "structured-merge")
     help="Output format.",
 )
 def command(root: Path, clusters: tuple[str, ...], engine: str | None, diff: str | None, output_format: str) -> int:
-    """Print what Argo CD or Flux will report as different for ever.
+    """Print what Argo CD or Flux will always show as out of sync.
 
     These are fields that the API server stores otherwise than they are applied, or that somebody else writes: which of
     them an engine shows depends on how it compares. What is generated for them is told beside them. With `--engine

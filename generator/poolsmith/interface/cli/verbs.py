@@ -16,7 +16,7 @@ VERBS = {
     "init": ("initialize", "Start a project: a CLUSTER with one pool, policies, hooks, a pipeline, owners."),
     "generate": ("generate", "Generate output/ from profiles/."),
     "check": ("check", "Check the project and its output, or the manifests in PATHS."),
-    "run": ("run", "Generate output/ and check all of it, in one run."),
+    "run": ("run", "Generate output/ from profiles/, and check all of it: `generate` and `check` in one run."),
     "template": ("template", "Print the custom resources that the chart renders from Helm values, without Helm."),
     "expand": ("expand", "Print what the operator creates at run time, without a cluster."),
     "ledger": (
@@ -24,12 +24,12 @@ VERBS = {
         "Print who may do what to the nodes and to the cluster, and which profile line causes it.",
     ),
     "images": ("images", "Print every image that the nodes will pull, for mirrors and scanners."),
-    "audit": ("audit", "Print which privilege was held where, from when until when, and who gave leave."),
+    "audit": ("audit", "Print who had which privilege, where, from when until when, and which grant allowed it."),
     "inventory": (
         "inventory",
         "Print what the pools have: selectors, taints, resources, runtime classes, drivers, owners.",
     ),
-    "drift": ("drift", "Print what Argo CD or Flux will report as different for ever."),
+    "drift": ("drift", "Print what Argo CD or Flux will always show as out of sync."),
     "grants": ("grants", "Print the smallest grants for all privileges that nobody has granted yet."),
     "diff": ("diff", "Print what a change does to the fleet, held against the revision that it is to be merged into."),
     "upgrade": ("upgrade", "Tell what another release or driver does to clusters, and write it into their profiles."),

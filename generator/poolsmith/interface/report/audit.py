@@ -1,4 +1,4 @@
-"""Who held which privilege where, by whose leave, from when until when: for auditors."""
+"""Who had which privilege, where, from when until when, and which grant allowed it: for auditors."""
 
 from __future__ import annotations
 

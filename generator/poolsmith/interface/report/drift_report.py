@@ -43,7 +43,7 @@ def _state(differing: int, uncured: int) -> str:
     """How many of the fields that are told differ, and how many make the engine fail."""
     if not uncured:
         return "in sync"
-    differ = f"{_fields(differing)} will differ for ever" if differing else ""
+    differ = f"{_fields(differing)} will always show as out of sync" if differing else ""
     fail = f"{_fields(uncured - differing)} will make it fail" if uncured > differing else ""
     return ", ".join(filter(None, (differ, fail)))
 
