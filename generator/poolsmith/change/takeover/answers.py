@@ -15,6 +15,7 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.fleet.profiles.shared_destinations import ArgoCluster
+from poolsmith.gpu.catalog.operator_names import OPERATOR_NAMESPACE
 from poolsmith.kubernetes.repository.argo_destination import IN_CLUSTER_SERVER, argo_target
 
 if TYPE_CHECKING:
@@ -58,7 +59,6 @@ _SYSTEMS = ("ubuntu 24.04", "ubuntu 22.04")
 _GPU = "NVIDIA-L40S"
 _KERNELS = {"24.04": "6.8.0-60-generic", "22.04": "5.15.0-105-generic"}
 _LABEL = "example.com/gpu-pool"
-_DEFAULT_NAMESPACE = "gpu-operator"
 
 
 @record
@@ -138,7 +138,7 @@ def cluster_profile(
     by_claims = value_at(present.installation.values, ("gpuCluster", "deployCR")) is True
     put["stack", "kind"], put["stack", "release"] = "gpu-cluster" if by_claims else "operator", tag
     namespace = present.installation.namespace
-    if namespace and namespace != _DEFAULT_NAMESPACE:
+    if namespace and namespace != OPERATOR_NAMESPACE:
         put["stack", "namespace"] = namespace
     _given(cluster, ("poolLabel",), label, _LABEL)
     _delivery(cluster, present, answers, around)

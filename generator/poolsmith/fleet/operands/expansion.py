@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
+from poolsmith.gpu.catalog.operator_names import OPERATOR_NAMESPACE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -49,7 +50,7 @@ class ClusterState:
     nodes: tuple[Node, ...]
     resources: tuple[KubernetesObject, ...]
     objects: tuple[KubernetesObject, ...] = ()
-    namespace: str = "gpu-operator"
+    namespace: str = OPERATOR_NAMESPACE
     os_release: Mapping[str, str] | None = None
     service_monitors: bool = False
     api_versions: frozenset[str] = frozenset()

@@ -16,6 +16,7 @@ from poolsmith.core.record import record
 from poolsmith.fleet.operands.kube import NotModelled, OperatorError, worded
 from poolsmith.fleet.operands.operand_containers import image_path
 from poolsmith.gpu.catalog.node_labels import GPU_PRESENT, KERNEL, OS_ID, OS_VERSION
+from poolsmith.gpu.catalog.operator_names import OPERATOR_NAMESPACE
 from poolsmith.gpu.drivers.driver_image import UnreadableVersionError, os_tag
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class Context:
     policy: ClusterPolicySpec | None
     nodes: tuple[Node, ...]
     runtime: str
-    namespace: str = "gpu-operator"
+    namespace: str = OPERATOR_NAMESPACE
     os_release: Mapping[str, str] | None = None
     objects: tuple[KubernetesObject, ...] = ()
     service_monitors: bool = False

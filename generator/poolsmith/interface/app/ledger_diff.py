@@ -19,6 +19,7 @@ from poolsmith.fleet.operands.install import InstallationInput, install
 from poolsmith.fleet.profiles.fleet import PROFILES
 from poolsmith.gpu.catalog.charts import read_chart
 from poolsmith.gpu.catalog.operands import operand_releases
+from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART, OPERATOR_NAMESPACE
 from poolsmith.gpu.catalog.upgrades import read_installations
 from poolsmith.guard.ledger.installed_ledger import installed_ledger
 from poolsmith.guard.ledger.ledger import Ledger
@@ -134,7 +135,6 @@ def _ledger(prediction: Prediction | None, chosen: LedgerFilter) -> Ledger:
     return _NOTHING if prediction is None else kept(prediction.ledger, chosen)
 
 
-_CHART = "gpu-operator"
 _RUNTIME = "containerd://2.1.4"
 
 
@@ -240,11 +240,13 @@ def _values(settings: Sequence[str]) -> dict[str, Any]:
 
 
 def _installed(release: str, values: dict[str, Any]) -> Installation:
-    chart = read_chart(_CHART, release)
+    chart = read_chart(OPERATOR_CHART, release)
     if release not in operand_releases() or chart is None:
         known = sorted(operand_releases(), key=version_key, reverse=True)
         raise UsageError(f"the operands of release `{release}` are not in the catalog; {did_you_mean(release, known)}")
     nodes = tuple(
         Node(name=name, labels=labels, runtime=_RUNTIME) for name, labels in read_installations().nodes.items()
     )
-    return install(InstallationInput(release=release, namespace=_CHART, nodes=nodes, values=values, chart=chart))
+    return install(
+        InstallationInput(release=release, namespace=OPERATOR_NAMESPACE, nodes=nodes, values=values, chart=chart)
+    )
