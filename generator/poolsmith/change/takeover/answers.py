@@ -15,6 +15,7 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.fleet.profiles.shared_destinations import ArgoCluster
+from poolsmith.gpu.catalog.container_runtimes import CONTAINERD
 from poolsmith.gpu.catalog.operator_names import OPERATOR_NAMESPACE
 from poolsmith.kubernetes.repository.argo_destination import IN_CLUSTER_SERVER, argo_target
 
@@ -82,7 +83,7 @@ def possible_drafts(
     distributions = [answers.distribution] if answers.distribution else _commonest_first(catalog)
     for distribution in distributions:
         entry = catalog.distributions.get(distribution)
-        runtimes = [answers.runtime] if answers.runtime else list(entry.rules) if entry is not None else ["containerd"]
+        runtimes = [answers.runtime] if answers.runtime else list(entry.rules) if entry is not None else [CONTAINERD]
         for runtime in runtimes:
             for system in [answers.system] if answers.system else _SYSTEMS:
                 yield _draft(present, tag, answers, around, (distribution, runtime, system))

@@ -42,7 +42,7 @@ from poolsmith.core.sources.source_file import digest
 from poolsmith.gpu.catalog.chart_contents import image_components, nulls_of
 from poolsmith.gpu.catalog.chart_workloads import read_chart_workloads, read_child_pods
 from poolsmith.gpu.catalog.charts import read_chart
-from poolsmith.gpu.catalog.container_toolkit import runtimes_from
+from poolsmith.gpu.catalog.container_runtimes import runtimes_from
 from poolsmith.gpu.catalog.drift_facts import list_defaults, null_defaults
 from poolsmith.gpu.catalog.driver_images import read_driver_images
 from poolsmith.gpu.catalog.gpu_clusters import read_gpu_cluster
