@@ -25,9 +25,8 @@ from poolsmith.fleet.operands.gpu_cluster.gpu_cluster_operands import dcgm, dra_
 from poolsmith.fleet.operands.gpu_cluster.pod_settings import GpuClusterRequest, selector_breaks
 from poolsmith.fleet.operands.kube import NotModelled, OperatorError, owner_reference
 from poolsmith.fleet.operands.operand_containers import operator_variable
-from poolsmith.fleet.operands.operator_labels import has_gpu
 from poolsmith.gpu.catalog.gpu_clusters import GpuClusterEntry, GpuClusterState, gpu_cluster_releases, read_gpu_cluster
-from poolsmith.gpu.catalog.node_labels import DEPLOY, GPU_PRESENT
+from poolsmith.gpu.catalog.node_labels import DEPLOY, GPU_PRESENT, has_gpu
 from poolsmith.gpu.catalog.operator_names import OPERATOR_NAME
 
 if TYPE_CHECKING:
