@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.record import record
-from poolsmith.fleet.plan.pool_facts import pool_facts
 from poolsmith.fleet.plan.sharing.mig import WHOLE_GPU, is_partitioned
 from poolsmith.fleet.plan.sharing.mig_geometry import UNIFORM
 from poolsmith.gpu.catalog.node_labels import (
@@ -27,21 +26,23 @@ if TYPE_CHECKING:
     from poolsmith.fleet.plan.plan import PoolPlan
     from poolsmith.gpu.catalog.gpus import Gpus
     from poolsmith.gpu.nodes.live_nodes import LiveNode
+    from poolsmith.gpu.nodes.node_facts import NodeFacts
 
 
 @record
 class Known:
-    """What is compared with: of each pool the resources that its plugins advertise by name, and whether how many of
-    them there are follows from the profile alone."""
+    """What nodes of one pool are compared with: what its profile says of them, for each system; the resources that its
+    plugins advertise by name, and whether how many of them there are follows from the profile alone."""
 
     gpus: Gpus
+    facts: tuple[NodeFacts, ...]
     offers: frozenset[str]
     counts: bool
 
 
 def facts_of(node: LiveNode, pool: PoolPlan, known: Known) -> Iterator[Difference]:
     """Facts that contradict the profile; what neither node nor profile tells is no contradiction."""
-    yield from compare(node.facts, pool_facts(pool), known.gpus).differs
+    yield from compare(node.facts, known.facts, known.gpus).differs
     yield from _of_slices(node, pool)
     yield from _of_offers(node, pool, known)
 
