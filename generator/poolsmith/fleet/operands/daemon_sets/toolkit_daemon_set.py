@@ -41,7 +41,8 @@ _FILE_SOURCE = "file="
 def mount_runtime(pod: Pod, container: Container, context: Context, *, drop_in: bool = True) -> None:
     """Variables and mounts for the one runtime of the cluster; paths of the user win over the defaults."""
     runtime = context.container_runtime
-    if runtime is None or context.runtime not in context.behaviour["runtimeFiles"]:
+    files = context.behaviour["runtimeFiles"]
+    if runtime is None or context.runtime not in files or "config" not in runtime.variables:
         raise NotModelled(f"container runtime {context.runtime}")
     set_env(container, "RUNTIME", context.runtime)
     nri = context.behaviour["nri"] if context.spec.nri else "none"
