@@ -11,7 +11,7 @@ from poolsmith.core.sources.yaml_reader import read_documents
 from poolsmith.fleet.profiles.node_pool import Taint, TaintEffect
 from poolsmith.kubernetes.cel import Bindings, CelEnvironment, engine_problem
 from poolsmith.project.output.kustomization import build
-from poolsmith.project.output.provisioners import _TOOLS, NodeMarks, snippet
+from poolsmith.project.output.provisioners import _TOOLS, NodeSettings, snippet
 from poolsmith.project.output.readme import _code, _escape
 
 ARGO = "{engine: argocd, repoURL: https://git.example.com/gpu.git%s}"
@@ -402,7 +402,7 @@ COMMANDS = ("kubelet", "microk8s", "gke", "aks", "k0s")
 @pytest.mark.parametrize("tool", sorted(_TOOLS))
 @pytest.mark.parametrize(("labels", "taints"), [(LABELS, TAINTS), (LABELS, ()), ({}, TAINTS)])
 def test_a_snippet_says_every_label_and_taint_in_the_tools_words(tool, labels, taints):
-    text = snippet(tool, NodeMarks(pool="pool-a", labels=labels, taints=taints))
+    text = snippet(tool, NodeSettings(pool="pool-a", labels=labels, taints=taints))
 
     for key, value in labels.items():
         assert key in text
@@ -421,7 +421,7 @@ STARTUP = (Taint(key="readiness.k8s.io/gpu-not-ready", effect=TaintEffect.NO_SCH
 
 @pytest.mark.parametrize("tool", sorted(_TOOLS))
 def test_a_startup_taint_is_a_taint_that_the_tool_does_not_put_back(tool):
-    text = snippet(tool, NodeMarks(pool="pool-a", labels=LABELS, taints=TAINTS, startup=STARTUP))
+    text = snippet(tool, NodeSettings(pool="pool-a", labels=LABELS, taints=TAINTS, startup=STARTUP))
 
     assert STARTUP[0].key in text
     if tool == "karpenter":
@@ -444,14 +444,14 @@ def test_a_startup_taint_is_a_taint_that_the_tool_does_not_put_back(tool):
     ],
 )
 def test_a_cloud_is_told_to_install_no_driver_beside_the_operators(tool, words):
-    marks = NodeMarks(pool="pool-a", labels=LABELS, own_driver=True, accelerator="nvidia-l4", gpus=2)
+    marks = NodeSettings(pool="pool-a", labels=LABELS, own_driver=True, accelerator="nvidia-l4", gpus=2)
     command = shlex.split(snippet(tool, marks))
 
     assert [word for word in command if word in words] == words
 
 
 def test_the_driver_of_a_cloud_stays_where_it_is_the_only_one():
-    marks = NodeMarks(pool="pool-a", labels=LABELS, has_operator=False)
+    marks = NodeSettings(pool="pool-a", labels=LABELS, has_operator=False)
 
     assert "gpu-driver-version=default" in snippet("gke", marks)
     assert "--gpu-driver" not in snippet("aks", marks)
@@ -459,7 +459,7 @@ def test_the_driver_of_a_cloud_stays_where_it_is_the_only_one():
 
 @pytest.mark.parametrize("tool", COMMANDS)
 def test_a_command_holds_no_character_that_a_shell_acts_on(tool):
-    text = snippet(tool, NodeMarks(pool="a; rm -rf ~", labels={"x/$(id)": "`id`"}))
+    text = snippet(tool, NodeSettings(pool="a; rm -rf ~", labels={"x/$(id)": "`id`"}))
 
     assert "; rm" not in shlex.join(shlex.split(text)).replace("'", "") or shlex.split(text)
     assert any("a; rm -rf ~" in word or "$(id)" in word for word in shlex.split(text))

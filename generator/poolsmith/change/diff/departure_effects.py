@@ -17,13 +17,14 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, words
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.fleet.profiles.cluster import NfdProvider
+from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.project.output.pools import FOLDER as POOLS
 
 if TYPE_CHECKING:
     from poolsmith.change.diff.delivery_objects import DeliveryObject
     from poolsmith.change.review.seen_cluster import SeenCluster
 
-_OPERATOR, _DISCOVERY = "gpu-operator", "node-feature-discovery"
+_DISCOVERY = "node-feature-discovery"
 _FINALIZER = "resources-finalizer.argocd.argoproj.io"
 _PRUNE_JOB = "Node Feature Discovery's prune job, which takes the feature labels off all nodes"
 _LATER = (
@@ -47,13 +48,13 @@ class Leaving:
 
     @property
     def title(self) -> str:
-        if self.item.chart == _OPERATOR:
+        if self.item.chart == OPERATOR_CHART:
             return "the GPU Operator"
         return f"`{shorten(self.item.chart or self.item.name)}`"
 
     @property
     def is_operator(self) -> bool:
-        return self.item.chart == _OPERATOR
+        return self.item.chart == OPERATOR_CHART
 
     @property
     def has_prune_job(self) -> bool:

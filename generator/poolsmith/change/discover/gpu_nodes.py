@@ -1,120 +1,33 @@
-"""Nodes as the API server tells of them: what is of a wrong type, or longer than it may be, says nothing.
-
-Nodes with GPUs: what each says of itself, and the fewest pools that say the same.
-"""
+"""Nodes with GPUs of a cluster: what each says of itself, and the fewest pools that say the same."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from poolsmith.core.record import record
-from poolsmith.core.sources.pod_template import mapping, mappings, word
-from poolsmith.fleet.operands.operator_labels import has_gpu
+from poolsmith.core.sources.pointer import split
 from poolsmith.gpu.catalog.node_labels import (
     CC_MODE,
     DEPLOY_DRIVER,
     DEVICE_PLUGIN_CONFIG,
-    DRIVER_VERSION,
     FEATURE,
-    GPU_COUNT,
-    GPU_PRESENT,
-    GPU_PRODUCT,
-    KERNEL,
     MIG_CONFIG,
-    OS_ID,
-    OS_VERSION,
     PCI_MELLANOX,
     VGPU_CONFIG,
     WORKLOAD,
-    driver_version,
-    product_of,
 )
-from poolsmith.kubernetes.live.api_resources import NODES
+from poolsmith.gpu.nodes.live_nodes import live_nodes
+from poolsmith.gpu.nodes.node_facts import Told
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from poolsmith.gpu.catalog.gpus import Gpus
     from poolsmith.gpu.catalog.live_cluster import NodeMarks
+    from poolsmith.gpu.nodes.live_nodes import LiveNode, Taint
     from poolsmith.kubernetes.live.snapshot import Snapshot
-
-
-Taint = tuple[str, str, str]
-"""Key, value, effect."""
-_LONGEST = 253
-"""No label, taint or version of Kubernetes is longer."""
-_GPU_RESOURCES = re.compile(
-    r"nvidia\.com/(?:gpu(?:\.shared)?|mig-[\w.-]+|pgpu|cc_gpu|NVIDIA_[A-Za-z0-9]{1,20}-\d{1,3}[QCAB])"
-)
-"""Whole and shared GPUs, slices, the aliases of the plugins for machines, types of vGPUs. Source:
-NVIDIA/k8s-device-plugin; NVIDIA/kubevirt-gpu-device-plugin; kubevirt.io user guide, mediated devices."""
-
-
-@record(kw_only=False)
-class LiveNode:
-    """`info` is what the kubelet says of the machine; `capacity` what it has, and `allocatable` what pods may have of
-    it; `conditions` are the status of each by its type."""
-
-    name: str
-    labels: dict[str, str]
-    annotations: dict[str, str]
-    taints: tuple[Taint, ...]
-    info: dict[str, str]
-    capacity: dict[str, str]
-    allocatable: dict[str, str]
-    conditions: dict[str, str]
-
-    def carries_gpu(self, gpus: Gpus) -> bool:
-        """Whether feature discovery or the operator label it so, or a plugin advertises one."""
-        labels = self.labels
-        if has_gpu(labels) or labels.get(GPU_PRESENT) == "true" or GPU_PRODUCT in labels:
-            return True
-        return any(value not in ("", "0") for value in self.offered(gpus).values())
-
-    def offered(self, gpus: Gpus) -> dict[str, str]:
-        """Resources of GPUs that plugins have told the kubelet of, with how many there are."""
-        return {
-            key: value
-            for key, value in self.capacity.items()
-            if _GPU_RESOURCES.fullmatch(key) or key in gpus.by_resource
-        }
-
-
-def live_nodes(snapshot: Snapshot) -> tuple[LiveNode, ...]:
-    """By name."""
-    found = (_node(body) for body in snapshot.items(NODES))
-    return tuple(sorted(found, key=lambda node: node.name))
-
-
-def _node(body: dict[str, Any]) -> LiveNode:
-    metadata, status = body["metadata"], mapping(body.get("status"))
-    return LiveNode(
-        str(metadata["name"]),
-        _texts(metadata.get("labels")),
-        _texts(metadata.get("annotations")),
-        tuple(_taints(body)),
-        _texts(status.get("nodeInfo")),
-        _texts(status.get("capacity")),
-        _texts(status.get("allocatable")),
-        {word(item.get("type")): word(item.get("status")) for item in mappings(status.get("conditions"))},
-    )
-
-
-def _taints(body: Mapping[str, Any]) -> list[Taint]:
-    given = mappings(mapping(body.get("spec")).get("taints"))
-    taints = [(word(item.get("key")), word(item.get("value")), word(item.get("effect"))) for item in given]
-    return [taint for taint in taints if taint[0]]
-
-
-def _texts(found: Any) -> dict[str, str]:
-    return {
-        key: str(value)
-        for key, value in mapping(found).items()
-        if isinstance(key, str) and isinstance(value, str | int) and len(key) + len(str(value)) <= 2 * _LONGEST
-    }
 
 
 KATA = "katacontainers.io/kata-runtime"
@@ -126,6 +39,7 @@ TEES = (
 )
 """Source: kata-containers/kata-containers, kata-deploy; node-feature-discovery, feature `cpu.security`."""
 _OF_GPU = "nvidia.com/"
+_LABELS = ("metadata", "labels")
 _OF_A_POOL = (
     *("product", "count", "os.id", "arch", "runtime", "workload"),
     *("mig", "sharing", "vgpu", "cc", "tee"),
@@ -152,6 +66,11 @@ class GpuNode:
     taints: tuple[Taint, ...]
     capacity: dict[str, str]
     said: dict[str, Said] = field(default_factory=dict)
+
+    def put(self, what: str, value: str | None, where: str) -> None:
+        """The first that says something counts."""
+        if value:
+            self.said.setdefault(what, Said(value, where))
 
     def get(self, what: str) -> str | None:
         found = self.said.get(what)
@@ -185,41 +104,45 @@ def gpu_nodes(snapshot: Snapshot, marks: NodeMarks, gpus: Gpus) -> tuple[GpuNode
 def _said(live: LiveNode, marks: NodeMarks) -> GpuNode:
     lasting = tuple(taint for taint in live.taints if not taint[0].startswith(marks.passing))
     node = GpuNode(live.name, live.labels, lasting, live.capacity)
-    _say(node, live.info, marks)
+    _say_machine(node, live)
+    _say_cluster(node, live, marks)
+    _say_use(node, live)
     return node
 
 
-def _say(node: GpuNode, info: Mapping[str, str], marks: NodeMarks) -> None:
-    labels, said = node.labels, node.said
+def _say_machine(node: GpuNode, live: LiveNode) -> None:
+    facts = live.facts
+    version = facts.runtime_versions[:1]
+    for what, told in (
+        ("os.id", facts.system_id),
+        ("os.version", facts.system_version),
+        ("kernel", _first(facts.kernels)),
+        ("arch", _first(facts.architectures)),
+        ("runtime", _first(facts.runtimes)),
+        ("runtime.version", Told(_released(version[0].value), version[0].pointer) if version else None),
+        ("product", _first(facts.products)),
+        ("count", _first(facts.counts)),
+        ("driver", _first(facts.drivers)),
+    ):
+        if told is not None and told.value:
+            node.said[what] = Said(told.value, _words(told.pointer))
 
-    def put(what: str, value: str | None, where: str) -> None:
-        if value:
-            said.setdefault(what, Said(value, where))
 
-    put("os.id", labels.get(OS_ID), f"label {OS_ID}")
-    put("os.version", labels.get(OS_VERSION), f"label {OS_VERSION}")
-    put("os.image", info.get("osImage"), "nodeInfo.osImage")
-    if (system := marks.system(info.get("osImage", ""))) is not None:
-        put("os.id", system[0], "nodeInfo.osImage")
-        if said["os.id"].value == system[0]:
-            put("os.version", system[1], "nodeInfo.osImage")
-    put("kernel", info.get("kernelVersion"), "nodeInfo.kernelVersion")
-    put("kernel", labels.get(KERNEL), f"label {KERNEL}")
-    put("arch", info.get("architecture"), "nodeInfo.architecture")
-    runtime, _, version = info.get("containerRuntimeVersion", "").partition("://")
-    put("runtime", runtime, "nodeInfo.containerRuntimeVersion")
-    put("runtime.version", version.partition("-")[0].partition("+")[0], "nodeInfo.containerRuntimeVersion")
-    put("kubelet", info.get("kubeletVersion"), "nodeInfo.kubeletVersion")
-    distribution = marks.distribution(labels, info.get("kubeletVersion", ""), info.get("osImage", ""))
-    put("distribution", distribution, "nodeInfo.kubeletVersion, nodeInfo.osImage and labels")
-    whole, part = product_of(labels)
-    put("product", whole, f"label {GPU_PRODUCT}")
-    if not part:
-        put("count", labels.get(GPU_COUNT), f"label {GPU_COUNT}")
-    put("driver", driver_version(labels), f"label {DRIVER_VERSION}")
+def _say_cluster(node: GpuNode, live: LiveNode, marks: NodeMarks) -> None:
+    """What the kubelet tells of the cluster that it is part of."""
+    image, kubelet = live.info.get("osImage", ""), live.info.get("kubeletVersion", "")
+    node.put("os.image", image, "nodeInfo.osImage")
+    node.put("kubelet", kubelet, "nodeInfo.kubeletVersion")
+    distribution = marks.distribution(live.labels, kubelet, image)
+    node.put("distribution", distribution, "nodeInfo.kubeletVersion, nodeInfo.osImage and labels")
+
+
+def _say_use(node: GpuNode, live: LiveNode) -> None:
+    """What somebody wants of the node, or has made of it."""
+    labels = live.labels
     for tee, key in TEES:
         if labels.get(key) == "true":
-            put("tee", tee, f"label {key}")
+            node.put("tee", tee, f"label {key}")
     for what, key in (
         ("mig", MIG_CONFIG),
         ("sharing", DEVICE_PLUGIN_CONFIG),
@@ -230,9 +153,24 @@ def _say(node: GpuNode, info: Mapping[str, str], marks: NodeMarks) -> None:
         ("driver.deploy", DEPLOY_DRIVER),
         ("mellanox", PCI_MELLANOX),
     ):
-        put(what, labels.get(key), f"label {key}")
-    if part:  # one size of slices, which take the place of whole GPUs
-        put("mig", f"all-{part}", f"label {GPU_PRODUCT}")
+        node.put(what, labels.get(key), f"label {key}")
+    for part in live.facts.slices:  # one size of slices, which take the place of whole GPUs
+        node.put("mig", f"all-{part.value}", _words(part.pointer))
+
+
+def _first(told: tuple[Told, ...]) -> Told | None:
+    return told[0] if told else None
+
+
+def _released(version: str) -> str:
+    """A version without what a distribution appends to it."""
+    return version.partition("-")[0].partition("+")[0]
+
+
+def _words(pointer: str) -> str:
+    """A place on a node, for people: `label a`, `nodeInfo.b`."""
+    steps = split(pointer)
+    return f"label {steps[-1]}" if steps[:2] == _LABELS else f"nodeInfo.{steps[-1]}"
 
 
 def pool_label(

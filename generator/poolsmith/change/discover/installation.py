@@ -12,11 +12,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.change.discover.stack import KUSTOMIZATIONS, OPERATOR, SOURCES, sources_of
+from poolsmith.change.discover.stack import KUSTOMIZATIONS, SOURCES, sources_of
 from poolsmith.change.takeover.found import Present
 from poolsmith.core.diagnostics.masking import MASK
 from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import MISSING, copied, value_at
+from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.gpu.catalog.projections import read_projection
 from poolsmith.kubernetes.live.snapshot import HELM_RECORDS
 from poolsmith.kubernetes.repository.delivered import Installation, ValuesLayer
@@ -121,7 +122,7 @@ def present_of(name: str, tag: str | None, stack: Stack, snapshot: Snapshot, cat
     engine = {"HelmRelease": "flux", "Application": "argocd"}.get(kind)
     beside = [body for resource in (KUSTOMIZATIONS, *SOURCES) for body in snapshot.items(resource)]
     installation = Installation(
-        chart=OPERATOR,
+        chart=OPERATOR_CHART,
         document=anchor,
         version=tag,
         repository=_repository(stack),
@@ -141,7 +142,7 @@ def record_of(stack: Stack, snapshot: Snapshot) -> KubernetesObject | None:
     """Helm's record of the operator's chart, where it was read."""
     for item in snapshot.items(HELM_RECORDS):
         spec, namespace = mapping(item.get("spec")), item["metadata"].get("namespace")
-        if str(spec.get("chart")).endswith(OPERATOR) and namespace == stack.namespace:
+        if str(spec.get("chart")).endswith(OPERATOR_CHART) and namespace == stack.namespace:
             return item
     return None
 

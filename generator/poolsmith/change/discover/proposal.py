@@ -21,7 +21,7 @@ from poolsmith.change.discover.proposed_pools import (
     is_sandboxed,
     referred,
 )
-from poolsmith.change.discover.stack import KUSTOMIZATIONS, OPERATOR, cluster_in, find_stack
+from poolsmith.change.discover.stack import KUSTOMIZATIONS, cluster_in, find_stack
 from poolsmith.change.takeover.answers import Answers, cluster_profile
 from poolsmith.change.takeover.draft import ClusterDraft, ProfileDraft
 from poolsmith.change.takeover.found import Present, tag_of
@@ -32,6 +32,7 @@ from poolsmith.core.shape.field import DNS_LABEL, matches
 from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.gpu.catalog.live_cluster import read_node_marks
+from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.project.run.argo_destinations import argo_clusters_of
 
 if TYPE_CHECKING:
@@ -191,11 +192,11 @@ class _Proposing:
             if (found := cluster_in(item)) is not None:
                 return found
         own = str(body["metadata"]["name"]) if body is not None else ""
-        for suffix in (f"-{OPERATOR}", "-device-plugin-chart", "-device-plugin"):
+        for suffix in (f"-{OPERATOR_CHART}", "-device-plugin-chart", "-device-plugin"):
             own = own.removesuffix(suffix)
         for text in (own, self._snapshot.context):
             name = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:60].strip("-")
-            if name and name not in (OPERATOR, "admin", "default"):
+            if name and name not in (OPERATOR_CHART, "admin", "default"):
                 return name
         return "cluster"
 

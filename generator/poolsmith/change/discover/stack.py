@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word
+from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART, OPERATOR_NAME
 from poolsmith.kubernetes.live.api_resources import (
     CC_RUNTIMES,
     CLUSTER_POLICIES,
@@ -46,7 +47,7 @@ EVERYWHERE = (
 )
 """What is read of a cluster of which nothing is known yet, in all namespaces."""
 _CHART, _PART, _INSTANCE = "helm.sh/chart", "app.kubernetes.io/component", "app.kubernetes.io/instance"
-OPERATOR, PLUGIN, EXPORTER = "gpu-operator", "nvidia-device-plugin", "dcgm-exporter"
+PLUGIN, EXPORTER = "nvidia-device-plugin", "dcgm-exporter"
 _NFD = "node-feature-discovery"
 _OF_CLUSTER = re.compile(r"(?:^|/)output/clusters/([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)/")
 
@@ -74,8 +75,10 @@ def find_stack(snapshot: Snapshot) -> Stack | None:
     """None where neither an operator nor a device plugin's chart runs."""
     rows = list(_charts(snapshot))
     operator: tuple[KubernetesObject, str, str | None] | None
-    operator = next((row for row in rows if row[1] == OPERATOR and _labels(row[0]).get(_PART) == OPERATOR), None)
-    operator = operator or next((row for row in rows if row[1] == OPERATOR), None)
+    operator = next(
+        (row for row in rows if row[1] == OPERATOR_CHART and _labels(row[0]).get(_PART) == OPERATOR_NAME), None
+    )
+    operator = operator or next((row for row in rows if row[1] == OPERATOR_CHART), None)
     told = f"label {_CHART}"
     if operator is None:
         operator, told = _operator_without_chart(snapshot), "the image's tag"
@@ -91,7 +94,7 @@ def find_stack(snapshot: Snapshot) -> Stack | None:
             object=next(iter(policies or claims), None),
             drivers=snapshot.items(DRIVERS),
             has_discovery=any(chart == _NFD and _labels(item).get(_INSTANCE) == instance for item, chart, _ in rows),
-            delivered=_deliverer(snapshot, OPERATOR),
+            delivered=_deliverer(snapshot, OPERATOR_CHART),
         )
     plugin = next((row for row in rows if row[1] == PLUGIN), None) or _plain_plugin(snapshot)
     if plugin is None:
@@ -114,7 +117,7 @@ def _charts(snapshot: Snapshot) -> Iterator[tuple[KubernetesObject, str, str]]:
     for resource in (DAEMON_SETS, DEPLOYMENTS):
         for body in snapshot.items(resource):
             text = _labels(body).get(_CHART, "")
-            for name in (OPERATOR, PLUGIN, EXPORTER, _NFD):
+            for name in (OPERATOR_CHART, PLUGIN, EXPORTER, _NFD):
                 if text.startswith(f"{name}-") and (version := text[len(name) + 1 :])[:2].strip("v")[:1].isdigit():
                     yield body, name, version
 
@@ -126,8 +129,8 @@ def _operator_without_chart(snapshot: Snapshot) -> tuple[KubernetesObject, str, 
     for body in snapshot.items(DEPLOYMENTS):
         for image in _images(body):
             path, _, tag = image.rpartition(":") if ":" in image.rpartition("/")[2] else (image, "", "")
-            if path.endswith(f"/{OPERATOR}"):
-                return body, OPERATOR, tag or None
+            if path.endswith(f"/{OPERATOR_NAME}"):
+                return body, OPERATOR_CHART, tag or None
     return None
 
 

@@ -15,6 +15,8 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.fleet.profiles.shared_destinations import ArgoCluster
+from poolsmith.gpu.catalog.container_runtimes import CONTAINERD
+from poolsmith.gpu.catalog.operator_names import OPERATOR_NAMESPACE
 from poolsmith.kubernetes.repository.argo_destination import IN_CLUSTER_SERVER, argo_target
 
 if TYPE_CHECKING:
@@ -58,7 +60,6 @@ _SYSTEMS = ("ubuntu 24.04", "ubuntu 22.04")
 _GPU = "NVIDIA-L40S"
 _KERNELS = {"24.04": "6.8.0-60-generic", "22.04": "5.15.0-105-generic"}
 _LABEL = "example.com/gpu-pool"
-_DEFAULT_NAMESPACE = "gpu-operator"
 
 
 @record
@@ -82,7 +83,7 @@ def possible_drafts(
     distributions = [answers.distribution] if answers.distribution else _commonest_first(catalog)
     for distribution in distributions:
         entry = catalog.distributions.get(distribution)
-        runtimes = [answers.runtime] if answers.runtime else list(entry.rules) if entry is not None else ["containerd"]
+        runtimes = [answers.runtime] if answers.runtime else list(entry.rules) if entry is not None else [CONTAINERD]
         for runtime in runtimes:
             for system in [answers.system] if answers.system else _SYSTEMS:
                 yield _draft(present, tag, answers, around, (distribution, runtime, system))
@@ -138,7 +139,7 @@ def cluster_profile(
     by_claims = value_at(present.installation.values, ("gpuCluster", "deployCR")) is True
     put["stack", "kind"], put["stack", "release"] = "gpu-cluster" if by_claims else "operator", tag
     namespace = present.installation.namespace
-    if namespace and namespace != _DEFAULT_NAMESPACE:
+    if namespace and namespace != OPERATOR_NAMESPACE:
         put["stack", "namespace"] = namespace
     _given(cluster, ("poolLabel",), label, _LABEL)
     _delivery(cluster, present, answers, around)

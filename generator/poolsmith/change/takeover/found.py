@@ -10,7 +10,7 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.fleet.profiles.fleet import PROFILES
-from poolsmith.gpu.values.values_places import CHART
+from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.kubernetes.repository.argo_destination import target_of
 from poolsmith.kubernetes.repository.delivered import Installation, ValuesLayer
 from poolsmith.kubernetes.repository.gpu_stack import OPERATOR
@@ -147,9 +147,13 @@ def _plain(model: RepositoryModel, yaml: Iterable[str], source: Path, fallback: 
             data = document.data
             if not isinstance(data, dict) or "apiVersion" in data or "kind" in data:
                 continue
-            inner = mapping(data.get(CHART))
-            layer = ValuesLayer(inner, document.source, f"/{CHART}") if inner else ValuesLayer(data, document.source)
-            item = Installation(chart=CHART, document=document, layers=(layer,))
+            inner = mapping(data.get(OPERATOR_CHART))
+            layer = (
+                ValuesLayer(inner, document.source, f"/{OPERATOR_CHART}")
+                if inner
+                else ValuesLayer(data, document.source)
+            )
+            item = Installation(chart=OPERATOR_CHART, document=document, layers=(layer,))
             found.append(Present(name=_name("", fallback), installation=item, engine=None))
     return found
 

@@ -12,15 +12,16 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.change.discover.gpu_nodes import live_nodes
 from poolsmith.change.verify.expected import Bringer, Expected, expected_objects
 from poolsmith.change.verify.node_facts import Known
 from poolsmith.core.diagnostics.diagnostic import Location, Span
 from poolsmith.core.sources.pod_template import mapping, mappings, pod_template_of
 from poolsmith.fleet.operands.install import install
+from poolsmith.fleet.plan.pool_facts import pool_facts
 from poolsmith.fleet.profiles.cluster import StackKind
 from poolsmith.gpu.catalog.live_cluster import read_node_marks
 from poolsmith.gpu.catalog.node_labels import matches
+from poolsmith.gpu.nodes.live_nodes import live_nodes
 from poolsmith.guard.ledger.prediction import PLUGINS, offered_resources, running_on
 from poolsmith.kubernetes.live.api_resources import (
     ACCOUNTS,
@@ -52,11 +53,11 @@ from poolsmith.kubernetes.live.snapshot import State
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from poolsmith.change.discover.gpu_nodes import LiveNode
     from poolsmith.fleet.operands.manifest import Manifest
     from poolsmith.fleet.plan.plan import ClusterPlan, PoolPlan
     from poolsmith.fleet.profiles.load_cluster import LoadedCluster
     from poolsmith.gpu.catalog.gpus import Gpus
+    from poolsmith.gpu.nodes.live_nodes import LiveNode
     from poolsmith.guard.ledger.prediction import Prediction
     from poolsmith.kubernetes.live.snapshot import Snapshot
 
@@ -204,12 +205,20 @@ class ClusterView:
         return offered_resources(self.prediction)
 
     def known_of(self, pool: PoolPlan) -> Known:
-        """What nodes of a pool are compared with. Numbers of devices follow from the profile where no configuration of
+        """What nodes of a pool are compared with."""
+        return self._known[pool.name]
+
+    @cached_property
+    def _known(self) -> dict[str, Known]:
+        """By pool. Numbers of devices follow from the profile where no configuration of
         somebody's own says otherwise."""
         ours = any(item.device_plugin_config is not None for item in self.plan.pools)
         of_operator = self.plan.cluster.spec.stack.kind is StackKind.OPERATOR
         counts = of_operator and (ours or not self.prediction.origins.value(_PLUGIN_CONFIG))
-        return Known(gpus=self.gpus, marks=self.marks, offers=self._offers[pool.name], counts=counts)
+        return {
+            pool.name: Known(gpus=self.gpus, facts=pool_facts(pool), offers=self._offers[pool.name], counts=counts)
+            for pool in self.plan.pools
+        }
 
     @cached_property
     def selectors(self) -> dict[str, list[dict[str, str]]]:

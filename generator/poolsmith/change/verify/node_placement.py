@@ -27,11 +27,11 @@ from poolsmith.gpu.catalog.node_labels import DEPLOY, DEPLOY_DRIVER, GPU_PRESENT
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from poolsmith.change.discover.gpu_nodes import LiveNode, Taint
     from poolsmith.change.verify.live_view import LiveView
-    from poolsmith.change.verify.node_facts import Fact
     from poolsmith.core.diagnostics import Diagnostic
     from poolsmith.fleet.plan.plan import PoolPlan
+    from poolsmith.gpu.nodes.comparison import Difference
+    from poolsmith.gpu.nodes.live_nodes import LiveNode, Taint
 
 
 _FEW = 4
@@ -40,7 +40,7 @@ _FEW = 4
 def judge_nodes(view: LiveView, placing: Placing) -> Iterator[Diagnostic]:
     """Nodes that are wrong alike stand together."""
     lost: dict[str, list[str]] = {}
-    wrong: dict[tuple[str, Fact], list[str]] = {}
+    wrong: dict[tuple[str, Difference], list[str]] = {}
     lacking: dict[tuple[str, str], list[str]] = {}
     tainted: dict[tuple[str, str], list[str]] = {}
     elsewhere: dict[tuple[str, str], list[str]] = {}
@@ -82,7 +82,7 @@ def _is_like(placed: PlacedNode) -> str:
     return f"is like pool `{placed.seems.name}`, and unlike its own: {told}"
 
 
-def _is(fact: Fact) -> str:
+def _is(fact: Difference) -> str:
     return f"{fact.what} is `{fact.live}`"
 
 
@@ -203,7 +203,7 @@ class PlacedNode:
 
     node: LiveNode
     pool: PoolPlan
-    facts: tuple[Fact, ...]
+    facts: tuple[Difference, ...]
     lacks: tuple[str, ...]
     taints: tuple[str, ...]
     like: PoolPlan | None = None

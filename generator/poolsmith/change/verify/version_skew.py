@@ -22,6 +22,7 @@ from poolsmith.core.sources.pod_template import mapping, mappings, pod_template_
 from poolsmith.gpu.catalog.container_toolkit import unfit_toolkit
 from poolsmith.gpu.catalog.live_cluster import read_left_overs
 from poolsmith.gpu.catalog.node_labels import UPGRADE_SETTLED, UPGRADE_STATE
+from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART, OPERATOR_NAME
 from poolsmith.kubernetes.live.api_resources import DAEMON_SETS, DEFINITIONS, DEPLOYMENTS, PODS, WORKLOADS
 from poolsmith.kubernetes.live.snapshot import OPERATOR_GROUP
 from poolsmith.kubernetes.schema.schemas import KindSchema, Versions, newest_kubernetes, schemas_for
@@ -145,7 +146,6 @@ def _finding(view: LiveView, message: str, pointer: str) -> Diagnostic:
     return diagnose(OTHER_VERSION, message, view.cluster.of_cluster(pointer), subject=view.cluster.name)
 
 
-_OPERATOR = "gpu-operator"
 _CHART, _VERSION = "helm.sh/chart", "app.kubernetes.io/version"
 _DEPLOYMENT = next(item for item in WORKLOADS if item.kind == "Deployment")
 
@@ -156,12 +156,16 @@ def other_release(view: LiveView) -> str:
     Chart and image have to agree on it: of one edited field alone it does not follow that all objects are others.
     """
     for item in view.cluster.expected:
-        if item.resource == _DEPLOYMENT and item.bringer is Bringer.CHART and item.pattern == _OPERATOR:
+        if item.resource == _DEPLOYMENT and item.bringer is Bringer.CHART and item.pattern == OPERATOR_NAME:
             given = mapping(item.body["metadata"].get("labels"))
             for body in view.find(item):
                 held = mapping(body["metadata"].get("labels"))
                 version, chart = held.get(_VERSION), held.get(_CHART)
-                if isinstance(version, str) and version != given.get(_VERSION) and chart == f"{_OPERATOR}-{version}":
+                if (
+                    isinstance(version, str)
+                    and version != given.get(_VERSION)
+                    and chart == f"{OPERATOR_CHART}-{version}"
+                ):
                     return version
     return ""
 
@@ -169,7 +173,7 @@ def other_release(view: LiveView) -> str:
 def follows_release(item: Expected) -> bool:
     """Whether an object is what the operator's release makes of it."""
     return item.bringer is Bringer.OPERATOR or (
-        item.bringer is Bringer.CHART and item.through.partition(" ")[0] == _OPERATOR
+        item.bringer is Bringer.CHART and item.through.partition(" ")[0] == OPERATOR_CHART
     )
 
 

@@ -7,14 +7,17 @@ All that stands in a cluster once a plan is applied and its operator has settled
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
+from poolsmith.gpu.catalog.operator_names import OPERATOR_NAMESPACE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from poolsmith.gpu.nodes.node_facts import NodeFacts
 
 
 KubernetesObject = dict[str, Any]
@@ -37,6 +40,15 @@ class Node:
     taints: tuple[Mapping[str, str], ...] = ()
     pool: str = ""
 
+    @property
+    def facts(self) -> NodeFacts:
+        """What it says of itself, with pointers as the API server has it."""
+        from poolsmith.gpu.nodes.kubelet_facts import RUNTIME, facts_of_runtime  # on demand
+        from poolsmith.gpu.nodes.label_facts import facts_of_labels  # on demand
+
+        runtimes, versions = facts_of_runtime(self.runtime, RUNTIME)
+        return replace(facts_of_labels(self.labels), runtimes=runtimes, runtime_versions=versions)
+
 
 @record
 class ClusterState:
@@ -49,7 +61,7 @@ class ClusterState:
     nodes: tuple[Node, ...]
     resources: tuple[KubernetesObject, ...]
     objects: tuple[KubernetesObject, ...] = ()
-    namespace: str = "gpu-operator"
+    namespace: str = OPERATOR_NAMESPACE
     os_release: Mapping[str, str] | None = None
     service_monitors: bool = False
     api_versions: frozenset[str] = frozenset()

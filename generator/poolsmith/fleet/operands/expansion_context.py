@@ -4,8 +4,8 @@ The operating system and kernel of nodes, as their labels say, and the node that
 
 The one container runtime that the operator assumes for a whole cluster.
 
-Source: NVIDIA/gpu-operator:controllers/state_manager.go. A live operator lists nodes in no order: cri-o beside docker,
-without containerd, ends in whichever comes last.
+Source: NVIDIA/gpu-operator:controllers/state_manager.go. A live operator lists nodes in no order: two runtimes
+without the preferred one end in whichever comes last.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.record import record
 from poolsmith.fleet.operands.kube import NotModelled, OperatorError, worded
 from poolsmith.fleet.operands.operand_containers import image_path
+from poolsmith.gpu.catalog.container_runtimes import container_runtimes
 from poolsmith.gpu.catalog.node_labels import GPU_PRESENT, KERNEL, OS_ID, OS_VERSION
+from poolsmith.gpu.catalog.operator_names import OPERATOR_NAMESPACE
 from poolsmith.gpu.drivers.driver_image import UnreadableVersionError, os_tag
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     from poolsmith.fleet.operands.custom_resources import ClusterPolicySpec
     from poolsmith.fleet.operands.expansion import KubernetesObject, Node
+    from poolsmith.gpu.catalog.container_runtimes import ContainerRuntime
     from poolsmith.gpu.catalog.operands import OperandEntry
 
 
@@ -30,14 +33,14 @@ if TYPE_CHECKING:
 class Context:
     """`nodes` are sorted by name, with the labels that they have once the operator labelled them.
 
-    `runtime` is the container runtime that the operator assumes for all of them: containerd, docker or crio.
+    `runtime` is the container runtime that the operator assumes for all of them, in its own word.
     """
 
     entry: OperandEntry
     policy: ClusterPolicySpec | None
     nodes: tuple[Node, ...]
     runtime: str
-    namespace: str = "gpu-operator"
+    namespace: str = OPERATOR_NAMESPACE
     os_release: Mapping[str, str] | None = None
     objects: tuple[KubernetesObject, ...] = ()
     service_monitors: bool = False
@@ -54,6 +57,16 @@ class Context:
         if self.policy is None:
             raise NotModelled("operands of a ClusterPolicy without a ClusterPolicy")
         return self.policy
+
+    @property
+    def container_runtime(self) -> ContainerRuntime | None:
+        """The one that `runtime` is the operator's word for."""
+        return container_runtimes().by_operator.get(self.runtime)
+
+    def runs(self, name: str) -> bool:
+        """Whether it is the runtime that profiles call so."""
+        runtime = self.container_runtime
+        return runtime is not None and runtime.name == name
 
     @property
     def gpu_nodes(self) -> tuple[Node, ...]:
@@ -109,23 +122,19 @@ def _or_empty(node: Node) -> str:
     return f"{node.labels[OS_ID]}{node.labels[OS_VERSION]}"
 
 
-_PREFIXES = (("docker", "docker"), ("containerd", "containerd"), ("cri-o", "crio"))
-
-
 def runtime_of(node: Node) -> str:
-    """containerd, docker or crio; empty for a runtime that the operator does not recognise."""
-    return next((name for prefix, name in _PREFIXES if node.runtime.startswith(prefix)), "")
+    """In the operator's word; empty for a runtime that it does not recognise."""
+    return container_runtimes().recognised(node.runtime)
 
 
 def detect_runtime(gpu_nodes: Sequence[Node]) -> str:
-    """containerd as soon as one node has it, else the last recognised one, else containerd."""
+    """The preferred one (containerd) as soon as one node has it, else the last recognised one, else the preferred."""
+    preferred = container_runtimes().preferred.operator or ""
     runtimes = [name for name in map(runtime_of, gpu_nodes) if name]
-    if "containerd" in runtimes or not runtimes:
-        return "containerd"
-    return runtimes[-1]
+    return preferred if preferred in runtimes or not runtimes else runtimes[-1]
 
 
 def is_ambiguous(gpu_nodes: Sequence[Node]) -> bool:
     """Whether the outcome depends on the order in which a live operator happens to list nodes."""
     runtimes = {name for name in map(runtime_of, gpu_nodes) if name}
-    return len(runtimes) > 1 and "containerd" not in runtimes
+    return len(runtimes) > 1 and container_runtimes().preferred.operator not in runtimes

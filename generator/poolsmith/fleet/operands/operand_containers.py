@@ -103,7 +103,6 @@ def _incomplete(repository: str, image: str, version: str) -> str:
     )
 
 
-OPERATOR = "gpu-operator"
 _CONTAINERS = ("spec", "template", "spec", "containers")
 
 

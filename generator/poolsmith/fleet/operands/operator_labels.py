@@ -11,10 +11,10 @@ from poolsmith.gpu.catalog.node_labels import (
     DEPLOY,
     DEPLOY_MIG_MANAGER,
     DEPLOY_OPERANDS,
-    FEATURE,
     GPU_PRESENT,
     MIG_CONFIG,
     WORKLOAD,
+    has_gpu,
 )
 
 if TYPE_CHECKING:
@@ -26,13 +26,7 @@ if TYPE_CHECKING:
 
 UPGRADE_ANNOTATION = "nvidia.com/gpu-driver-upgrade-enabled"
 _DISABLED = "all-disabled"
-_GPU_FEATURES = tuple(f"{FEATURE}{name}.present" for name in ("pci-10de", "pci-0302_10de", "pci-0300_10de"))
 _MIG_PRODUCTS = ("h100", "a100", "a30")
-
-
-def has_gpu(labels: Mapping[str, str]) -> bool:
-    """Whether feature discovery found a GPU on the node."""
-    return any(labels.get(key) == "true" for key in _GPU_FEATURES)
 
 
 def is_mig_capable(labels: Mapping[str, str]) -> bool:

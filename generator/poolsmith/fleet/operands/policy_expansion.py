@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.fleet.operands.custom_resources import not_ready, ready
 from poolsmith.fleet.operands.daemon_sets.policy_driver import kernels
 from poolsmith.fleet.operands.expansion import Expansion, ResourceCondition, in_order
-from poolsmith.fleet.operands.expansion_context import cluster_os_tag, is_ambiguous
+from poolsmith.fleet.operands.expansion_context import cluster_os_tag, is_ambiguous, runtime_of
 from poolsmith.fleet.operands.kube import OperatorError, owner_reference
 from poolsmith.fleet.operands.policy_states import Created, create_all
+from poolsmith.gpu.catalog.container_runtimes import container_runtimes
 from poolsmith.gpu.catalog.node_labels import OS_ID, OS_TREE, OS_VERSION
 
 if TYPE_CHECKING:
@@ -102,7 +103,12 @@ def _unpredictable(context: Context) -> tuple[str, ...]:
     """What depends on the order in which a live operator happens to list nodes."""
     found = []
     if is_ambiguous(context.gpu_nodes):
-        found.append("the container runtime: cri-o beside docker without containerd; the node listed last decides")
+        runtimes = container_runtimes()
+        names = sorted({runtimes.of_status(node.runtime)[0] for node in context.gpu_nodes if runtime_of(node)})
+        found.append(
+            f"the container runtime: {' beside '.join(names)} without {runtimes.preferred.name}; the node listed last "
+            "decides"
+        )
     policy = context.spec
     systems = {(node.labels.get(OS_ID), node.labels.get(OS_VERSION)) for node in context.gpu_nodes}
     if len(systems) > 1 and policy.enabled("driver") and not policy.delegates_drivers:

@@ -19,6 +19,7 @@ from poolsmith.fleet.operands.daemon_sets.transformations import change
 from poolsmith.fleet.operands.expansion import object_order
 from poolsmith.fleet.operands.kube import NotModelled, OperatorError, OperatorPanicError, refused_variable, worded
 from poolsmith.gpu.catalog.operands import whole
+from poolsmith.gpu.catalog.operator_names import OPERATOR_NAME
 
 if TYPE_CHECKING:
     from poolsmith.fleet.operands.custom_resources import ClusterPolicySpec
@@ -33,7 +34,7 @@ _KATA = "state-kata-manager"
 _POD_READER = "nvidia-dcgm-exporter-read-pods"
 _MONITORS = {
     "nvidia-dcgm-exporter": ("dcgmExporter", "serviceMonitor"),
-    "gpu-operator": ("operator", "metrics", "serviceMonitor"),
+    OPERATOR_NAME: ("operator", "metrics", "serviceMonitor"),
 }
 _DEFAULTS = {
     DEFAULT_MIG_CONFIG: ("migManager", "config"),

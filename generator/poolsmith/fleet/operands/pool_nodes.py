@@ -9,24 +9,18 @@ from string import ascii_letters, digits
 from typing import TYPE_CHECKING
 
 from poolsmith.fleet.operands.expansion import Node
+from poolsmith.fleet.plan.pool_facts import pool_facts
 from poolsmith.fleet.profiles.cluster import StackKind
-from poolsmith.fleet.profiles.node_pool import Nic, Workload
-from poolsmith.gpu.catalog.node_labels import (
-    ARCHITECTURE,
-    KERNEL,
-    MPS_CAPABLE,
-    OS_ID,
-    OS_MAJOR,
-    OS_MINOR,
-    OS_VERSION,
-    PCI_MELLANOX,
-    PCI_NVIDIA,
-)
+from poolsmith.fleet.profiles.node_pool import Workload
+from poolsmith.gpu.catalog.container_runtimes import container_runtimes
+from poolsmith.gpu.catalog.node_labels import GPU_PRODUCT, KERNEL, MPS_CAPABLE
+from poolsmith.gpu.nodes.label_facts import discovered_labels
+from poolsmith.gpu.nodes.node_facts import first
 
 if TYPE_CHECKING:
     from poolsmith.fleet.plan.plan import ClusterPlan, PoolPlan
-    from poolsmith.fleet.profiles.node_pool import NodeSystem
     from poolsmith.gpu.catalog.gpus import GpuEntry, Gpus
+    from poolsmith.gpu.nodes.node_facts import NodeFacts
 
 UNKNOWN_KERNEL = "not-declared"
 """In the place of a kernel release that the profile does not declare: nodes carry the label, whatever its value."""
@@ -41,30 +35,21 @@ def pool_nodes(plan: ClusterPlan, gpus: Gpus) -> tuple[Node, ...]:
     stack = plan.cluster.spec.stack
     discovered = stack.kind is not StackKind.DEVICE_PLUGIN or stack.gpu_feature_discovery
     return tuple(
-        _node(pool, gpus.find(pool.profile.spec.gpu.product), system, number, discovered=discovered)
+        _node(pool, gpus.find(pool.profile.spec.gpu.product), facts, number, discovered=discovered)
         for pool in plan.pools
-        for number, system in enumerate(pool.profile.spec.systems)
+        for number, facts in enumerate(pool_facts(pool))
     )
 
 
-def _node(pool: PoolPlan, gpu: GpuEntry | None, system: NodeSystem, number: int, *, discovered: bool) -> Node:
+def _node(pool: PoolPlan, gpu: GpuEntry | None, facts: NodeFacts, number: int, *, discovered: bool) -> Node:
     spec = pool.profile.spec
     name = f"{pool.name}.{number + 1}" if number else pool.name
     labels = {
-        ARCHITECTURE: spec.arch.value,
         "kubernetes.io/hostname": name,
         "kubernetes.io/os": "linux",
-        PCI_NVIDIA: "true",
-        KERNEL: system.kernel or UNKNOWN_KERNEL,
-        OS_ID: spec.os.id,
-        OS_VERSION: system.version,
+        KERNEL: UNKNOWN_KERNEL,
+        **discovered_labels(facts),
     }
-    major, dot, rest = system.version.partition(".")
-    labels[OS_MAJOR] = major
-    if dot:
-        labels[OS_MINOR] = rest.partition(".")[0]
-    if spec.nic is Nic.MELLANOX:
-        labels[PCI_MELLANOX] = "true"
     if spec.workload is Workload.CONTAINER and discovered:
         labels |= _discovered(pool, gpu)
     labels |= {label.key: label.value for label in pool.labels}
@@ -72,7 +57,7 @@ def _node(pool: PoolPlan, gpu: GpuEntry | None, system: NodeSystem, number: int,
         name=name,
         pool=pool.name,
         labels=dict(sorted(labels.items())),
-        runtime=f"{spec.runtime.name}://{spec.runtime.version or ''}",
+        runtime=container_runtimes().to_status(first(facts.runtimes), first(facts.runtime_versions)),
         taints=tuple(taint.body for taint in pool.taints),
     )
 
@@ -88,7 +73,7 @@ def product_label(product: str) -> str:
 def _discovered(pool: PoolPlan, gpu: GpuEntry | None) -> dict[str, str]:
     """The labels of GPU feature discovery by which something is scheduled."""
     product = gpu.product if gpu is not None else pool.profile.spec.gpu.product
-    labels = {"nvidia.com/gpu.product": product_label(product)}
+    labels = {GPU_PRODUCT: product_label(product)}
     if gpu is not None and isinstance(gpu.mig, bool):
         labels["nvidia.com/mig.capable"] = str(gpu.mig).lower()
     if pool.profile.spec.sharing.mps is not None:

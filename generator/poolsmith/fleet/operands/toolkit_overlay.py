@@ -19,6 +19,7 @@ from poolsmith.fleet.operands.kube import NotModelled, OperatorError, pod_of
 from poolsmith.fleet.operands.policy_states import create_state
 from poolsmith.fleet.plan.plan import TOOLKIT_NAME as NAME
 from poolsmith.fleet.plan.taints import missing_tolerations
+from poolsmith.gpu.catalog.container_runtimes import container_runtimes
 from poolsmith.gpu.catalog.node_labels import DEPLOY, GPU_PRESENT
 from poolsmith.gpu.catalog.operands import read_operands
 
@@ -31,13 +32,9 @@ if TYPE_CHECKING:
 WITH_THE_DRIVER = f"{DEPLOY}operator-validator"
 _STATE = "state-container-toolkit"
 _POLICY = "ClusterPolicy"
-_RUNTIMES = {"cri-o": "crio"}
-_OF_A_RUNTIME = ("CONTAINERD_", "DOCKER_", "CRIO_", "RUNTIME_", "NRI_")
-"""How names begin of variables that tell the operator's toolkit about its own runtime."""
 _HANDLER = "nvidia"
 _HANDLER_VARIABLE = "NVIDIA_RUNTIME_NAME"
 """Under which the toolkit registers itself with a runtime: what GPU pods ask for, by their runtime class."""
-_SET_BY_OPERATOR = "containerd"
 _OPENSHIFT = "security.openshift.io"
 _OPENSHIFT_ANNOTATION = "openshift.io/scc"
 _CHART = "helm.sh/chart"
@@ -96,7 +93,7 @@ def overlay_objects(
             for node in nodes
             if overlay.pool in (node.pool, node.name)
         ),
-        runtime=_RUNTIMES.get(overlay.runtime, overlay.runtime),
+        runtime=container_runtimes().operators(overlay.runtime),
         namespace=namespace,
     )
     try:
@@ -113,13 +110,15 @@ def _with_env(policy: KubernetesObject, overlay: ToolkitOverlay) -> KubernetesOb
     toolkit = value_at(policy, ("spec", "toolkit"), {})
     told = dict(overlay.env)
     handler = value_at(policy, ("spec", "operator", "runtimeClass"))
-    if overlay.runtime != _SET_BY_OPERATOR and handler not in (None, "", _HANDLER):
+    runtimes = container_runtimes()
+    runtime = runtimes.by_name.get(overlay.runtime)
+    if (runtime is None or runtime.class_variable is None) and handler not in (None, "", _HANDLER):
         told.setdefault(_HANDLER_VARIABLE, handler)
     own = [{"name": name, "value": value} for name, value in told.items()]
     kept = [
         item
         for item in toolkit.get("env") or ()
-        if not item["name"].startswith(_OF_A_RUNTIME) and item["name"] not in told
+        if not item["name"].startswith(runtimes.prefixes) and item["name"] not in told
     ]
     return {**policy, "spec": {**policy["spec"], "toolkit": {**toolkit, "env": [*kept, *own]}}}
 

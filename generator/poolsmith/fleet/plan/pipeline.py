@@ -29,6 +29,7 @@ from poolsmith.fleet.plan.smoke_tests import plan_smoke_tests
 from poolsmith.fleet.plan.taints import check_taints, tolerate_taints
 from poolsmith.fleet.plan.user_values import add_user_values, refuse_gpu_cluster_by_values
 from poolsmith.fleet.profiles.cluster import DriverMode, StackKind
+from poolsmith.gpu.catalog.operator_names import OPERATOR_NAMESPACE
 
 if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Diagnostic
@@ -88,7 +89,7 @@ def resolve_cluster(loaded: LoadedCluster, catalog: Catalog) -> Resolved:
     plan = ClusterPlan(
         cluster=cluster,
         pools=tuple(PoolPlan(profile=item.pool) for item in loaded.pools),
-        namespace=stack.namespace or ("gpu-operator" if stack.by_operator else "kube-system"),
+        namespace=stack.namespace or (OPERATOR_NAMESPACE if stack.by_operator else "kube-system"),
         driver_mode=DriverMode.NVIDIA_DRIVER if stack.kind is StackKind.GPU_CLUSTER else stack.driver_mode,
     )
     plan = _run(FIRST, plan, facts)

@@ -9,7 +9,7 @@ from poolsmith.core.facts import store
 from poolsmith.core.facts.packs import active
 from poolsmith.core.facts.versions import covers
 from poolsmith.gpu.catalog.charts import Chart, read_chart
-from poolsmith.gpu.catalog.container_toolkit import Runtimes, runtimes_from
+from poolsmith.gpu.catalog.container_runtimes import Runtimes, runtimes_from
 from poolsmith.gpu.catalog.driver_images import DriverImages, read_driver_images
 from poolsmith.gpu.catalog.gpus import Gpus, gpus_from
 from poolsmith.gpu.catalog.platforms import (

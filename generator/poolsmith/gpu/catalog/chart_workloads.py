@@ -17,6 +17,7 @@ from poolsmith.core.facts.packs import remembered
 from poolsmith.core.facts.versions import covers
 from poolsmith.core.record import record
 from poolsmith.gpu.catalog.charts import read_chart
+from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 COCO_OPERATOR = "confidential-containers/operator"
 """A repository with a kustomization, by its name on GitHub: no chart has a name like this."""
 _FILES = {
-    "gpu-operator": "gpu_operator",
+    OPERATOR_CHART: "gpu_operator",
     "node-feature-discovery": "node_feature_discovery",
     "nvidia-device-plugin": "nvidia_device_plugin",
     "dcgm-exporter": "dcgm_exporter",
@@ -147,7 +148,7 @@ def is_label_by_pods(key: str) -> bool:
 @remembered
 def read_child_pods(release: str) -> ChildEntry | None:
     """For a release of the GPU operator; None when the catalog has none."""
-    if release not in chart_versions("gpu-operator"):
+    if release not in chart_versions(OPERATOR_CHART):
         return None
     document = _of_version(store.read_yaml("chart_workloads/child_pods.yaml"), release)
     return ChildEntry(
@@ -223,7 +224,6 @@ def _chosen(node: dict[str, Any], version: str) -> Any:
 
 Right = tuple[str, str, str]
 """API group, resource and verb."""
-_CHART = "gpu-operator"
 _RULES = {"ClusterRole": "operatorRights", "Role": "namespaceRights"}
 
 
@@ -233,13 +233,13 @@ def operator_rights(kind: str, release: str | None) -> frozenset[Right]:
 
     What depends on values counts as if they asked for it.
     """
-    known = chart_versions(_CHART)
+    known = chart_versions(OPERATOR_CHART)
     asked = (release,) if release in known else known
     return frozenset(right for version in asked for right in _rights(kind, version))
 
 
 def _rights(kind: str, version: str) -> Iterator[Right]:
-    entry = read_chart_workloads(_CHART, version)
+    entry = read_chart_workloads(OPERATOR_CHART, version)
     if entry is None:
         return
     for rule in _flat(entry.define[_RULES[kind]]):

@@ -56,6 +56,7 @@ DEPLOY_MIG_MANAGER: Final = DEPLOY + "mig-manager"
 ARCHITECTURE: Final = "kubernetes.io/arch"
 FEATURE: Final = "feature.node.kubernetes.io/"
 PCI_NVIDIA: Final = FEATURE + "pci-10de.present"
+_GPU_FEATURES: Final = (PCI_NVIDIA, *(f"{FEATURE}pci-{name}.present" for name in ("0302_10de", "0300_10de")))
 PCI_MELLANOX: Final = FEATURE + "pci-15b3.present"
 KERNEL: Final = FEATURE + "kernel-version.full"
 OS_ID: Final = FEATURE + "system-os_release.ID"
@@ -63,6 +64,11 @@ OS_VERSION: Final = FEATURE + "system-os_release.VERSION_ID"
 OS_MAJOR: Final = OS_VERSION + ".major"
 OS_MINOR: Final = OS_VERSION + ".minor"
 OS_TREE: Final = FEATURE + "system-os_release.OSTREE_VERSION"
+
+
+def has_gpu(labels: Mapping[str, str]) -> bool:
+    """Whether feature discovery found a GPU on the node, as the operator asks: by vendor, or by class and vendor."""
+    return any(labels.get(key) == "true" for key in _GPU_FEATURES)
 
 
 def matches(labels: Mapping[str, str], selector: Mapping[str, str]) -> bool:

@@ -42,11 +42,12 @@ from poolsmith.core.sources.source_file import digest
 from poolsmith.gpu.catalog.chart_contents import image_components, nulls_of
 from poolsmith.gpu.catalog.chart_workloads import read_chart_workloads, read_child_pods
 from poolsmith.gpu.catalog.charts import read_chart
-from poolsmith.gpu.catalog.container_toolkit import runtimes_from
+from poolsmith.gpu.catalog.container_runtimes import runtimes_from
 from poolsmith.gpu.catalog.drift_facts import list_defaults, null_defaults
 from poolsmith.gpu.catalog.driver_images import read_driver_images
 from poolsmith.gpu.catalog.gpu_clusters import read_gpu_cluster
 from poolsmith.gpu.catalog.operands import read_nvidia_drivers, read_operands, whole
+from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART, OPERATOR_NAMESPACE
 from poolsmith.gpu.catalog.pack_kinds import LOCK, PACK, VERSION, CatalogLockSpec, CatalogPackSpec
 from poolsmith.gpu.catalog.platforms import distributions_from, support_matrices_from
 from poolsmith.gpu.catalog.projections import read_crds, read_projection
@@ -59,9 +60,6 @@ if TYPE_CHECKING:
     from poolsmith.core.shape.documents import KindDocument
     from poolsmith.core.sources.input_tree import InputTree
     from poolsmith.gpu.catalog.pack_kinds import PinnedPack
-
-
-_CHART = "gpu-operator"
 
 
 def form_problem(pack: Pack) -> tuple[str, str] | None:
@@ -79,7 +77,7 @@ def form_problem(pack: Pack) -> tuple[str, str] | None:
 
 
 def _chart(tag: str) -> None:
-    chart = read_chart(_CHART, tag)
+    chart = read_chart(OPERATOR_CHART, tag)
     if (
         chart is None
         or not isinstance(chart.defaults, dict)
@@ -93,7 +91,7 @@ def _operands(tag: str) -> None:
     found = read_operands(tag)
     for state in found.states if found is not None else ():
         for item in state.objects:
-            whole(item, "gpu-operator")
+            whole(item, OPERATOR_NAMESPACE)
 
 
 def _facts(tag: str) -> None:
@@ -118,7 +116,7 @@ def _facts(tag: str) -> None:
     list_defaults(tag)
     null_defaults(tag)
     nulls_of(tag)
-    read_chart_workloads(_CHART, tag)
+    read_chart_workloads(OPERATOR_CHART, tag)
     read_child_pods(tag)
     if tag in known.by_tag and known.by_tag[tag].line not in known.lines:
         raise ValueError("its line is not known")

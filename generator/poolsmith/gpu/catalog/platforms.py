@@ -13,6 +13,7 @@ from poolsmith.core.facts import store
 from poolsmith.core.facts.packs import remembered
 from poolsmith.core.facts.versions import at_least, line_of, minor_between, version_key
 from poolsmith.core.record import record
+from poolsmith.gpu.catalog.container_runtimes import CONTAINERD
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -243,9 +244,6 @@ def support_matrices_from(data: dict[str, Any]) -> dict[str, SupportMatrix]:
         )
         for line, entry in data["lines"].items()
     }
-
-
-CONTAINERD = "containerd"
 
 
 @remembered

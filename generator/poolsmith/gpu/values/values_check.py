@@ -23,8 +23,9 @@ from poolsmith.core.diagnostics.rule_engine import Finding, Found
 from poolsmith.core.record import record
 from poolsmith.core.sources.inner_text import InnerText
 from poolsmith.core.sources.pointer import join, overlap
+from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.gpu.values.values_file import not_a_mapping
-from poolsmith.gpu.values.values_places import CHART, FoundValues, place_in, values_file
+from poolsmith.gpu.values.values_places import FoundValues, place_in, values_file
 from poolsmith.kubernetes.repository.chart_folders import CHART_FILE, chart_at
 from poolsmith.kubernetes.repository.declared_charts import declared_charts
 from poolsmith.kubernetes.repository.gpu_stack import CHARTS
@@ -158,7 +159,7 @@ def broken_texts(tree: CheckedTree) -> Iterator[Diagnostic]:
     for document in tree.objects:
         for chart in declared_charts(document, tree):
             text = chart.values
-            if chart.name != CHART or not isinstance(text, str) or "{{" in text:
+            if chart.name != OPERATOR_CHART or not isinstance(text, str) or "{{" in text:
                 continue
             problem = problem_of(text)
             if problem is None:
@@ -255,7 +256,7 @@ def pinned_near(path: str, model: RepositoryModel) -> str | None:
     """The only release that installations and commands in the folder of a file name, else in those above it."""
     pins: dict[str, set[str]] = {}
     for item in model.all_installations:
-        if item.chart == CHART and item.version:
+        if item.chart == OPERATOR_CHART and item.version:
             pins.setdefault(posixpath.dirname(item.document.path), set()).add(item.version)
     folder = posixpath.dirname(path)
     while True:
@@ -273,6 +274,6 @@ def _of_commands(folder: str, model: RepositoryModel) -> Iterator[str]:
         name = posixpath.basename(path)
         if name in _TEXT_NAMES or name.endswith(_TEXTS):
             text = model.files.text(path) or ""
-            if "gpu-operator" in text and len(text) <= _MOST_TEXT:
+            if OPERATOR_CHART in text and len(text) <= _MOST_TEXT:
                 pattern = _HELMFILE if name.endswith(".gotmpl") else _COMMAND
                 yield from (match["version"] for match in pattern.finditer(text))

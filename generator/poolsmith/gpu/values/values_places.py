@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.record import record
 from poolsmith.core.sources.inner_text import InnerText
 from poolsmith.core.sources.pointer import join
+from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.kubernetes.repository.delivered import Installation, ValuesLayer
 from poolsmith.kubernetes.repository.gpu_stack import OPERATOR
 from poolsmith.kubernetes.repository.manifest_files import LATER
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
 
 
-CHART = "gpu-operator"
 _FILLED_LATER = ("${", "{{", "{%", "<%", LATER)
 
 
@@ -135,8 +135,8 @@ def values_file(
     if not isinstance(data, dict) or "apiVersion" in data or "kind" in data:
         return None
     known = value_paths().release(release)
-    if known is not None and isinstance(data.get(CHART), dict) and CHART not in known.root.children:
-        return _file(document, data[CHART], f"/{CHART}", release)
+    if known is not None and isinstance(data.get(OPERATOR_CHART), dict) and OPERATOR_CHART not in known.root.children:
+        return _file(document, data[OPERATOR_CHART], f"/{OPERATOR_CHART}", release)
     if not is_named and (known is None or not _looks_like_values(data, known, document.path, is_expected=is_expected)):
         return None
     return _file(document, data, "", release)
@@ -144,7 +144,7 @@ def values_file(
 
 def _file(document: CheckedDocument, values: dict[str, Any], pointer: str, release: str | None) -> FoundValues:
     layer = ValuesLayer(values, document.source, pointer)
-    item = Installation(chart=CHART, document=document, pointer=pointer, version=None, layers=(layer,))
+    item = Installation(chart=OPERATOR_CHART, document=document, pointer=pointer, version=None, layers=(layer,))
     return FoundValues(installation=item, release=release, is_file=True)
 
 
@@ -185,7 +185,7 @@ def _looks_like_values(data: dict[str, Any], known: ReleaseValues, path: str, *,
     if is_expected:
         return not known.root.children.keys().isdisjoint(data)
     telling = len(_TELLING & data.keys() & known.root.children.keys())
-    return telling >= _SURE or (telling > 0 and ("gpu-operator" in path or "gpu_operator" in path))
+    return telling >= _SURE or (telling > 0 and (OPERATOR_CHART in path or "gpu_operator" in path))
 
 
 def place_in(values: Any, path: str) -> tuple[str | int, ...]:

@@ -14,6 +14,7 @@ from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.fleet.operands.manifest import Manifest
+from poolsmith.gpu.catalog.operator_names import OPERATOR_NAMESPACE
 from poolsmith.guard.policies.policy_files import BINDING, GROUP, POLICY
 from poolsmith.kubernetes.admission.selector import labels_of, selects
 
@@ -69,7 +70,7 @@ _NAMESPACES_OF_OTHERS = frozenset(
         "confidential-containers-system",
         "default",
         "flux-system",
-        "gpu-operator",
+        OPERATOR_NAMESPACE,
         "istio-system",
         "node-feature-discovery",
     )

@@ -14,15 +14,13 @@ from poolsmith.core.facts import store
 from poolsmith.core.facts.packs import ENTRIES, FACTS, active
 from poolsmith.core.record import record
 from poolsmith.core.sources.chart_files import read_chart_files
+from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.gpu.catalog.value_paths import value_paths
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from poolsmith.core.facts.packs import Pack
-
-
-CHART = "gpu-operator"
 
 
 @record
@@ -102,7 +100,8 @@ def _release(tag: str) -> CatalogRelease:
         comes=_tops(here - before),
         goes=_tops(before - here),
         node_feature_discovery=paths.subchart(tag),
-        generated=tag in store.names(f"charts/{CHART}") and tag in store.read_yaml("releases.yaml")["releases"],
+        generated=tag in store.names(f"charts/{OPERATOR_CHART}")
+        and tag in store.read_yaml("releases.yaml")["releases"],
         pack=active().of(tag),
         unknown=tuple(folder for folder in (*ENTRIES, FACTS) if not _is_known(folder, tag)) if active().of(tag) else (),
     )

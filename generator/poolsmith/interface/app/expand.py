@@ -28,6 +28,7 @@ from poolsmith.gpu.api_server import ApiServerAnswer, is_of_operator, judge
 from poolsmith.gpu.catalog import Catalog
 from poolsmith.gpu.catalog.charts import read_chart
 from poolsmith.gpu.catalog.operands import operand_releases
+from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART, OPERATOR_NAMESPACE
 from poolsmith.gpu.catalog.projections import read_crds, read_projection
 from poolsmith.gpu.values.values_file import read_values
 from poolsmith.guard.rules.setup import node_label_values
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.objects_file import FileObject
 
 
-CHART = "gpu-operator"
 _CONFIG_MAP = "ConfigMap"
 
 
@@ -60,7 +60,7 @@ class ExpandRequest:
     settings: Sequence[str] = ()
     resources: Sequence[Path] = ()
     objects: Sequence[Path] = ()
-    namespace: str = "gpu-operator"
+    namespace: str = OPERATOR_NAMESPACE
     os_release: Path | None = None
     service_monitors: bool = False
     api_versions: frozenset[str] = frozenset()
@@ -145,7 +145,7 @@ class _Reading:
             return
         values = merge_files(item for item in read if isinstance(item, dict))
         set_all(values, request.settings)
-        projection, chart = read_projection(self.release), read_chart(CHART, self.release)
+        projection, chart = read_projection(self.release), read_chart(OPERATOR_CHART, self.release)
         if projection is None or chart is None:
             raise UsageError(f"the chart of release `{self.release}` is not in the catalog; name --resources instead")
         helm = HelmRelease(api_versions=request.api_versions)

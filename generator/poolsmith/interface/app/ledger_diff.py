@@ -18,7 +18,9 @@ from poolsmith.fleet.operands.expansion import Node
 from poolsmith.fleet.operands.install import InstallationInput, install
 from poolsmith.fleet.profiles.fleet import PROFILES
 from poolsmith.gpu.catalog.charts import read_chart
+from poolsmith.gpu.catalog.container_runtimes import CONTAINERD, container_runtimes
 from poolsmith.gpu.catalog.operands import operand_releases
+from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART, OPERATOR_NAMESPACE
 from poolsmith.gpu.catalog.upgrades import read_installations
 from poolsmith.guard.ledger.installed_ledger import installed_ledger
 from poolsmith.guard.ledger.ledger import Ledger
@@ -134,10 +136,6 @@ def _ledger(prediction: Prediction | None, chosen: LedgerFilter) -> Ledger:
     return _NOTHING if prediction is None else kept(prediction.ledger, chosen)
 
 
-_CHART = "gpu-operator"
-_RUNTIME = "containerd://2.1.4"
-
-
 @record(kw_only=False)
 class ReleaseChanges:
     """The changes of one installation; `unknown` is what can't be told of one of the two releases."""
@@ -233,6 +231,9 @@ def _compared(title: str, before: str, after: str, settings: Sequence[str], *, s
     return _Compared(title, tuple(settings), old, new, tuple(dict.fromkeys((*refused, *unknown))))
 
 
+_RUNTIME_VERSION = "2.1.4"
+
+
 def _values(settings: Sequence[str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     set_all(values, settings)
@@ -240,11 +241,12 @@ def _values(settings: Sequence[str]) -> dict[str, Any]:
 
 
 def _installed(release: str, values: dict[str, Any]) -> Installation:
-    chart = read_chart(_CHART, release)
+    chart = read_chart(OPERATOR_CHART, release)
     if release not in operand_releases() or chart is None:
         known = sorted(operand_releases(), key=version_key, reverse=True)
         raise UsageError(f"the operands of release `{release}` are not in the catalog; {did_you_mean(release, known)}")
-    nodes = tuple(
-        Node(name=name, labels=labels, runtime=_RUNTIME) for name, labels in read_installations().nodes.items()
+    status = container_runtimes().to_status(CONTAINERD, _RUNTIME_VERSION)
+    nodes = tuple(Node(name=name, labels=labels, runtime=status) for name, labels in read_installations().nodes.items())
+    return install(
+        InstallationInput(release=release, namespace=OPERATOR_NAMESPACE, nodes=nodes, values=values, chart=chart)
     )
-    return install(InstallationInput(release=release, namespace=_CHART, nodes=nodes, values=values, chart=chart))

@@ -14,6 +14,7 @@ from poolsmith.fleet.operands.chart.chart_projection import HelmRelease, project
 from poolsmith.fleet.operands.chart.judgement import chart_errors
 from poolsmith.fleet.operands.chart.operator_part import operator_chart_objects
 from poolsmith.gpu.catalog import Catalog
+from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.gpu.catalog.projections import projected_releases, read_projection
 from poolsmith.gpu.values.values_file import read_values
 from poolsmith.interface.app.set_values import set_all
@@ -22,8 +23,6 @@ from poolsmith.kubernetes.helm.values_merge import merge_files, merge_over_defau
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-
-CHART = "gpu-operator"
 
 
 @record(kw_only=False)
@@ -56,7 +55,7 @@ def template(
     Raises UsageError for a release that the catalog does not know, and for a setting that can't be read.
     """
     projection = read_projection(release)
-    chart = Catalog().chart(CHART, release)
+    chart = Catalog().chart(OPERATOR_CHART, release)
     if projection is None or chart is None:
         known = sorted(projected_releases(), key=version_key, reverse=True)
         raise UsageError(f"there is no release `{release}` in the catalog; {did_you_mean(release, known)}")

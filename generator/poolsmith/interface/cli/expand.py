@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from poolsmith.gpu.catalog.operator_names import OPERATOR_NAMESPACE
 from poolsmith.interface.cli import options
 from poolsmith.interface.cli.terminal import tell, tell_outcome, write
 from poolsmith.interface.cli.verbs import Exit
@@ -45,7 +46,7 @@ _FILE = click.Path(path_type=Path)
     type=_FILE,
     help="Nodes: `kubectl get nodes -o yaml`, or a list of {name, labels, runtime}; repeatable.",
 )
-@click.option("--namespace", default="gpu-operator", show_default=True, help="Namespace of the operator.")
+@click.option("--namespace", default=OPERATOR_NAMESPACE, show_default=True, help="Namespace of the operator.")
 @click.option("--objects", multiple=True, type=_FILE, help="Other existing objects, such as ConfigMaps; repeatable.")
 @options.api_versions
 @click.option(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from poolsmith.gpu.catalog.operator_names import OPERATOR_NAMESPACE, OPERATOR_RELEASE
 from poolsmith.interface.cli import options
 from poolsmith.interface.cli.terminal import tell, tell_outcome, write
 from poolsmith.interface.cli.verbs import Exit
@@ -21,14 +22,14 @@ from poolsmith.interface.cli.verbs import Exit
 )
 @click.option(
     "--namespace",
-    default="gpu-operator",
+    default=OPERATOR_NAMESPACE,
     show_default=True,
     help="Namespace of the Helm release; the custom resources are cluster-wide.",
 )
 @click.option(
     "--all", "everything", is_flag=True, help="All that the chart installs: workloads, roles, hooks, feature discovery."
 )
-@click.option("--release-name", default="gpu-operator", show_default=True, help="Name of the Helm release.")
+@click.option("--release-name", default=OPERATOR_RELEASE, show_default=True, help="Name of the Helm release.")
 @click.option(
     "-f",
     "--values",

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from poolsmith.fleet.plan.plan import ClusterPlan, PoolPlan
     from poolsmith.fleet.profiles.node_pool import ProvisionedBy, Taint
-    from poolsmith.project.output.provisioners import NodeMarks
+    from poolsmith.project.output.provisioners import NodeSettings
 
 
 @record
@@ -65,7 +65,7 @@ _AWS_EFFECTS = {"NoSchedule": "no-schedule", "PreferNoSchedule": "prefer-no-sche
 
 
 def cluster_api_patches(
-    distribution: str, pool: PoolPlan, marks: NodeMarks, given: ProvisionedBy
+    distribution: str, pool: PoolPlan, marks: NodeSettings, given: ProvisionedBy
 ) -> Iterator[NodePatch]:
     """Templates by `template`, machines by `name`. What is not among the user's objects is not patched."""
     name = given.name or pool.name
@@ -89,14 +89,14 @@ def _texts(taints: tuple[Taint, ...]) -> list[str]:
     return [f"{taint.key}={taint.value}:{taint.effect.value}" for taint in taints]
 
 
-def _registration(arguments: Any, marks: NodeMarks) -> dict[str, Any]:
+def _registration(arguments: Any, marks: NodeSettings) -> dict[str, Any]:
     body: dict[str, Any] = {"kubeletExtraArgs": arguments} if marks.labels else {}
     if marks.all_taints:
         body["taints"] = [taint.body for taint in marks.all_taints]
     return body
 
 
-def _first_kubeadm(template: str, marks: NodeMarks) -> NodePatch:
+def _first_kubeadm(template: str, marks: NodeSettings) -> NodePatch:
     registration = _registration({"node-labels": _pairs(marks.labels)}, marks)
     spec = {"joinConfiguration": {"nodeRegistration": registration}}
     return NodePatch(
@@ -115,7 +115,7 @@ def _first_kubeadm(template: str, marks: NodeMarks) -> NodePatch:
     )
 
 
-def _kubeadm(template: str, marks: NodeMarks) -> NodePatch:
+def _kubeadm(template: str, marks: NodeSettings) -> NodePatch:
     """A merge would replace all arguments of the kubelet, so that operations add to them."""
     path = "/spec/template/spec/joinConfiguration/nodeRegistration"
     operations: list[dict[str, Any]] = []
@@ -135,7 +135,7 @@ def _kubeadm(template: str, marks: NodeMarks) -> NodePatch:
     )
 
 
-def _agents(kind: str, template: str, marks: NodeMarks) -> NodePatch:
+def _agents(kind: str, template: str, marks: NodeSettings) -> NodePatch:
     agent: dict[str, Any] = {"nodeLabels": [f"{key}={value}" for key, value in marks.labels.items()]}
     agent["nodeTaints"] = _texts(marks.all_taints)
     return NodePatch(
@@ -150,7 +150,7 @@ def _agents(kind: str, template: str, marks: NodeMarks) -> NodePatch:
     )
 
 
-def _managed(distribution: str, name: str, marks: NodeMarks) -> NodePatch:
+def _managed(distribution: str, name: str, marks: NodeSettings) -> NodePatch:
     kind, labels, taints = _MANAGED[distribution]
     effects = _AWS_EFFECTS if distribution == "eks" else {}
     bodies = [
@@ -166,7 +166,7 @@ def _managed(distribution: str, name: str, marks: NodeMarks) -> NodePatch:
     )
 
 
-def _capacity(pool: PoolPlan, name: str, marks: NodeMarks) -> NodePatch:
+def _capacity(pool: PoolPlan, name: str, marks: NodeSettings) -> NodePatch:
     """What an autoscaler takes a node for that it has never seen. Labels that appear later can't be told here."""
     annotations = {f"{_CAPACITY}labels": _pairs(marks.labels)} if marks.labels else {}
     if marks.all_taints:
@@ -224,7 +224,7 @@ def render_node_patches(plan: ClusterPlan, header: tuple[str, ...]) -> list[Mani
     return manifests
 
 
-def _patches(plan: ClusterPlan, pool: PoolPlan, marks: NodeMarks, given: ProvisionedBy) -> Iterator[NodePatch]:
+def _patches(plan: ClusterPlan, pool: PoolPlan, marks: NodeSettings, given: ProvisionedBy) -> Iterator[NodePatch]:
     if given.tool is NodeTool.KARPENTER:
         yield _karpenter(pool, marks, given.name or pool.name)
     elif given.tool is NodeTool.TALOS:
@@ -260,7 +260,7 @@ def _bodies(taints: tuple[Taint, ...]) -> list[dict[str, str]]:
     return [taint.body for taint in taints]
 
 
-def _karpenter(pool: PoolPlan, marks: NodeMarks, name: str) -> NodePatch:
+def _karpenter(pool: PoolPlan, marks: NodeSettings, name: str) -> NodePatch:
     """Lists of taints replace those of the NodePool: both sides have the same ones, or `check` says so."""
     template: dict[str, Any] = {}
     if marks.labels:
@@ -281,7 +281,7 @@ def _karpenter(pool: PoolPlan, marks: NodeMarks, name: str) -> NodePatch:
     )
 
 
-def _node_class_hints(pool: PoolPlan, marks: NodeMarks) -> Iterator[str]:
+def _node_class_hints(pool: PoolPlan, marks: NodeSettings) -> Iterator[str]:
     """What no patch can say: instance types and images are the user's choice."""
     yield "Its requirements and its node class are yours. The profile needs:"
     yield f"- instances with {counted(marks.gpus, 'GPU')}, {pool.profile.spec.gpu.product}: on EC2 requirements such as"
@@ -294,7 +294,7 @@ def _node_class_hints(pool: PoolPlan, marks: NodeMarks) -> Iterator[str]:
         yield f"- an image of {system.id} {system.version} that has the driver, in amiSelectorTerms of the EC2NodeClass"
 
 
-def _talos(marks: NodeMarks) -> NodePatch:
+def _talos(marks: NodeSettings) -> NodePatch:
     """By the kubelet's registration: the API server refuses `nodeTaints` of a worker."""
     machine: dict[str, Any] = {"nodeLabels": marks.labels} if marks.labels else {}
     if marks.all_taints:
@@ -307,7 +307,7 @@ def _talos(marks: NodeMarks) -> NodePatch:
     )
 
 
-def _eks_update(marks: NodeMarks) -> dict[str, Any]:
+def _eks_update(marks: NodeSettings) -> dict[str, Any]:
     """aws eks update-nodegroup-config --cluster-name ... --nodegroup-name ... --cli-input-json file://..."""
     body: dict[str, Any] = {}
     if marks.labels:
@@ -321,7 +321,7 @@ def _cloud_taints(taints: tuple[Taint, ...]) -> list[dict[str, str]]:
     return [{"key": taint.key, "value": taint.value, "effect": _UPPER[taint.effect.value]} for taint in taints]
 
 
-def _variables(tool: NodeTool, marks: NodeMarks) -> dict[str, Any]:
+def _variables(tool: NodeTool, marks: NodeSettings) -> dict[str, Any]:
     """In the words of aws_eks_node_group, google_container_node_pool and azurerm_kubernetes_cluster_node_pool."""
     if tool is NodeTool.AKS:
         return {

@@ -31,7 +31,7 @@ _NOT_PUT_BACK = "AKS restores taints of --node-taints; put temporary taints into
 
 
 @record
-class NodeMarks:
+class NodeSettings:
     """What the nodes of a pool are made with. `startup` are taints that something removes later.
 
     `own_driver`: the operator installs one, or there is to be none. `has_operator`: its parts run beside whatever
@@ -52,7 +52,7 @@ class NodeMarks:
         return self.taints + self.startup
 
 
-def snippet(tool: str, marks: NodeMarks) -> str:
+def snippet(tool: str, marks: NodeSettings) -> str:
     """A piece of configuration or a command for one tool; text, to be pasted. Raises KeyError.
 
     Most tools set taints when a node registers and leave them alone then: startup taints stand beside the others.
@@ -84,14 +84,14 @@ def _command(parts: list[str]) -> str:
     return " ".join(map(shlex.quote, parts)) + "\n"
 
 
-def _kubelet(marks: NodeMarks) -> str:
+def _kubelet(marks: NodeSettings) -> str:
     flags = [f"--node-labels={_pairs(marks.labels)}"] if marks.labels else []
     if marks.all_taints:
         flags.append(f"--register-with-taints={_listed(marks.all_taints)}")
     return _command(flags)
 
 
-def _kubeadm(marks: NodeMarks) -> str:
+def _kubeadm(marks: NodeSettings) -> str:
     arguments = [{"name": "node-labels", "value": _pairs(marks.labels)}] if marks.labels else []
     registration = _without_empty({"kubeletExtraArgs": arguments, "taints": _bodies(marks.all_taints)})
     return emit(
@@ -103,7 +103,7 @@ def _kubeadm(marks: NodeMarks) -> str:
     )
 
 
-def _cluster_api(marks: NodeMarks) -> str:
+def _cluster_api(marks: NodeSettings) -> str:
     arguments = {"node-labels": _pairs(marks.labels)} if marks.labels else {}
     registration = _without_empty({"kubeletExtraArgs": arguments, "taints": _bodies(marks.all_taints)})
     return emit(
@@ -116,7 +116,7 @@ def _cluster_api(marks: NodeMarks) -> str:
     )
 
 
-def _karpenter(marks: NodeMarks) -> str:
+def _karpenter(marks: NodeSettings) -> str:
     """Pods need not tolerate startup taints for Karpenter to make a node for them."""
     taints = {"taints": _bodies(marks.taints), "startupTaints": _bodies(marks.startup)}
     template = {"metadata": {"labels": marks.labels} if marks.labels else {}, "spec": _without_empty(taints)}
@@ -130,12 +130,12 @@ def _karpenter(marks: NodeMarks) -> str:
     )
 
 
-def _eks(marks: NodeMarks) -> str:
+def _eks(marks: NodeSettings) -> str:
     group = {"name": marks.pool, "labels": marks.labels, "taints": _bodies(marks.all_taints)}
     return emit({"managedNodeGroups": [_without_empty(group)]})
 
 
-def _gke(marks: NodeMarks) -> str:
+def _gke(marks: NodeSettings) -> str:
     """Beside the operator GKE installs no driver by itself: it would bring its own device plugin's folders only.
 
     Source: NVIDIA/cloud-native-docs@gpu-operator-v26.7-1:gpu-operator/google-gke.rst.
@@ -151,7 +151,7 @@ def _gke(marks: NodeMarks) -> str:
     return _command(parts)
 
 
-def _aks(marks: NodeMarks) -> str:
+def _aks(marks: NodeSettings) -> str:
     parts = ["az", "aks", "nodepool", "add", "--name", marks.pool]
     if marks.own_driver:
         parts += ["--gpu-driver", "none"]
@@ -163,7 +163,7 @@ def _aks(marks: NodeMarks) -> str:
     return _command(parts) + (emit(template, header=(_NOT_PUT_BACK,)) if marks.startup else "")
 
 
-def _rancher(marks: NodeMarks) -> str:
+def _rancher(marks: NodeSettings) -> str:
     """config.yaml of a k3s or RKE2 agent."""
     return emit(
         _without_empty(
@@ -175,7 +175,7 @@ def _rancher(marks: NodeMarks) -> str:
     )
 
 
-def _k0s(marks: NodeMarks) -> str:
+def _k0s(marks: NodeSettings) -> str:
     parts = ["k0s", "worker"]
     if marks.labels:
         parts.append(f"--labels={_pairs(marks.labels)}")
@@ -184,13 +184,13 @@ def _k0s(marks: NodeMarks) -> str:
     return _command(parts)
 
 
-def _talos(marks: NodeMarks) -> str:
+def _talos(marks: NodeSettings) -> str:
     """By the kubelet's registration: `nodeTaints` of a worker are refused by the admission plugin NodeRestriction."""
     kubelet = {"extraConfig": {"registerWithTaints": _bodies(marks.all_taints)}} if marks.all_taints else {}
     return emit({"machine": _without_empty({"nodeLabels": marks.labels, "kubelet": kubelet})})
 
 
-_TOOLS: dict[str, Callable[[NodeMarks], str]] = {
+_TOOLS: dict[str, Callable[[NodeSettings], str]] = {
     "kubelet": _kubelet,
     "kubeadm": _kubeadm,
     "cluster-api": _cluster_api,
@@ -247,9 +247,9 @@ def _expected(plan: ClusterPlan, pool: PoolPlan) -> dict[str, Any]:
     return body
 
 
-def marks_of(plan: ClusterPlan, pool: PoolPlan) -> NodeMarks:
+def marks_of(plan: ClusterPlan, pool: PoolPlan) -> NodeSettings:
     """What whoever makes the nodes has to set."""
-    return NodeMarks(
+    return NodeSettings(
         pool=pool.name,
         labels=_labels(pool, lambda writer: writer == PROVISIONER),
         taints=pool.taints,

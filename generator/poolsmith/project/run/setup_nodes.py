@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Severity, UsageError
 from poolsmith.core.diagnostics.message_text import counted
 from poolsmith.core.diagnostics.outcome import Skipped
-from poolsmith.fleet.operands.operator_labels import has_gpu
 from poolsmith.fleet.operands.pool_nodes import pool_nodes
 from poolsmith.fleet.plan.origin import FromProfile
 from poolsmith.fleet.plan.pipeline import resolve_cluster
 from poolsmith.fleet.plan.plan import ClusterPlan, LabelSetting, PoolPlan
+from poolsmith.fleet.plan.pool_facts import pool_facts
 from poolsmith.fleet.profiles.load_cluster import load_cluster
 from poolsmith.fleet.profiles.node_pool import Workload
-from poolsmith.gpu.catalog.node_labels import ARCHITECTURE, GPU_PRESENT, KERNEL, OS_ID, OS_VERSION
+from poolsmith.gpu.catalog.node_labels import GPU_PRESENT, has_gpu
 from poolsmith.gpu.drivers.driver_support import carries_driver
+from poolsmith.gpu.nodes.node_facts import first, value_of
 from poolsmith.guard.rules.setup.repository_setups import GivenNodes
 from poolsmith.guard.rules.setup.setup_view import SetupNode
 from poolsmith.project.run.project import open_project
@@ -29,11 +31,11 @@ if TYPE_CHECKING:
     from poolsmith.fleet.operands.expansion import Node
     from poolsmith.fleet.operands.node_files import NodesFile
     from poolsmith.fleet.profiles.load_cluster import LoadedCluster
-    from poolsmith.fleet.profiles.node_pool import NodeSystem
     from poolsmith.gpu.catalog import Catalog
+    from poolsmith.gpu.nodes.node_facts import NodeFacts
+    from poolsmith.guard.rules.setup.setup_view import Place
 
 
-_PRODUCT = "nvidia.com/gpu.product"
 _LABELS = "/metadata/labels/"
 _GPU_TAINT = "nvidia.com/gpu"
 
@@ -45,9 +47,9 @@ def nodes_of_plan(plan: ClusterPlan, nodes: Iterable[Node], loaded: LoadedCluste
     for node in nodes:
         of_pool.setdefault(node.pool, []).append(node)
     return [
-        _pool(pool, node, system, layers[pool.name], catalog)
+        _pool(pool, node, facts, layers[pool.name], catalog)
         for pool in plan.pools
-        for node, system in zip(of_pool[pool.name], pool.profile.spec.systems, strict=True)
+        for node, facts in zip(of_pool[pool.name], pool_facts(pool), strict=True)
     ]
 
 
@@ -107,22 +109,10 @@ def _bare_plan(loaded: LoadedCluster, catalog: Catalog) -> ClusterPlan:
     return ClusterPlan(cluster=cluster, pools=tuple(pools), namespace="")
 
 
-def _pool(pool: PoolPlan, node: Node, system: NodeSystem, layers: Layers, catalog: Catalog) -> SetupNode:
+def _pool(pool: PoolPlan, node: Node, facts: NodeFacts, layers: Layers, catalog: Catalog) -> SetupNode:
     spec = pool.profile.spec
-    gpu = catalog.gpus.find(spec.gpu.product)
-    return SetupNode(
-        name=pool.name,
-        labels=_labels(node),
-        place=layers.locate,
-        taints=tuple(dict(taint) for taint in node.taints),
-        runtime=spec.runtime.name,
-        runtime_version=spec.runtime.version or "",
-        os_id=spec.os.id,
-        os_version=system.version,
-        kernel=system.kernel or "",
-        arch=spec.arch.value,
-        gpu=spec.gpu.product,
-        architecture=gpu.architecture if gpu is not None else None,
+    return replace(
+        _of_facts(pool.name, node, facts, layers.locate, catalog),
         image_tag=spec.os.image_tag,
         driver=_driver(pool, catalog),
         install_dir=pool.driver.install_dir if pool.driver is not None else spec.driver.install_dir,
@@ -166,10 +156,6 @@ def setup_nodes(read: NodesFile, catalog: Catalog) -> tuple[SetupNode, ...]:
 
 
 def _node(node: Node, read: NodesFile, catalog: Catalog) -> SetupNode:
-    labels = _labels(node)
-    product = labels.get(_PRODUCT, "")
-    gpu = catalog.gpus.find(product) if product else None
-    runtime, _, version = node.runtime.partition("://")
     document, pointer = read.found_at[node.name]
 
     short = not read.is_whole(node.name)
@@ -179,17 +165,23 @@ def _node(node: Node, read: NodesFile, catalog: Catalog) -> SetupNode:
         below = asked.removeprefix("/metadata") if short else asked
         return read.places.locate(document, pointer + below if asked.startswith(_LABELS) else pointer, note)
 
+    return _of_facts(node.name, node, node.facts, place, catalog)
+
+
+def _of_facts(name: str, node: Node, facts: NodeFacts, place: Place, catalog: Catalog) -> SetupNode:
+    product = first(facts.products)
+    gpu = catalog.gpus.find(product) if product else None
     return SetupNode(
-        name=node.name,
-        labels=labels,
+        name=name,
+        labels=_labels(node),
         place=place,
         taints=tuple(dict(taint) for taint in node.taints),
-        runtime=runtime,
-        runtime_version=version,
-        os_id=labels.get(OS_ID, ""),
-        os_version=labels.get(OS_VERSION, ""),
-        kernel=labels.get(KERNEL, ""),
-        arch=labels.get(ARCHITECTURE, ""),
+        runtime=first(facts.runtimes),
+        runtime_version=first(facts.runtime_versions),
+        os_id=value_of(facts.system_id),
+        os_version=value_of(facts.system_version),
+        kernel=first(facts.kernels),
+        arch=first(facts.architectures),
         gpu=product,
         architecture=gpu.architecture if gpu is not None else None,
     )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
 from poolsmith.fleet.operands.chart.chart_objects import ChartError
+from poolsmith.gpu.catalog.operator_names import OPERATOR_RELEASE
 from poolsmith.kubernetes.helm.go_template import TemplateError, as_data, is_true, look_up, plain, quoted
 from poolsmith.kubernetes.helm.values_merge import merge_over_defaults
 
@@ -95,7 +96,7 @@ class Projected:
 class HelmRelease:
     """What Helm knows beside the values. `api_versions` are the APIs that the cluster serves."""
 
-    name: str = "gpu-operator"
+    name: str = OPERATOR_RELEASE
     api_versions: Collection[str] = ()
 
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.sources.pointer import MISSING, value_at
 from poolsmith.fleet.operands.chart.chart_projection import HelmRelease, project
-from poolsmith.fleet.operands.chart.operator_part import CHART, operator_chart_objects
+from poolsmith.fleet.operands.chart.operator_part import operator_chart_objects
 from poolsmith.gpu.catalog.charts import read_chart
+from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART, OPERATOR_NAMESPACE
 from poolsmith.gpu.catalog.projections import read_projection
 from poolsmith.kubernetes.helm.values_merge import merge_over_defaults
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from poolsmith.gpu.catalog.projections import Projection
 
 _MOST = 12
-_NAMESPACE = "gpu-operator"
 
 
 def chart_errors(release: str, values: dict[str, Any], helm: HelmRelease | None = None) -> tuple[ChartError, ...]:
@@ -29,7 +29,7 @@ def chart_errors(release: str, values: dict[str, Any], helm: HelmRelease | None 
     A template stops at the first value: those of `values` that are to blame are taken away one by one. Empty for a
     release that the catalog does not know.
     """
-    projection, chart = read_projection(release), read_chart(CHART, release)
+    projection, chart = read_projection(release), read_chart(OPERATOR_CHART, release)
     if projection is None or chart is None:
         return ()
     found: dict[ChartError, None] = {}
@@ -52,7 +52,7 @@ def _errors(projection: Projection, chart: Chart, values: dict[str, Any], helm: 
     if projected.errors:
         return projected.errors
     merged = merge_over_defaults(chart.defaults, values)
-    return operator_chart_objects(projection.release, merged, _NAMESPACE, helm.name).errors
+    return operator_chart_objects(projection.release, merged, OPERATOR_NAMESPACE, helm.name).errors
 
 
 def _without(values: dict[str, Any], path: list[str]) -> dict[str, Any]:

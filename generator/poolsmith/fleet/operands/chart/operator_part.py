@@ -21,6 +21,7 @@ from poolsmith.fleet.operands.chart.chart_objects import HOOK, ChartError, Chart
 from poolsmith.fleet.operands.chart.chart_projection import HelmRelease, chart_labels, common_labels, project
 from poolsmith.fleet.operands.expansion import Made, Maker
 from poolsmith.gpu.catalog.chart_workloads import read_chart_workloads
+from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART, OPERATOR_RELEASE
 from poolsmith.gpu.catalog.projections import read_crds, read_projection
 from poolsmith.kubernetes.helm.go_template import TemplateError, look_up, printed
 from poolsmith.kubernetes.helm.values_merge import merge_over_defaults
@@ -284,24 +285,21 @@ def _chart_part(chart: Chart, values: dict[str, Any], namespace: str, helm: Helm
     )
 
 
-CHART = "gpu-operator"
-
-
 def operator_chart_objects(
-    release: str, values: Mapping[str, Any], namespace: str, release_name: str = CHART
+    release: str, values: Mapping[str, Any], namespace: str, release_name: str = OPERATOR_RELEASE
 ) -> ChartWorkloads:
     """For `values` as templates see them, over the chart's own. Raises nothing, whatever they say."""
-    entry = read_chart_workloads(CHART, release)
+    entry = read_chart_workloads(OPERATOR_CHART, release)
     projection = read_projection(release)
     if entry is None or projection is None:
-        return ChartWorkloads(unknown=(f"workloads of the chart {CHART} {release} are not known",))
+        return ChartWorkloads(unknown=(f"workloads of the chart {OPERATOR_CHART} {release} are not known",))
     merged = dict(values)
-    place = ReleasePlace(helm_release=release_name, namespace=namespace, name=CHART)
+    place = ReleasePlace(helm_release=release_name, namespace=namespace, name=OPERATOR_CHART)
     try:
         labels = chart_labels(projection, merged, release_name)
         common = common_labels(projection, merged, release_name)
     except TemplateError as error:
-        return ChartWorkloads(errors=(ChartError(error.path, f"{CHART} {release} does not render: {error}"),))
+        return ChartWorkloads(errors=(ChartError(error.path, f"{OPERATOR_CHART} {release} does not render: {error}"),))
     rendered = render(entry, merged, place, {"labels": labels, "commonLabels": common})
     if (PATH,) not in projection.templated:
         return rendered

@@ -21,6 +21,7 @@ from poolsmith.fleet.operands.kube import (
     set_env,
     set_resources,
 )
+from poolsmith.gpu.catalog.container_runtimes import CONTAINERD, CRIO
 from poolsmith.kubernetes.helm.go_template import joined
 
 if TYPE_CHECKING:
@@ -83,9 +84,9 @@ def use_runtime_class(pod: Pod, context: Context) -> None:
     if policy.nri:
         return
     if context.behaviour["runtimeClassOn"] == "containerd":
-        asked = context.runtime == "containerd"
+        asked = context.runs(CONTAINERD)
     else:
-        asked = context.runtime != "crio" or policy.enabled("cdi")
+        asked = not context.runs(CRIO) or policy.enabled("cdi")
     if asked:
         pod["runtimeClassName"] = policy.runtime_class
 

@@ -32,6 +32,7 @@ from poolsmith.fleet.operands.kube import (
     set_env,
     set_resources,
 )
+from poolsmith.gpu.catalog.container_runtimes import CRIO
 from poolsmith.gpu.catalog.node_labels import OS_ID
 from poolsmith.gpu.drivers.driver_image import built_for
 from poolsmith.gpu.drivers.driver_support import needs_open_modules
@@ -123,7 +124,7 @@ def subscriptions(context: Context) -> list[tuple[str, str, str]]:
         return []
     system = system_id(context)
     rule = known.get(system)
-    if rule is None or (rule["offCrio"] and context.runtime == "crio"):
+    if rule is None or (rule["offCrio"] and context.runs(CRIO)):
         return []
     own = context.spec.text("driver", "repoConfig", "configMapName")
     if own and system in context.behaviour["repoConfigReplaces"]:

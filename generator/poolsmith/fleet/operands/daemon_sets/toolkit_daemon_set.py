@@ -26,6 +26,7 @@ from poolsmith.kubernetes.helm.go_template import folder_of, joined, name_of
 
 if TYPE_CHECKING:
     from poolsmith.fleet.operands.expansion_context import Context
+    from poolsmith.gpu.catalog.container_runtimes import ContainerRuntime, Hooks
 
 
 _CONFIG_FOLDER = "/runtime/config-dir/"
@@ -33,52 +34,52 @@ _DROP_IN_FOLDER = "/runtime/config-dir.d/"
 _SOCKET_FOLDER = "/runtime/sock-dir/"
 _NRI_FOLDER = "/runtime/nri-sock-dir/"
 _NRI_SOCKET = "/var/run/nri/nri.sock"
-_CONFIG = {"containerd": "CONTAINERD_CONFIG", "docker": "DOCKER_CONFIG", "crio": "CRIO_CONFIG"}
-_SOCKET = {"containerd": "CONTAINERD_SOCKET", "docker": "DOCKER_SOCKET"}
 _CREATED = "DirectoryOrCreate"
 _FILE_SOURCE = "file="
 
 
 def mount_runtime(pod: Pod, container: Container, context: Context, *, drop_in: bool = True) -> None:
     """Variables and mounts for the one runtime of the cluster; paths of the user win over the defaults."""
-    runtime = context.runtime
-    if runtime not in _CONFIG:
-        raise NotModelled(f"container runtime {runtime}")
-    set_env(container, "RUNTIME", runtime)
+    runtime = context.container_runtime
+    files = context.behaviour["runtimeFiles"]
+    if runtime is None or context.runtime not in files or "config" not in runtime.variables:
+        raise NotModelled(f"container runtime {context.runtime}")
+    set_env(container, "RUNTIME", context.runtime)
     nri = context.behaviour["nri"] if context.spec.nri else "none"
     if nri != "instead":
-        _mount_files(pod, container, context, drop_in=drop_in)
+        _mount_files(pod, container, runtime, context, drop_in=drop_in)
     if nri != "none":
         _mount_nri(pod, container)
 
 
-def _mount_files(pod: Pod, container: Container, context: Context, *, drop_in: bool) -> None:
-    runtime = context.runtime
-    if runtime == "containerd":
-        set_env(container, "CONTAINERD_RUNTIME_CLASS", context.spec.runtime_class)
-    defaults = context.behaviour["runtimeFiles"][runtime]
+def _mount_files(pod: Pod, container: Container, runtime: ContainerRuntime, context: Context, *, drop_in: bool) -> None:
+    if runtime.class_variable is not None:
+        set_env(container, runtime.class_variable, context.spec.runtime_class)
+    word = context.runtime
+    variable, socket_variable = runtime.variables["config"], runtime.variables.get("socket")
+    defaults = context.behaviour["runtimeFiles"][word]
     general = context.behaviour["runtimeVariables"]
-    config = env_of(container, _CONFIG[runtime]) or (env_of(container, "RUNTIME_CONFIG") if general else "")
+    config = env_of(container, variable) or (env_of(container, "RUNTIME_CONFIG") if general else "")
     config = config or defaults["config"]
     dropped = (env_of(container, "RUNTIME_DROP_IN_CONFIG") or defaults["dropIn"]) if defaults["dropIn"] else ""
     inside = _CONFIG_FOLDER + name_of(config)
     if general:
         set_env(container, "RUNTIME_CONFIG", inside)
-    set_env(container, _CONFIG[runtime], inside)
-    _mount_folder(pod, container, f"{runtime}-config", _CONFIG_FOLDER, config, _CREATED)
+    set_env(container, variable, inside)
+    _mount_folder(pod, container, f"{word}-config", _CONFIG_FOLDER, config, _CREATED)
     if dropped and drop_in:
         set_env(container, "RUNTIME_DROP_IN_CONFIG", _DROP_IN_FOLDER + name_of(dropped))
         set_env(container, "RUNTIME_DROP_IN_CONFIG_HOST_PATH", dropped)
-        _mount_folder(pod, container, f"{runtime}-drop-in-config", _DROP_IN_FOLDER, dropped, _CREATED)
+        _mount_folder(pod, container, f"{word}-drop-in-config", _DROP_IN_FOLDER, dropped, _CREATED)
     if context.behaviour["runtimeConfigSources"]:
         _read_sources_on_host(container)
-    if runtime in _SOCKET:
-        socket = env_of(container, _SOCKET[runtime]) or defaults["socket"]
+    if socket_variable is not None:
+        socket = env_of(container, socket_variable) or defaults["socket"]
         inside = _SOCKET_FOLDER + name_of(socket)
         if general:
             set_env(container, "RUNTIME_SOCKET", inside)
-        set_env(container, _SOCKET[runtime], inside)
-        _mount_folder(pod, container, f"{runtime}-socket", _SOCKET_FOLDER, socket, None)
+        set_env(container, socket_variable, inside)
+        _mount_folder(pod, container, f"{word}-socket", _SOCKET_FOLDER, socket, None)
 
 
 def _mount_nri(pod: Pod, container: Container) -> None:
@@ -106,7 +107,6 @@ def _read_sources_on_host(container: Container) -> None:
 
 _MAIN = "nvidia-container-toolkit-ctr"
 _FOLDER = "/usr/local/nvidia"
-_CRIO_HOOKS = "/usr/share/containers/oci/hooks.d"
 
 
 def container_toolkit(daemon_set: dict[str, Any], context: Context) -> None:
@@ -120,8 +120,8 @@ def container_toolkit(daemon_set: dict[str, Any], context: Context) -> None:
         _move_install_folder(pod, main, context.spec.text("toolkit", "installDir"))
         if first:
             mount_runtime(pod, main, context)
-        if context.runtime == "crio":
-            move_host_path(pod, "crio-hooks", _CRIO_HOOKS)
+        if (hooks := _hooks(context)) is not None:
+            move_host_path(pod, hooks.volume, hooks.folder)
     if not first:
         mount_runtime(pod, main, context)
 
@@ -135,8 +135,14 @@ def _set_cdi(main: Container, context: Context) -> None:
             set_env(main, "NVIDIA_CONTAINER_RUNTIME_MODE", "cdi")
         if policy.nri:
             set_env(main, "ENABLE_NRI_PLUGIN", "true")
-    elif context.runtime == "crio" and context.behaviour["crioHook"]:
-        set_env(main, "CRIO_CONFIG_MODE", "hook")
+    elif context.behaviour["crioHook"] and (hooks := _hooks(context)) is not None:
+        for name, value in hooks.variables.items():
+            set_env(main, name, value)
+
+
+def _hooks(context: Context) -> Hooks | None:
+    runtime = context.container_runtime
+    return None if runtime is None else runtime.hooks
 
 
 def _move_install_folder(pod: dict[str, Any], main: Container, folder: str) -> None:

@@ -24,10 +24,10 @@ from poolsmith.fleet.operands.expansion import KubernetesObject, ResourceConditi
 from poolsmith.fleet.operands.gpu_cluster.gpu_cluster_operands import dcgm, dra_driver, exporter, validator
 from poolsmith.fleet.operands.gpu_cluster.pod_settings import GpuClusterRequest, selector_breaks
 from poolsmith.fleet.operands.kube import NotModelled, OperatorError, owner_reference
-from poolsmith.fleet.operands.operand_containers import OPERATOR, operator_variable
-from poolsmith.fleet.operands.operator_labels import has_gpu
+from poolsmith.fleet.operands.operand_containers import operator_variable
 from poolsmith.gpu.catalog.gpu_clusters import GpuClusterEntry, GpuClusterState, gpu_cluster_releases, read_gpu_cluster
-from poolsmith.gpu.catalog.node_labels import DEPLOY, GPU_PRESENT
+from poolsmith.gpu.catalog.node_labels import DEPLOY, GPU_PRESENT, has_gpu
+from poolsmith.gpu.catalog.operator_names import OPERATOR_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -129,7 +129,7 @@ def _beside_a_policy(settings: Settings, policy: str) -> GpuClusterExpansion:
 
 def _as_installed(request: GpuClusterRequest, told: Mapping[str, str] | None) -> Mapping[str, str]:
     """With what the operator's Deployment says instead, where it is known. Raises NotModelled."""
-    operator = request.context.existing("Deployment", OPERATOR) if told is None else None
+    operator = request.context.existing("Deployment", OPERATOR_NAME) if told is None else None
     if operator is None:
         return request.environment
     return {name: operator_variable(operator, name) for name in request.environment}

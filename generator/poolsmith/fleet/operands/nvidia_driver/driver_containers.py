@@ -23,9 +23,10 @@ from poolsmith.fleet.operands.kube import (
     remove,
 )
 from poolsmith.fleet.operands.nvidia_driver.node_pools import plain
-from poolsmith.fleet.operands.operand_containers import OPERATOR, canonical, image_path, operator_variable
+from poolsmith.fleet.operands.operand_containers import canonical, image_path, operator_variable
 from poolsmith.gpu.catalog.charts import read_chart
 from poolsmith.gpu.catalog.operands import DRIVER_DIGEST
+from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART, OPERATOR_NAME
 from poolsmith.gpu.drivers.driver_image import DIGEST, built_for
 
 if TYPE_CHECKING:
@@ -151,7 +152,6 @@ def _resources(spec: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _IMAGES_MANAGER = "DRIVER_MANAGER_IMAGE"
-_CHART = "gpu-operator"
 
 
 @record
@@ -228,13 +228,13 @@ def _installed_image(request: DriverRequest) -> str:
     context = request.context
     if request.environment is not None:
         return request.environment.get(_IMAGES_MANAGER) or image_path({}, _IMAGES_MANAGER, kind="CR")
-    operator = context.existing("Deployment", OPERATOR)
+    operator = context.existing("Deployment", OPERATOR_NAME)
     if operator is not None:
         return _variable_of(operator)
     spec = {} if context.policy is None else context.policy.at("driver", "manager")
     if all(spec.get(key) for key in ("repository", "image", "version")):
         return image_path(spec, _IMAGES_MANAGER)
-    chart = read_chart(_CHART, context.entry.release)
+    chart = read_chart(OPERATOR_CHART, context.entry.release)
     default = None if chart is None else value_at(chart.defaults, ("driver", "manager"), None)
     if not isinstance(default, dict):
         raise NotModelled("the driver manager's image that the operator was installed with")

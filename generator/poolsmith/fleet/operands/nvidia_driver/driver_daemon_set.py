@@ -18,6 +18,7 @@ from poolsmith.core.record import record
 from poolsmith.fleet.operands.kube import NotModelled, OperatorError, move_host_path, pod_of
 from poolsmith.fleet.operands.nvidia_driver.driver_containers import set_containers
 from poolsmith.fleet.operands.nvidia_driver.node_pools import account_name, daemon_set_name, plain
+from poolsmith.gpu.catalog.container_runtimes import CRIO
 from poolsmith.gpu.catalog.node_labels import KERNEL
 from poolsmith.gpu.catalog.operands import whole
 
@@ -131,7 +132,6 @@ _MODULE_FOLDER = "/drivers"
 _LICENSE = ("gridd.conf", "/drivers/gridd.conf")
 _TOKEN = ("client_configuration_token.tok", "/drivers/ClientConfigToken/client_configuration_token.tok")
 _TOPOLOGY = ("nvidia-topologyd.conf", "/etc/nvidia/nvidia-topologyd.conf")
-_CRIO = "crio"
 
 
 @record(kw_only=False)
@@ -168,7 +168,7 @@ def _add_build_files(files: Files, driver: NvidiaDriver, pool: DriverPool, reque
                 raise OperatorError("distribution not supported")
             _add_config_map(files, name, folder, request)
     rule = behaviour["subscriptions"].get(pool.os_id)
-    if rule is None or (rule["offCrio"] and request.context.runtime == _CRIO):
+    if rule is None or (rule["offCrio"] and request.context.runs(CRIO)):
         return
     if pool.os_id in behaviour["repoConfigReplaces"] and driver.text("repoConfig", "name"):
         return

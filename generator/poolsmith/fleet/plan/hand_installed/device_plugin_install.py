@@ -22,6 +22,7 @@ from poolsmith.fleet.plan.plan import ClusterPlan, HelmChart, KubernetesObject, 
 from poolsmith.fleet.plan.sharing.mig import MIG_STRATEGY
 from poolsmith.fleet.plan.taints import missing_tolerations
 from poolsmith.gpu.catalog.chart_workloads import read_chart_workloads
+from poolsmith.gpu.catalog.container_runtimes import container_runtimes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,8 +94,8 @@ def _found(facts: Facts) -> str:
 def _by_runtime(plan: ClusterPlan) -> dict[str, list[PoolPlan]]:
     found: dict[str, list[PoolPlan]] = {}
     for pool in plan.pools:
-        runtime = pool.profile.spec.runtime.name
-        found.setdefault(runtime if runtime != "cri-o" else "crio", []).append(pool)
+        word = container_runtimes().operators(pool.profile.spec.runtime.name)
+        found.setdefault(word, []).append(pool)
     return found
 
 

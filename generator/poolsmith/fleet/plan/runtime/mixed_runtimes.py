@@ -15,6 +15,7 @@ from poolsmith.fleet.plan.facts import with_singleton
 from poolsmith.fleet.plan.runtime.device_injection import uses_cdi, uses_nri
 from poolsmith.fleet.profiles.driver import DriverSource
 from poolsmith.fleet.profiles.node_pool import Workload
+from poolsmith.gpu.catalog.container_runtimes import CRIO, DOCKER, container_runtimes
 from poolsmith.gpu.catalog.operands import read_operands
 
 if TYPE_CHECKING:
@@ -26,14 +27,14 @@ if TYPE_CHECKING:
 
 ACKNOWLEDGEMENT = "mixed-runtimes"
 RUNTIME = "/spec/runtime/name"
-CONTAINERD, DOCKER, CRIO = "containerd", "docker", "cri-o"
 _WAYS_OUT = "give all pools of the cluster one runtime, or move the pool to a cluster of its own"
 
 
 def operator_runtime(pools: Iterable[PoolPlan]) -> str:
     """containerd as soon as one pool has it, else that of the first; `pools` is not empty."""
     names = [pool.profile.spec.runtime.name for pool in pools]
-    return CONTAINERD if CONTAINERD in names else names[0]
+    preferred = container_runtimes().preferred.name
+    return preferred if preferred in names else names[0]
 
 
 def accept_mixture(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
@@ -75,16 +76,22 @@ def accept_mixture(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
 
 
 def _exclusion(plan: ClusterPlan, others: list[PoolPlan], operators: str, facts: Facts) -> tuple[PoolPlan, str] | None:
-    if operators != CONTAINERD:
-        return others[0], "without containerd, the operator uses the runtime of the node that is listed last"
+    preferred = container_runtimes().preferred.name
+    if operators != preferred:
+        return others[0], f"without {preferred}, the operator uses the runtime of the node that is listed last"
     users = (pool for pool in others if pool.profile.spec.workload is Workload.CONTAINER)
-    docker = next((pool for pool in users if pool.profile.spec.runtime.name == DOCKER), None)
-    if docker is None or not (facts.need_release().cdi_default or uses_cdi(plan, facts)):
+    unfit = next((pool for pool in users if not _follows_classes(pool)), None)
+    if unfit is None or not (facts.need_release().cdi_default or uses_cdi(plan, facts)):
         return None
-    return docker, (
-        f"with {facts.need_release().tag} GPU pods get their devices from containerd by CDI, "
-        "and ask for runtime classes, which docker does not follow"
+    return unfit, (
+        f"with {facts.need_release().tag} GPU pods get their devices from {preferred} by CDI, "
+        f"and ask for runtime classes, which {unfit.profile.spec.runtime.name} does not follow"
     )
+
+
+def _follows_classes(pool: PoolPlan) -> bool:
+    runtime = container_runtimes().by_name.get(pool.profile.spec.runtime.name)
+    return runtime is None or runtime.follows_classes
 
 
 def _subscription(pool: PoolPlan, facts: Facts) -> list[str]:

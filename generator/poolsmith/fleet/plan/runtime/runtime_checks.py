@@ -17,6 +17,7 @@ from poolsmith.core.facts.versions import at_least, is_older, minor_key
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.fleet.plan.runtime.device_injection import leaves_configuration, uses_cdi, uses_nri
 from poolsmith.fleet.profiles.node_pool import ToolkitSource
+from poolsmith.gpu.catalog.container_runtimes import container_runtimes
 from poolsmith.gpu.catalog.container_toolkit import unfit_toolkit
 from poolsmith.gpu.catalog.releases import behaviour_at
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from poolsmith.fleet.plan.facts import Facts
     from poolsmith.fleet.plan.plan import ClusterPlan, PoolPlan
-    from poolsmith.gpu.catalog.container_toolkit import RuntimeEntry
+    from poolsmith.gpu.catalog.container_runtimes import RuntimeEntry
     from poolsmith.gpu.catalog.platforms import Distribution, RuntimePaths
 
 
@@ -93,7 +94,7 @@ def _check_nri(pool: PoolPlan, entry: RuntimeEntry, facts: Facts) -> None:
         + " does not offer what the operator needs",
         help=f"use {entry.name} {entry.nri_ranges}"
         if entry.nri
-        else "use containerd or cri-o, or leave `cdi.nriPluginEnabled` off",
+        else f"use {facts.catalog.runtimes.with_nri}, or leave `cdi.nriPluginEnabled` off",
     )
 
 
@@ -202,8 +203,6 @@ def _toolkit_version(plan: ClusterPlan, facts: Facts) -> str | None:
 
 
 PATH_FIELDS = ("config", "socket", "drop_in")
-_OPERATORS = {"cri-o": "crio"}
-"""The operator's own names of runtimes."""
 _TEMPLATE = ".tmpl"
 
 
@@ -322,7 +321,7 @@ def check_heeded(pool: PoolPlan, env: Mapping[str, str], facts: Facts) -> None:
     if not behaviour["runtimeFilesFirst"]:
         return
     name = pool.profile.spec.runtime.name
-    usual = set(behaviour["runtimeFiles"][_OPERATORS.get(name, name)].values())
+    usual = set(behaviour["runtimeFiles"][container_runtimes().operators(name)].values())
     variables = facts.catalog.runtimes.by_name[name].variables.values()
     moved = [variable for variable in variables if env.get(variable, "") not in ("", *usual)]
     if moved:

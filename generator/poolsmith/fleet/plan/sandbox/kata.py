@@ -27,6 +27,7 @@ from poolsmith.fleet.plan.sandbox.kata_delivery import (
     kata_distribution,
 )
 from poolsmith.fleet.profiles.node_pool import KATA_WORKLOADS, Workload
+from poolsmith.gpu.catalog.container_runtimes import CONTAINERD
 from poolsmith.gpu.catalog.sandboxes import COCO_OPERATOR, KATA_DEPLOY, PLAIN
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from poolsmith.gpu.catalog.sandboxes import KataEra
 
 
-_CONTAINERD = "containerd"
 _OTHER_CLUSTER = "leave the pool out, or move it to a cluster of kubeadm, or of another distribution with "
 _MANY = 20
 
@@ -103,7 +103,7 @@ def _refuse_system(pool: PoolPlan, facts: Facts) -> None:
 def _refuse_folder(pool: PoolPlan, era: KataEra, facts: Facts) -> None:
     """An installer looks for containerd's configuration in one folder of the host, and nowhere else."""
     distribution, runtime = facts.distribution, pool.profile.spec.runtime
-    if distribution is None or runtime.name != _CONTAINERD:
+    if distribution is None or runtime.name != CONTAINERD:
         return  # each is reported elsewhere
     known = containerd_folder(distribution, facts.need_release())
     given = posixpath.dirname(posixpath.normpath(runtime.config)) if runtime.config else known

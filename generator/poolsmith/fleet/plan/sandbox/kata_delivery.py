@@ -21,6 +21,7 @@ from poolsmith.fleet.plan.origin import Derived, FromCatalog, Origin
 from poolsmith.fleet.plan.plan import GitSource, HelmChart, KubernetesObject, NamespacePlan, UnitPlan, ValueSetting
 from poolsmith.fleet.plan.sandbox.confidential import is_confidential
 from poolsmith.fleet.plan.taints import all_tolerations
+from poolsmith.gpu.catalog.container_runtimes import CONTAINERD
 from poolsmith.gpu.catalog.node_labels import WORKLOAD
 from poolsmith.gpu.catalog.sandboxes import PLAIN
 
@@ -176,13 +177,13 @@ _OTHERS = "k8s"
 
 def containerd_folder(distribution: Distribution, release: Release) -> str | None:
     """None where no source says."""
-    paths = distribution.paths("containerd", release.line)
+    paths = distribution.paths(CONTAINERD, release.line)
     return posixpath.dirname(paths.config) if paths is not None and paths.config else None
 
 
 def containerd_folders(distribution: Distribution) -> set[str]:
     """At any release: what the chart looks for does not depend on the operator."""
-    rules = distribution.rules.get("containerd", ())
+    rules = distribution.rules.get(CONTAINERD, ())
     return {posixpath.dirname(paths.config) for _, paths in rules if paths.config}
 
 

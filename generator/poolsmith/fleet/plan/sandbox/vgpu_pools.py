@@ -21,6 +21,7 @@ from poolsmith.fleet.plan.sandbox.gpu_passthrough import with_kubevirt_note, wor
 from poolsmith.fleet.plan.sandbox.vgpu_layouts import check_layout, configure_layouts, mediated_devices, resources_of
 from poolsmith.fleet.plan.taints import tolerations_of
 from poolsmith.fleet.profiles.cluster import DriverMode
+from poolsmith.gpu.catalog.container_runtimes import CONTAINERD
 from poolsmith.gpu.catalog.node_labels import VGPU_CONFIG
 from poolsmith.gpu.catalog.vgpu_hosts import read_vgpu_hosts
 
@@ -109,7 +110,7 @@ def _note_undocumented(pool: PoolPlan, product: str, facts: Facts) -> None:
             and at_least(system.kernel, known.kernel_before)
         ):
             others.append(f"kernel {system.kernel}, which is not before {known.kernel_before}")
-    if spec.runtime.name != "containerd":
+    if spec.runtime.name != CONTAINERD:
         others.append(spec.runtime.name)
     if others:
         facts.report_pool(

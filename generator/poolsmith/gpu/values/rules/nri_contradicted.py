@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.gpu.catalog.container_runtimes import container_runtimes
 from poolsmith.gpu.catalog.releases import behaviour_at
 from poolsmith.gpu.values.effective_values import is_off, text, toolkit_environment, uses_nri
 
@@ -33,11 +34,6 @@ RULE = RuleInfo(
     references=("LMCache/LMCache pull request 5057", "NVIDIA/cloud-native-docs, page cdi", "catalog: nri"),
 )
 _PATHS = (
-    "CONTAINERD_CONFIG",
-    "CONTAINERD_SOCKET",
-    "CRIO_CONFIG",
-    "DOCKER_CONFIG",
-    "DOCKER_SOCKET",
     "RUNTIME_CONFIG",
     "RUNTIME_CONFIG_SOURCE",
     "RUNTIME_DROP_IN_CONFIG",
@@ -62,9 +58,10 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
             message=f"`operator.runtimeClass` is `{shorten(name)}`, and under NRI there are no runtime classes",
             help="remove it",
         )
+    paths = (*container_runtimes().path_variables, *_PATHS)
     if env is not None and behaviour_at(document.release.tag)["nri"] == _INSTEAD:
         for variable in env.entries:
-            if variable.name in _PATHS:
+            if variable.name in paths:
                 message = f"`{variable.name}` has no effect: under NRI the toolkit does not touch the runtime's files"
                 yield Finding(place=variable.path, message=message, help="remove it")
     for path, name in _classes(document.get(("extraObjects",)), document):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.gpu.catalog.container_runtimes import CONTAINERD, container_runtimes
 from poolsmith.gpu.catalog.platforms import owners, rule_of
 from poolsmith.gpu.catalog.releases import behaviour_at
 from poolsmith.gpu.values.effective_values import is_on, toolkit_environment, uses_nri
@@ -33,12 +34,6 @@ RULE = RuleInfo(
     symptom="pods without a GPU request see all GPUs of their node",
     references=("NVIDIA/gpu-operator issues 421, 700", "rancher/rke2 issue 8752", "catalog: toolkitCdi"),
 )
-_VARIABLES = (
-    "CONTAINERD_SET_AS_DEFAULT",
-    "DOCKER_SET_AS_DEFAULT",
-    "CRIO_SET_AS_DEFAULT",
-    "NVIDIA_RUNTIME_SET_AS_DEFAULT",
-)
 _OPERATORS = "NVIDIA_RUNTIME_SET_AS_DEFAULT"
 """By this one the operator turns it off under CDI, and the toolkit looks at it first. Source:
 NVIDIA/nvidia-container-toolkit:cmd/nvidia-ctk-installer/container/runtime/runtime.go"""
@@ -49,7 +44,7 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     if env is None or uses_nri(document):
         return
     native = _OPERATORS in behaviour_at(document.release.tag)["toolkitCdi"]
-    for name in _VARIABLES:
+    for name in (*container_runtimes().default_variables, _OPERATORS):
         if not env.says(name, "true", "1", "t") or _is_documented(name, env, document):
             continue
         variable = env.get(name)
@@ -71,6 +66,6 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
 
 def _is_documented(name: str, env: Environment, document: ValuesDocument) -> bool:
     """Whether the distribution that these paths are of is documented with it."""
-    config = env.get("CONTAINERD_CONFIG")
+    config = env.get(container_runtimes().by_name[CONTAINERD].variables["config"])
     rules = (rule_of(owner, document.release.tag) for owner in (owners(config.value) if config else ()))
     return any(entry["name"] == name for rule in rules if rule is not None for entry in rule.env)

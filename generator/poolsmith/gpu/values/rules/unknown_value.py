@@ -10,6 +10,7 @@ from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pointer import dotted
 from poolsmith.gpu.catalog.chart_contents import components_reading, discovery_components
 from poolsmith.gpu.catalog.charts import SUBCHART
+from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +32,6 @@ MOST_SUGGESTED = 60
 """Beyond these nobody reads a suggestion, and a file may have thousands of unknown keys."""
 DISCOVERY_SWITCH = "nfd"
 """Whether Node Feature Discovery is installed; its values are those of the subchart."""
-_CHART = "gpu-operator"
 _LONGEST = 60
 _PLACES = 4
 
@@ -54,8 +54,8 @@ def _advice(item: UnknownKey, release: ReleaseValues) -> str:
     *above, key = item.path
     if (elsewhere := _of_discovery(item.path)) is not None:
         return elsewhere
-    if item.path == (_CHART,):
-        return f"these are the values of the chart {_CHART} itself: write what is below one level further up"
+    if item.path == (OPERATOR_CHART,):
+        return f"these are the values of the chart {OPERATOR_CHART} itself: write what is below one level further up"
     prefix = ".".join(above) + "." if above else ""
     siblings = item.parent.children
     if len(key) > _LONGEST:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from poolsmith.core.record import record
 from poolsmith.core.shape.field import DNS_LABEL, RELATIVE_PATH, TEXT, spec
 from poolsmith.core.shape.review import PROSE
+from poolsmith.gpu.catalog.operator_names import OPERATOR_NAMESPACE
 from poolsmith.guard.ledger.grants.grant import DATE_TEXT, NAME_GLOB
 
 _LABEL = r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
@@ -43,7 +44,7 @@ class AllowedChart:
         "Name of the chart.",
         pattern=DNS_LABEL,
         form="a chart's name",
-        examples=("gpu-operator",),
+        examples=(OPERATOR_NAMESPACE,),
     )
     versions: tuple[str, ...] = spec(
         "Versions; `*` stands for any letters, `?` for one. Default: every version.",

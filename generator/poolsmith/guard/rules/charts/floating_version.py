@@ -9,6 +9,7 @@ from poolsmith.core.diagnostics.message_text import listed, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pointer import reach
 from poolsmith.gpu.catalog.chart_contents import recorded_tags
+from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.gpu.catalog.version_ranges import is_one_version, is_range, lines_in
 from poolsmith.kubernetes.repository.gpu_stack import CHARTS
 
@@ -33,7 +34,6 @@ RULE = RuleInfo(
     symptom="driver pods of all nodes restart on a day when nobody merged anything",
     references=("helm.sh/docs/chart_best_practices/dependencies", "fluxcd.io: HelmChart, spec.version"),
 )
-_OPERATOR = "gpu-operator"
 _NEWEST = ("latest", "stable", "main", "master", "HEAD")
 _FEW = 6
 
@@ -70,7 +70,7 @@ def _why(said: str, item: Installation) -> str | None:
     if not is_range(said):  # a template fills it in, or it is a branch or a digest
         return None
     message = f"`{shorten(said)}` is a range of versions of the chart {item.chart}: the newest in it is taken"
-    lines = lines_in(said, recorded_tags()) if item.chart == _OPERATOR else ()
+    lines = lines_in(said, recorded_tags()) if item.chart == OPERATOR_CHART else ()
     if len(lines) > 1:
         message += f", and it lets in the release lines {listed(list(lines[-_FEW:]), _FEW)}"
     return message

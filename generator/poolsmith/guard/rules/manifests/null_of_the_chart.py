@@ -8,6 +8,7 @@ from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pointer import MISSING, value_at
 from poolsmith.gpu.catalog.chart_contents import REFUSED, nulls_of
+from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.kubernetes.repository.declared_charts import declared_charts, first_document
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ RULE = RuleInfo(
     symptom='ClusterPolicy "cluster-policy" is invalid: spec.validator.plugin in body must be of type object: "null"',
     references=("NVIDIA/gpu-operator@v25.3.4:deployments/gpu-operator/templates/clusterpolicy.yaml",),
 )
-_CHART = "gpu-operator"
 _OPTION = "ServerSideApply=true"
 _OPTIONS = {
     "Application": ("spec", "syncPolicy", "syncOptions"),
@@ -45,7 +45,7 @@ def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
     for document in tree.objects:
         if _applies_on_the_server(document):
             for chart in declared_charts(document, tree):
-                if chart.name == _CHART and not (chart.partial or chart.is_patch):
+                if chart.name == OPERATOR_CHART and not (chart.partial or chart.is_patch):
                     yield from _uncured(document, chart)
 
 

@@ -8,6 +8,7 @@ from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import listed, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.gpu.catalog.chart_workloads import Right, chart_versions, operator_rights
+from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART, OPERATOR_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +33,6 @@ RULE = RuleInfo(
     symptom="kubectl auth can-i --list --as system:serviceaccount:gpu-operator:gpu-operator shows *.*",
     references=("NVIDIA/gpu-operator pull request 1901", "catalog: chart_workloads/gpu_operator"),
 )
-_NAME = "gpu-operator"
 _LABELS = ("app.kubernetes.io/version", "helm.sh/chart")
 _GROUP = "rbac.authorization.k8s.io/"
 _SHOWN = 4
@@ -43,7 +43,7 @@ def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
     for document in tree.objects:
         if not document.api_version.startswith(_GROUP):
             continue
-        if document.kind in ("ClusterRole", "Role") and document.metadata.get("name") == _NAME:
+        if document.kind in ("ClusterRole", "Role") and document.metadata.get("name") == OPERATOR_NAME:
             yield from _role(document)
         elif document.kind == "ClusterRoleBinding":
             yield from _binding(document)
@@ -69,10 +69,14 @@ def _role(document: CheckedDocument) -> Iterator[Finding[Location]]:
 def _binding(document: CheckedDocument) -> Iterator[Finding[Location]]:
     reference, subjects = document.data.get("roleRef"), document.data.get("subjects")
     name = reference.get("name") if isinstance(reference, dict) else None
-    if name == _NAME or not isinstance(name, str) or not isinstance(subjects, list):
+    if name == OPERATOR_NAME or not isinstance(name, str) or not isinstance(subjects, list):
         return
     for index, subject in enumerate(subjects[:_MOST]):
-        if isinstance(subject, dict) and subject.get("kind") == "ServiceAccount" and subject.get("name") == _NAME:
+        if (
+            isinstance(subject, dict)
+            and subject.get("kind") == "ServiceAccount"
+            and subject.get("name") == OPERATOR_NAME
+        ):
             yield Finding(
                 message=f"{document.name} gives the operator's service account the ClusterRole `{shorten(name)}`",
                 place=document.source.locate(f"/subjects/{index}"),
@@ -85,9 +89,10 @@ def _release(metadata: dict[str, Any]) -> str | None:
     """The recorded release that the chart's labels tell."""
     labels = metadata.get("labels")
     words = [labels.get(key) for key in _LABELS] if isinstance(labels, dict) else []
-    known = chart_versions(_NAME)
+    known = chart_versions(OPERATOR_CHART)
     return next(
-        (tag for word in words if isinstance(word, str) and (tag := word.removeprefix(f"{_NAME}-")) in known), None
+        (tag for word in words if isinstance(word, str) and (tag := word.removeprefix(f"{OPERATOR_CHART}-")) in known),
+        None,
     )
 
 

@@ -8,8 +8,9 @@ from poolsmith.core.facts.packs import remembered
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import join, reach, split
 from poolsmith.fleet.operands.chart.chart_projection import HelmRelease, project
-from poolsmith.fleet.operands.chart.operator_part import CHART, operator_chart_objects
+from poolsmith.fleet.operands.chart.operator_part import operator_chart_objects
 from poolsmith.gpu.catalog.charts import read_chart
+from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART, OPERATOR_NAMESPACE
 from poolsmith.gpu.catalog.projections import read_projection
 from poolsmith.kubernetes.helm.values_merge import merge_over_defaults
 from poolsmith.kubernetes.schema.schemas import NoSchema, Versions, newest_kubernetes, schemas_for
@@ -24,7 +25,6 @@ Place = tuple[str | int, ...]
 
 MOST = 20
 """More of one document say no more."""
-_NAMESPACE = "gpu-operator"
 _SHORTEST = 2
 """Steps: one key alone, such as `driver`, is no place that says anything."""
 _LEFT_TO_OTHERS = (What.NULL, What.NOT_EVALUATED)
@@ -86,14 +86,14 @@ def _of_the_chart(release: str) -> frozenset[tuple[str, str]]:
 
 
 def _violations(release: str, values: dict[str, Any], helm: HelmRelease) -> Iterator[tuple[dict[str, Any], Violation]]:
-    projection, chart = read_projection(release), read_chart(CHART, release)
+    projection, chart = read_projection(release), read_chart(OPERATOR_CHART, release)
     if projection is None or chart is None:
         return
     projected = project(projection, chart.defaults, values, helm)
     if projected.errors:
         return
     merged = merge_over_defaults(chart.defaults, values)
-    rendered = operator_chart_objects(release, merged, _NAMESPACE, helm.name)
+    rendered = operator_chart_objects(release, merged, OPERATOR_NAMESPACE, helm.name)
     schemas = schemas_for(Versions(kubernetes=newest_kubernetes(), operator=release))
     for item in (*projected.objects, *rendered.objects, *rendered.hooks):
         schema = schemas.find(item["apiVersion"], item["kind"])

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.gpu.catalog.container_runtimes import container_runtimes
 from poolsmith.gpu.catalog.node_labels import DEPLOY_TOOLKIT
 from poolsmith.guard.rules.setup.node_drivers import toolkit_nodes
 from poolsmith.guard.rules.setup.setup_view import named, places, verb
@@ -34,7 +35,6 @@ RULE = RuleInfo(
     references=("NVIDIA/gpu-operator issues 477, 620, 1528", "catalog: runtimeFiles"),
 )
 NEEDS = ("nodes",)
-_PREFERRED = "containerd"
 _OPENSHIFT = "openshift"
 
 
@@ -47,8 +47,9 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
             by_runtime.setdefault(node.runtime, []).append(node)
     if len(by_runtime) < 2:  # noqa: PLR2004 - one alone is no mixture
         return
-    taken = by_runtime.get(_PREFERRED)
-    others = [nodes for name, nodes in sorted(by_runtime.items()) if name != _PREFERRED]
+    preferred = container_runtimes().preferred.name
+    taken = by_runtime.get(preferred)
+    others = [nodes for name, nodes in sorted(by_runtime.items()) if name != preferred]
     if taken is None:
         first, second = others[0], others[1]
         yield Finding(
@@ -61,10 +62,10 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
         return
     for nodes in others:
         yield Finding(
-            message=f"{named(nodes)} {verb(nodes, 'runs', 'run')} {nodes[0].runtime}, {named(taken)} containerd; the "
-            "operator's toolkit configures containerd on all of them",
+            message=f"{named(nodes)} {verb(nodes, 'runs', 'run')} {nodes[0].runtime}, {named(taken)} {preferred}; the "
+            f"operator's toolkit configures {preferred} on all of them",
             place=nodes[0].place("/spec/runtime/name"),
-            related=places(taken, "/spec/runtime/name", "containerd here"),
+            related=places(taken, "/spec/runtime/name", f"{preferred} here"),
             help=f"label these nodes `{DEPLOY_TOOLKIT}=false` before their GPUs are found, and give them a toolkit of "
             "their own",
         )

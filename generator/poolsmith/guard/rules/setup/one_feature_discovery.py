@@ -13,6 +13,7 @@ from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mappings, word
 from poolsmith.core.sources.pointer import MISSING, value_at
+from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART, OPERATOR_RELEASE
 from poolsmith.guard.rules.setup.setup_view import FEW
 from poolsmith.kubernetes.repository.declared_charts import first_document, installed_charts
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 _REPOSITORY = "kubernetes-sigs/node-feature-discovery"
 _OPERATORS = frozenset(("nfd.openshift.io", "nfd.kubernetes.io"))
-_OURS = "gpu-operator"
 _MADE = "setup discoveries"
 
 
@@ -55,7 +55,7 @@ def discoveries(view: SetupView) -> tuple[Discovery, ...]:
 
 def installs_charts(view: SetupView) -> bool:
     """Whether these files are the place where a cluster's charts are declared, more than the operator's own."""
-    return any(chart.name != _OURS for item in view.objects for chart in installed_charts(item, view))
+    return any(chart.name != OPERATOR_CHART for item in view.objects for chart in installed_charts(item, view))
 
 
 def _of(item: SetupObject, view: SetupView) -> Iterator[Discovery]:
@@ -106,7 +106,7 @@ def _remote(item: SetupObject) -> str | None:
 
 def _is_worker(item: SetupObject) -> bool:
     labels = value_at(item.data, ("metadata", "labels"))
-    if _OURS in word(value_at(labels, ("app.kubernetes.io/instance",))):
+    if OPERATOR_RELEASE in word(value_at(labels, ("app.kubernetes.io/instance",))):
         return False  # what the operator's own chart renders to
     containers = mappings(value_at(item.spec, ("template", "spec", "containers")))
     return any(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.gpu.catalog.container_toolkit import RuntimeEntry
+    from poolsmith.gpu.catalog.container_runtimes import RuntimeEntry
     from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupView
 
 RULE = RuleInfo(
@@ -67,7 +67,7 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
 def _lacking(view: SetupView, entry: RuntimeEntry, version: str) -> tuple[str, str, str] | None:
     """The value that the version does not go with, what it needs, and a way out."""
     if view.flag(_NRI) and not entry.has_nri(version):
-        needs = f"{entry.name} {entry.nri_ranges}" if entry.nri else "containerd or cri-o"
+        needs = f"{entry.name} {entry.nri_ranges}" if entry.nri else view.catalog.runtimes.with_nri
         return _NRI, needs, f"upgrade these nodes, or write `{_NRI}: false`"
     if view.flag(_CDI) and is_older(version, entry.cdi_minimum):
         return _CDI, f"{entry.name} {entry.cdi_minimum}", f"upgrade these nodes, or write `{_CDI}: false`"

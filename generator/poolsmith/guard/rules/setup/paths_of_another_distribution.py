@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.diagnostics.rule_engine import Finding
-from poolsmith.gpu.catalog.platforms import CONTAINERD, distributions, owners, sockets_of
+from poolsmith.gpu.catalog.container_runtimes import CONTAINERD
+from poolsmith.gpu.catalog.platforms import distributions, owners, sockets_of
 from poolsmith.guard.rules.setup.node_drivers import toolkit_nodes
 from poolsmith.guard.rules.setup.setup_view import named, places, verb
 

@@ -1,4 +1,8 @@
-"""What a description of nodes says of their GPUs: by requirements, annotations and names of machines."""
+"""Which GPUs the machines of a provider have: by labels, requirements, annotations and names of machines.
+
+Sources: karpenter.sh, well-known labels of the providers for AWS and Azure; Google Kubernetes Engine, page "Run GPUs in
+GKE Standard node pools"; Cluster Autoscaler, annotations of Cluster API.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import join, reach
+from poolsmith.gpu.catalog.platforms import distributions
+from poolsmith.gpu.nodes.node_facts import Told
 from poolsmith.kubernetes.repository.node_template_marks import text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
+    from poolsmith.gpu.catalog.gpus import Gpus
     from poolsmith.kubernetes.repository.node_templates import NodeTemplate
 
 _COUNTS = ("karpenter.k8s.aws/instance-gpu-count", "karpenter.azure.com/sku-gpu-count")
@@ -31,6 +38,7 @@ _MACHINE_FIELDS = (
 )
 _NUMBER = re.compile(r"[0-9]{1,6}")
 _ACCELERATORS = "spec/nodeConfig/guestAccelerator"
+ACCELERATOR = "cloud.google.com/gke-accelerator"
 
 
 @record(kw_only=False)
@@ -45,7 +53,11 @@ class GpuClaim:
 
 def gpu_claims(template: NodeTemplate, machines: Mapping[str, tuple[str, int]]) -> Iterator[GpuClaim]:
     """`machines` are models and counts of known machines; of others nothing is said."""
-    yield from _by_requirement(template, machines)
+    by_key: dict[str, list[tuple[str, str]]] = {}
+    for mark in (*template.labels, *template.choices):
+        if mark.value is not None:
+            by_key.setdefault(mark.key, []).append((mark.value, mark.pointer))
+    yield from claims_of_labels(by_key, machines)
     data = template.document.data
     count, is_there = reach(data, f"{template.top}/{_CAPACITY}")
     if template.announces and is_there and _is_number(text_of(count)):
@@ -62,11 +74,10 @@ def gpu_claims(template: NodeTemplate, machines: Mapping[str, tuple[str, int]]) 
             yield GpuClaim(frozenset((int(text_of(item["count"])),)), frozenset(), place, f"count {item['count']}")
 
 
-def _by_requirement(template: NodeTemplate, machines: Mapping[str, tuple[str, int]]) -> Iterator[GpuClaim]:
-    by_key: dict[str, list[tuple[str, str]]] = {}
-    for mark in (*template.labels, *template.choices):
-        if mark.value is not None:
-            by_key.setdefault(mark.key, []).append((mark.value, mark.pointer))
+def claims_of_labels(
+    by_key: Mapping[str, list[tuple[str, str]]], machines: Mapping[str, tuple[str, int]]
+) -> Iterator[GpuClaim]:
+    """By the labels of a provider: of each key the values that nodes may have, each with its pointer."""
     for key, found in by_key.items():
         values, place = [value for value, _ in found], found[0][1]
         said = f"{key} {', '.join(values)}"
@@ -85,6 +96,25 @@ def _of_machines(names: list[str], machines: Mapping[str, tuple[str, int]], plac
         yield GpuClaim(
             frozenset(count for _, count in found), frozenset(model for model, _ in found), place, ", ".join(names)
         )
+
+
+def gpus_of_claims(claims: Iterable[GpuClaim], gpus: Gpus) -> tuple[tuple[Told, ...], tuple[Told, ...]]:
+    """Products and counts where a claim leaves no choice. A model that is no product of the catalog says none."""
+    products: list[Told] = []
+    counts: list[Told] = []
+    for claim in claims:
+        if len(claim.models) == 1 and gpus.find(model := next(iter(claim.models))) is not None:
+            products.append(Told(model, claim.pointer))
+        if len(claim.counts) == 1:
+            counts.append(Told(str(next(iter(claim.counts))), claim.pointer))
+    return tuple(products), tuple(counts)
+
+
+def product_of_accelerator(labels: Mapping[str, str]) -> str:
+    """The product that a provider's own name of an accelerator stands for; empty where there is none."""
+    name = labels.get(ACCELERATOR, "")
+    known = (entry.accelerators for entry in distributions().values())
+    return next((product for names in known for product, own in names.items() if own == name), "")
 
 
 def _is_number(text: str) -> bool:
