@@ -9,14 +9,13 @@ from poolsmith.core.record import record
 from poolsmith.gpu.catalog.projections import read_crds
 from poolsmith.kubernetes.schema.schemas import NoSchema, Versions, newest_kubernetes, schemas_for
 from poolsmith.kubernetes.schema.violation import Violation, What
-from poolsmith.kubernetes.server.admission import admit
+from poolsmith.kubernetes.server.custom_resources import Stored, pruned, refused, stored
 
 if TYPE_CHECKING:
     from poolsmith.core.diagnostics import RuleInfo
 
 OPERATOR_GROUP = "nvidia.com"
 MOST = 50
-_TAKEN = frozenset((What.UNKNOWN_FIELD, What.NULL, What.NOT_EVALUATED))
 _RULE_OF = {What.DUPLICATE: codes.DUPLICATE_ENTRY}
 
 
@@ -61,17 +60,16 @@ def judge(body: dict[str, Any], release: str) -> ApiServerAnswer:
         said = Said(rule=codes.KIND_NOT_SERVED, pointer="/kind", text=schema.reason, help=schema.help)
         return ApiServerAnswer(stored=body, violations=(said,))
     definition = read_crds(release).get(body["kind"]) if is_of_the_operator else None
-    stored = body if definition is None else admit(body, definition).resource
-    refused = [item for item in schema.violations(stored) if item.grave and item.what not in _TAKEN]
-    dropped = [item for item in schema.violations(body) if item.what is What.UNKNOWN_FIELD]
+    answer = Stored(resource=body, pruned=pruned(body, schema), refused=refused(body, schema))
+    if definition is not None:
+        answer = stored(body, definition.checks)
     return ApiServerAnswer(
-        stored=stored,
-        violations=tuple(map(_said, refused[:MOST])),
-        dropped=tuple(map(_said, dropped[:MOST])),
+        stored=answer.resource,
+        violations=tuple(map(_said, answer.refused[:MOST])),
+        dropped=tuple(map(_said, answer.pruned[:MOST])),
     )
 
 
 def _said(violation: Violation) -> Said:
-    text = f"`{violation.dotted}` {violation.message}" if violation.dotted else violation.message
     rule = _RULE_OF.get(violation.what, codes.SCHEMA_VIOLATION)
-    return Said(rule=rule, pointer=violation.pointer, text=text, help=violation.help)
+    return Said(rule=rule, pointer=violation.pointer, text=violation.text, help=violation.help)

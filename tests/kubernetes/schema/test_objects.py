@@ -241,14 +241,14 @@ class TestDefaults:
     def test_are_applied_to_a_copy(self):
         body = driver()
         del body["spec"]["driverType"]
-        defaulted = find("nvidia.com/v1alpha1", "NVIDIADriver").with_defaults(body)
+        defaulted = find("nvidia.com/v1alpha1", "NVIDIADriver").kept(body)
 
         assert defaulted["spec"]["driverType"] == "gpu"
         assert "driverType" not in body["spec"]
         assert find("nvidia.com/v1alpha1", "NVIDIADriver").violations(body) == ()
 
     def test_take_the_place_of_null(self):
-        defaulted = find("nvidia.com/v1alpha1", "NVIDIADriver").with_defaults(driver(driverType=None))
+        defaulted = find("nvidia.com/v1alpha1", "NVIDIADriver").kept(driver(driverType=None))
 
         assert defaulted["spec"]["driverType"] == "gpu"
 

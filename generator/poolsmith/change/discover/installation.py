@@ -67,7 +67,7 @@ def _is_filled_in(definition: KindSchema | NoSchema, resource: Mapping[str, Any]
     if not isinstance(definition, KindSchema) or not isinstance(parent, dict):
         return False
     live = parent.pop(path[-1], MISSING)
-    return live is not MISSING and value_at(definition.with_defaults(without), ("spec", *path), MISSING) == live
+    return live is not MISSING and value_at(definition.kept(without), ("spec", *path), MISSING) == live
 
 
 def is_known(release: str, kind: str) -> bool:

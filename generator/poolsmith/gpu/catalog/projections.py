@@ -14,7 +14,7 @@ from poolsmith.core.facts import store
 from poolsmith.core.facts.packs import remembered
 from poolsmith.core.facts.versions import covers
 from poolsmith.core.record import record
-from poolsmith.kubernetes.server.custom_resource import CustomResource
+from poolsmith.kubernetes.server.custom_resources import CustomResource, custom_resource
 
 ValuePath = tuple[str, ...]
 Condition = tuple[tuple[ValuePath, bool], ...]
@@ -168,7 +168,7 @@ def read_crds(release: str) -> dict[str, CustomResource]:
         return {}
     kinds = store.read_json(f"crds/{release}.json")["kinds"]
     return {
-        kind: CustomResource(
+        kind: custom_resource(
             kind=kind,
             api_version=entry["apiVersion"],
             plural=entry["plural"],

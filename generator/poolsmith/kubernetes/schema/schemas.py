@@ -24,14 +24,16 @@ from poolsmith.core.diagnostics.message_text import listed, nearest
 from poolsmith.core.facts.packs import remembered
 from poolsmith.core.facts.store import DATA, read_json
 from poolsmith.core.record import record
+from poolsmith.core.sources.pointer import copied
 from poolsmith.core.sources.source_file import tree_digest
 from poolsmith.kubernetes.schema.compiler import Check, Compiler, Nulls
 from poolsmith.kubernetes.schema.server_validation import RULES, validated
-from poolsmith.kubernetes.schema.validation_rules import transition_violations, with_defaults
+from poolsmith.kubernetes.schema.structural import kept, short_form
+from poolsmith.kubernetes.schema.validation_rules import transition_violations
 
 if TYPE_CHECKING:
     from poolsmith.kubernetes.schema.scalars import Schema
-    from poolsmith.kubernetes.schema.violation import Violation
+    from poolsmith.kubernetes.schema.violation import Found, Violation
 
 
 FOLDER = DATA / "schemas"
@@ -105,6 +107,7 @@ COCO = "confidential-containers"
 _NEWEST_ONLY = ("node-feature-discovery", "argo-cd", "flux")
 _REMEMBERED = 100_000
 _METADATA = "meta.v1.ObjectMeta"
+_ENVELOPE = ("apiVersion", "kind", "metadata")
 _VERSION = re.compile(r"v[0-9]+(alpha|beta)[0-9]+")
 
 
@@ -162,8 +165,10 @@ class KindSchema:
             self._sound.add(key)
         return ()
 
-    def with_defaults(self, body: Any) -> Any:
-        return with_defaults(self.definition, body, self.compiler.resolve)
+    def kept(self, body: Any) -> Any:
+        """As the API server keeps it; of custom resources only. The envelope is no part of a definition here."""
+        envelope = {key: copied(body[key]) for key in _ENVELOPE if key in body}
+        return envelope | kept(self.definition, body, self.compiler.resolve)
 
     def transition_violations(self, old: Any, new: Any) -> tuple[Violation, ...]:
         return transition_violations(self.definition, old, new, self.compiler.resolve)
@@ -271,6 +276,21 @@ def core_compiler(minor: str) -> Compiler:
 def _custom_compiler(family: str, version: str, minor: str | None) -> Compiler:
     metadata = core_compiler(minor or newest_kubernetes()).check({"$ref": _METADATA})
     return Compiler(_view(family, version).definition, Nulls.NULLABLE, metadata)
+
+
+def custom_kind(schema: dict[str, Any], name: str) -> KindSchema:
+    """Of a definition that stands by itself; metadata as the newest Kubernetes judges it."""
+
+    def metadata(value: Any) -> Found:
+        return core_compiler(newest_kubernetes()).check({"$ref": _METADATA})(value)
+
+    def definition(_name: str) -> Schema:
+        whole = short_form(schema)
+        for key in _ENVELOPE:
+            whole.get("properties", {}).pop(key, None)
+        return whole
+
+    return KindSchema(Compiler(definition, Nulls.NULLABLE, metadata), name, "", "")
 
 
 @cache

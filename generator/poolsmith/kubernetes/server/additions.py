@@ -53,7 +53,7 @@ def native_additions(
 
 def custom_additions(given: Mapping[str, Any], held: Mapping[str, Any], schema: KindSchema) -> Iterator[Difference]:
     """To the spec of a custom resource, whose definition says what is filled in."""
-    whole = schema.with_defaults(given)
+    whole = schema.kept(given)
     given, filled, held = (mapping(holder.get("spec")) for holder in (given, whole, held))
     yield from _unknown(given, filled, held, "/spec")
 
