@@ -8,7 +8,8 @@ import subprocess
 import pytest
 
 from poolsmith.interface.app import check_paths, check_project
-from poolsmith.kubernetes.schema.schemas import KindSchema, Versions, families, read_pack, schemas_for
+from poolsmith.kubernetes.schema.kind_schema import KindSchema
+from poolsmith.kubernetes.schema.schemas import Versions, families, read_pack, schemas_for
 from support.recordings import recording
 
 SCHEMAS = "{{.NormalizedKubernetesVersion}}-standalone{{.StrictSuffix}}/{{.ResourceKind}}{{.KindSuffix}}.json"

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.codes import schema as codes
 from poolsmith.core.record import record
-from poolsmith.gpu.catalog.projections import read_crds
 from poolsmith.kubernetes.schema.schemas import NoSchema, Versions, newest_kubernetes, schemas_for
 from poolsmith.kubernetes.schema.violation import Violation, What
 from poolsmith.kubernetes.server.custom_resources import Stored, pruned, refused, stored
@@ -59,10 +58,10 @@ def judge(body: dict[str, Any], release: str) -> ApiServerAnswer:
             return ApiServerAnswer(stored=body)
         said = Said(rule=codes.KIND_NOT_SERVED, pointer="/kind", text=schema.reason, help=schema.help)
         return ApiServerAnswer(stored=body, violations=(said,))
-    definition = read_crds(release).get(body["kind"]) if is_of_the_operator else None
-    answer = Stored(resource=body, pruned=pruned(body, schema), refused=refused(body, schema))
-    if definition is not None:
-        answer = stored(body, definition.checks)
+    if is_of_the_operator:
+        answer = stored(body, schema)
+    else:
+        answer = Stored(resource=body, pruned=pruned(body, schema), refused=refused(body, schema))
     return ApiServerAnswer(
         stored=answer.resource,
         violations=tuple(map(_said, answer.refused[:MOST])),

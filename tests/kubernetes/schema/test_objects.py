@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.kubernetes.schema.schemas import KindSchema, NoSchema, Schemas, Versions, schemas_for
+from poolsmith.kubernetes.schema.kind_schema import KindSchema
+from poolsmith.kubernetes.schema.schemas import NoSchema, Schemas, Versions, schemas_for
 from poolsmith.kubernetes.schema.validation_rules import IMMUTABLE, RULES
 from poolsmith.kubernetes.schema.violation import What
 

@@ -21,7 +21,8 @@ from poolsmith.gpu.catalog.projections import read_projection
 from poolsmith.kubernetes.live.snapshot import HELM_RECORDS
 from poolsmith.kubernetes.repository.delivered import Installation, ValuesLayer
 from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
-from poolsmith.kubernetes.schema.schemas import KindSchema, Versions, newest_kubernetes, schemas_for
+from poolsmith.kubernetes.schema.kind_schema import KindSchema
+from poolsmith.kubernetes.schema.schemas import Versions, newest_kubernetes, schemas_for
 from poolsmith.project.run.surroundings import Detected, Surroundings, plain_address
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ from poolsmith.core.sources.pointer import join
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.gpu.catalog.operands import DRIVER_DIGEST
 from poolsmith.kubernetes.live.api_resources import BINDINGS, POLICIES
-from poolsmith.kubernetes.schema.schemas import KindSchema, Versions, newest_kubernetes, schemas_for
+from poolsmith.kubernetes.schema.kind_schema import KindSchema
+from poolsmith.kubernetes.schema.schemas import Versions, newest_kubernetes, schemas_for
 from poolsmith.kubernetes.server.additions import custom_additions, is_native, native_additions
 from poolsmith.kubernetes.server.fields import Difference, differences, words
 

@@ -24,7 +24,8 @@ from poolsmith.gpu.catalog.live_cluster import read_left_overs
 from poolsmith.gpu.catalog.node_labels import UPGRADE_SETTLED, UPGRADE_STATE
 from poolsmith.kubernetes.live.api_resources import DAEMON_SETS, DEFINITIONS, DEPLOYMENTS, PODS, WORKLOADS
 from poolsmith.kubernetes.live.snapshot import OPERATOR_GROUP
-from poolsmith.kubernetes.schema.schemas import KindSchema, Versions, newest_kubernetes, schemas_for
+from poolsmith.kubernetes.schema.kind_schema import KindSchema
+from poolsmith.kubernetes.schema.schemas import Versions, newest_kubernetes, schemas_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -24,16 +24,12 @@ from poolsmith.core.diagnostics.message_text import listed, nearest
 from poolsmith.core.facts.packs import remembered
 from poolsmith.core.facts.store import DATA, read_json
 from poolsmith.core.record import record
-from poolsmith.core.sources.pointer import copied
-from poolsmith.core.sources.source_file import tree_digest
-from poolsmith.kubernetes.schema.compiler import Check, Compiler, Nulls
+from poolsmith.kubernetes.schema.compiler import Compiler, Nulls
+from poolsmith.kubernetes.schema.kind_schema import KindSchema
 from poolsmith.kubernetes.schema.server_validation import RULES, validated
-from poolsmith.kubernetes.schema.structural import kept, short_form
-from poolsmith.kubernetes.schema.validation_rules import transition_violations
 
 if TYPE_CHECKING:
     from poolsmith.kubernetes.schema.scalars import Schema
-    from poolsmith.kubernetes.schema.violation import Found, Violation
 
 
 FOLDER = DATA / "schemas"
@@ -105,9 +101,7 @@ CORE = "kubernetes"
 OPERATOR = "gpu-operator"
 COCO = "confidential-containers"
 _NEWEST_ONLY = ("node-feature-discovery", "argo-cd", "flux")
-_REMEMBERED = 100_000
 _METADATA = "meta.v1.ObjectMeta"
-_ENVELOPE = ("apiVersion", "kind", "metadata")
 _VERSION = re.compile(r"v[0-9]+(alpha|beta)[0-9]+")
 
 
@@ -129,49 +123,6 @@ class NoSchema:
     help: str | None = None
     refused: bool = False
     is_foreign: bool = False
-
-
-class KindSchema:
-    """One kind's compiled schema."""
-
-    def __init__(self, compiler: Compiler, name: str, family: str, version: str) -> None:
-        self.compiler = compiler
-        self.name = name
-        self.family = family
-        self.version = version
-        self._sound: set[bytes] = set()
-
-    @property
-    def definition(self) -> Schema:
-        return self.compiler.resolve({"$ref": self.name})
-
-    @property
-    def is_custom(self) -> bool:
-        return self.compiler.nulls is Nulls.NULLABLE
-
-    @cached_property
-    def check(self) -> Check:
-        return self.compiler.root(self.name)
-
-    def violations(self, body: Any) -> tuple[Violation, ...]:
-        """An object that is equal to one found sound before is not walked again."""
-        key = tree_digest(body)
-        if key in self._sound:
-            return ()
-        found = self.check(body)
-        if found is not None:
-            return tuple(found)
-        if len(self._sound) < _REMEMBERED:
-            self._sound.add(key)
-        return ()
-
-    def kept(self, body: Any) -> Any:
-        """As the API server keeps it; of custom resources only. The envelope is no part of a definition here."""
-        envelope = {key: copied(body[key]) for key in _ENVELOPE if key in body}
-        return envelope | kept(self.definition, body, self.compiler.resolve)
-
-    def transition_violations(self, old: Any, new: Any) -> tuple[Violation, ...]:
-        return transition_violations(self.definition, old, new, self.compiler.resolve)
 
 
 class Schemas:
@@ -276,21 +227,6 @@ def core_compiler(minor: str) -> Compiler:
 def _custom_compiler(family: str, version: str, minor: str | None) -> Compiler:
     metadata = core_compiler(minor or newest_kubernetes()).check({"$ref": _METADATA})
     return Compiler(_view(family, version).definition, Nulls.NULLABLE, metadata)
-
-
-def custom_kind(schema: dict[str, Any], name: str) -> KindSchema:
-    """Of a definition that stands by itself; metadata as the newest Kubernetes judges it."""
-
-    def metadata(value: Any) -> Found:
-        return core_compiler(newest_kubernetes()).check({"$ref": _METADATA})(value)
-
-    def definition(_name: str) -> Schema:
-        whole = short_form(schema)
-        for key in _ENVELOPE:
-            whole.get("properties", {}).pop(key, None)
-        return whole
-
-    return KindSchema(Compiler(definition, Nulls.NULLABLE, metadata), name, "", "")
 
 
 @cache

@@ -18,7 +18,7 @@ from poolsmith.kubernetes.server.pod_defaults import pull_policy
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from poolsmith.kubernetes.schema.schemas import KindSchema
+    from poolsmith.kubernetes.schema.kind_schema import KindSchema
 
 Path = tuple[str, ...]
 _ENVELOPE = frozenset(("apiVersion", "kind", "metadata", "status"))

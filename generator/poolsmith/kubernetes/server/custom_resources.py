@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
-from poolsmith.kubernetes.schema.schemas import KindSchema, custom_kind
+from poolsmith.kubernetes.schema.kind_schema import KindSchema, kind_of_definition
 from poolsmith.kubernetes.schema.violation import What
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Stored:
 
 
 def custom_resource(*, kind: str, api_version: str, plural: str, scope: str, schema: dict[str, Any]) -> CustomResource:
-    checks = custom_kind(schema, f"{api_version} {kind}")
+    checks = kind_of_definition(schema, f"{api_version} {kind}")
     return CustomResource(kind=kind, api_version=api_version, plural=plural, scope=scope, schema=schema, checks=checks)
 
 

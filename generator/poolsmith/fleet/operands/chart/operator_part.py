@@ -24,7 +24,6 @@ from poolsmith.gpu.catalog.chart_workloads import read_chart_workloads
 from poolsmith.gpu.catalog.projections import read_crds, read_projection
 from poolsmith.kubernetes.helm.go_template import TemplateError, look_up, printed
 from poolsmith.kubernetes.helm.values_merge import merge_over_defaults
-from poolsmith.kubernetes.server import custom_resources
 from poolsmith.kubernetes.server.object_types import wrong_type_in
 
 if TYPE_CHECKING:
@@ -244,6 +243,8 @@ class ChartParts:
 
 def stored(release: str, resources: Iterable[KubernetesObject]) -> tuple[tuple[KubernetesObject, ...], tuple[str, ...]]:
     """The custom resources of the operator as the API server stores them, and why it refuses others."""
+    from poolsmith.kubernetes.server import custom_resources  # on demand
+
     definitions = read_crds(release)
     taken: list[KubernetesObject] = []
     refused: list[str] = []
