@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.codes import schema as codes
 from poolsmith.core.record import record
-from poolsmith.kubernetes.schema.schemas import NoSchema, Versions, newest_kubernetes, schemas_for
+from poolsmith.gpu.catalog.schema_versions import schema_versions
+from poolsmith.gpu.catalog.stack_objects import OPERATOR_GROUP
+from poolsmith.kubernetes.schema.schemas import NoSchema, newest_kubernetes, schemas_for
 from poolsmith.kubernetes.schema.violation import Violation, What
 from poolsmith.kubernetes.server.custom_resources import Stored, pruned, refused, stored
 
 if TYPE_CHECKING:
     from poolsmith.core.diagnostics import RuleInfo
 
-OPERATOR_GROUP = "nvidia.com"
 MOST = 50
 _RULE_OF = {What.DUPLICATE: codes.DUPLICATE_ENTRY}
 
@@ -50,7 +51,7 @@ def judge(body: dict[str, Any], release: str) -> ApiServerAnswer:
 
     What no schema is known of is taken, but not where the operator's release should have one.
     """
-    schemas = schemas_for(Versions(kubernetes=newest_kubernetes(), operator=release))
+    schemas = schemas_for(schema_versions(kubernetes=newest_kubernetes(), operator=release))
     schema = schemas.find(body["apiVersion"], body["kind"])
     is_of_the_operator = is_of_operator(body["apiVersion"])
     if isinstance(schema, NoSchema):

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from poolsmith.fleet.operands.expansion import Node
 from poolsmith.gpu.catalog import Catalog
+from poolsmith.gpu.catalog.template_gpus import gpu_claims
 from poolsmith.guard.rules.beside.label_after_start import is_late
 from poolsmith.guard.rules.beside.nic_cluster_policy import advertised, selects, tolerations_of
 from poolsmith.kubernetes.repository.manifest_files import CheckedTree, parse_documents
 from poolsmith.kubernetes.repository.node_template_marks import KINDS, MACHINES
 from poolsmith.kubernetes.repository.node_templates import node_templates
-from poolsmith.kubernetes.repository.template_gpus import gpu_claims
 from poolsmith.project.run.neighbours import judge_neighbours_of
 
 LABEL = "poolsmith.dev/pool"

@@ -7,17 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word
-from poolsmith.kubernetes.live.api_resources import (
-    CC_RUNTIMES,
-    CLUSTER_POLICIES,
-    DAEMON_SETS,
-    DEPLOYMENTS,
-    DRIVERS,
-    GPU_CLUSTERS,
-    NODES,
-    RUNTIME_CLASSES,
-    Resource,
-)
+from poolsmith.gpu.catalog.live_resources import CC_RUNTIMES, CLUSTER_POLICIES, DRIVERS, GPU_CLUSTERS
+from poolsmith.kubernetes.live.api_resources import DAEMON_SETS, DEPLOYMENTS, NODES, RUNTIME_CLASSES, Resource
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

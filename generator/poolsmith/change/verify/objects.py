@@ -16,9 +16,10 @@ from poolsmith.core.diagnostics.codes.live import DIFFERS_ON_CLUSTER, NOT_ON_CLU
 from poolsmith.core.sources.pointer import join
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.gpu.catalog.operands import DRIVER_DIGEST
+from poolsmith.gpu.catalog.schema_versions import schema_versions
 from poolsmith.kubernetes.live.api_resources import BINDINGS, POLICIES
 from poolsmith.kubernetes.schema.kind_schema import KindSchema
-from poolsmith.kubernetes.schema.schemas import Versions, newest_kubernetes, schemas_for
+from poolsmith.kubernetes.schema.schemas import newest_kubernetes, schemas_for
 from poolsmith.kubernetes.server.additions import custom_additions, is_native, native_additions
 from poolsmith.kubernetes.server.fields import Difference, differences, words
 
@@ -42,7 +43,7 @@ def additions(item: Expected, body: dict[str, Any], release: str | None) -> Iter
     if is_native(item.resource.group):
         yield from native_additions(item.body, body, _is_told_elsewhere)
         return
-    versions = Versions(kubernetes=newest_kubernetes(), operator=release)
+    versions = schema_versions(kubernetes=newest_kubernetes(), operator=release)
     schema = schemas_for(versions).find(item.resource.api_version, item.resource.kind)
     if isinstance(schema, KindSchema):
         yield from custom_additions(item.body, body, schema)

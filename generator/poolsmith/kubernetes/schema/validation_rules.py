@@ -110,7 +110,7 @@ def _singleton_name(self: Any) -> bool:
     return bool(self["metadata"]["name"] == "gpu-cluster")
 
 
-def _default_driver_has_no_selector(self: Any) -> bool:
+def _default_has_no_selector(self: Any) -> bool:
     return not self.get("default") or not self.get("nodeSelector")
 
 
@@ -177,7 +177,7 @@ RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     ),
     "self.metadata.name == 'gpu-cluster'": (_singleton_name, "has to be named `gpu-cluster`"),
     "has(self.default) && self.default ? !has(self.nodeSelector) || size(self.nodeSelector) == 0 : true": (
-        _default_driver_has_no_selector,
+        _default_has_no_selector,
         "the default NVIDIADriver must not have a `nodeSelector`",
     ),
 }

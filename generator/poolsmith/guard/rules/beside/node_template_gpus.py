@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.gpu.catalog.gpus import instance_types
-from poolsmith.kubernetes.repository.template_gpus import GpuClaim, gpu_claims
+from poolsmith.gpu.catalog.template_gpus import GpuClaim, gpu_claims
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
