@@ -15,7 +15,7 @@ from poolsmith.gpu.catalog.charts import read_chart
 from poolsmith.gpu.catalog.projections import projected_releases, read_crds, read_projection
 from poolsmith.gpu.importing.chart_entries import projection_entry
 from poolsmith.gpu.importing.chart_import import crds_entry
-from poolsmith.kubernetes.server.custom_resources import stored
+from poolsmith.kubernetes.server.storing import stored
 from support.recordings import recording
 
 REPOSITORY = Path(__file__).resolve().parents[2]

@@ -10,7 +10,7 @@ from poolsmith.gpu.catalog.schema_versions import schema_versions
 from poolsmith.gpu.catalog.stack_objects import OPERATOR_GROUP
 from poolsmith.kubernetes.schema.schemas import NoSchema, newest_kubernetes, schemas_for
 from poolsmith.kubernetes.schema.violation import Violation, What
-from poolsmith.kubernetes.server.custom_resources import Stored, pruned, refused, stored
+from poolsmith.kubernetes.server.storing import stored
 
 if TYPE_CHECKING:
     from poolsmith.core.diagnostics import RuleInfo
@@ -53,16 +53,12 @@ def judge(body: dict[str, Any], release: str) -> ApiServerAnswer:
     """
     schemas = schemas_for(schema_versions(kubernetes=newest_kubernetes(), operator=release))
     schema = schemas.find(body["apiVersion"], body["kind"])
-    is_of_the_operator = is_of_operator(body["apiVersion"])
     if isinstance(schema, NoSchema):
-        if not is_of_the_operator:
+        if not is_of_operator(body["apiVersion"]):
             return ApiServerAnswer(stored=body)
         said = Said(rule=codes.KIND_NOT_SERVED, pointer="/kind", text=schema.reason, help=schema.help)
         return ApiServerAnswer(stored=body, violations=(said,))
-    if is_of_the_operator:
-        answer = stored(body, schema)
-    else:
-        answer = Stored(resource=body, pruned=pruned(body, schema), refused=refused(body, schema))
+    answer = stored(body, schema)
     return ApiServerAnswer(
         stored=answer.resource,
         violations=tuple(map(_said, answer.refused[:MOST])),

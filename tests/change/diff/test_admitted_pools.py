@@ -10,7 +10,7 @@ from change.diff.two_sides import both_sides, replaced
 from poolsmith.change.diff.change_findings import admitted_points, admitted_pools
 from poolsmith.change.diff.change_report import ClusterDiff, PoolChange
 from poolsmith.guard.ledger.grants.matching import GrantBook
-from poolsmith.kubernetes.server.field_change import Standing
+from poolsmith.kubernetes.server.field_changes import Standing
 
 
 def new_pools(*names):

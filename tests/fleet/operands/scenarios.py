@@ -9,7 +9,7 @@ from poolsmith.fleet.operands.node_files import parse_os_release
 from poolsmith.gpu.catalog.charts import read_chart
 from poolsmith.gpu.catalog.projections import read_crds, read_projection
 from poolsmith.kubernetes.helm.values_merge import merge_over_defaults
-from poolsmith.kubernetes.server.custom_resources import stored
+from poolsmith.kubernetes.server.storing import stored
 
 NAMESPACE = "gpu-operator"
 

@@ -10,7 +10,7 @@ from poolsmith.fleet.operands.gpu_cluster.gpu_cluster_expansion import expand_gp
 from poolsmith.gpu.catalog.charts import read_chart
 from poolsmith.gpu.catalog.operands import read_operands
 from poolsmith.gpu.catalog.projections import read_crds, read_projection
-from poolsmith.kubernetes.server.custom_resources import stored
+from poolsmith.kubernetes.server.storing import stored
 
 RELEASE = "v26.7.0"
 SERVED = ("resource.k8s.io/v1/DeviceClass",)

@@ -15,7 +15,7 @@ from poolsmith.gpu.catalog.charts import read_chart
 from poolsmith.gpu.catalog.projections import projected_releases, read_crds, read_projection
 from poolsmith.kubernetes.helm.go_template import is_true, look_up, plain, quoted
 from poolsmith.kubernetes.helm.values_merge import merge_over_defaults
-from poolsmith.kubernetes.server.custom_resources import stored
+from poolsmith.kubernetes.server.storing import stored
 
 TAGS = projected_releases()
 PROJECTIONS = {tag: read_projection(tag) for tag in TAGS}

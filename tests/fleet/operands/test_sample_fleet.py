@@ -10,7 +10,7 @@ from poolsmith.core.sources.yaml_reader import read_documents
 from poolsmith.fleet.operands.chart.chart_projection import HelmRelease
 from poolsmith.gpu.catalog.projections import read_crds
 from poolsmith.interface.app.template import template
-from poolsmith.kubernetes.server.custom_resources import stored
+from poolsmith.kubernetes.server.storing import stored
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 FILES = sorted((REPOSITORY / "output/clusters").glob("*/**/values/gpu-operator.yaml"))

@@ -36,7 +36,7 @@ from poolsmith.change.diff.privilege_points import privilege_count, privilege_po
 from poolsmith.change.diff.release_changes import release_points
 from poolsmith.core.diagnostics import Severity
 from poolsmith.core.diagnostics.message_text import counted, joined, listed, plural, shorten
-from poolsmith.kubernetes.server.field_change import Standing
+from poolsmith.kubernetes.server.field_changes import Standing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.change.diff.change_sections import Point, Weight, Where, on_pools
 from poolsmith.core.diagnostics.message_text import counted, joined, shorten
 from poolsmith.core.sources.pointer import split
-from poolsmith.kubernetes.server.field_change import Standing
+from poolsmith.kubernetes.server.field_changes import Standing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from poolsmith.change.diff.change_report import ClusterDiff, ImageChange, ObjectChange, OtherPoolChange
     from poolsmith.change.diff.change_sections import Fleet
-    from poolsmith.kubernetes.server.field_change import FieldChange
+    from poolsmith.kubernetes.server.field_changes import FieldChange
 
 
 _FEW = 4

@@ -25,8 +25,7 @@ from poolsmith.fleet.operands.expansion import Maker
 from poolsmith.fleet.profiles.cluster import Engine
 from poolsmith.gpu.catalog.schema_versions import schema_versions
 from poolsmith.kubernetes.schema.schemas import NoSchema, Schemas
-from poolsmith.kubernetes.server.field_change import FieldChange, Standing
-from poolsmith.kubernetes.server.field_changes import field_changes
+from poolsmith.kubernetes.server.field_changes import FieldChange, Standing, field_changes
 from poolsmith.kubernetes.server.immutable_fields import immutable_changes
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from poolsmith.core.facts.versions import covers
 from poolsmith.core.record import record
 
 if TYPE_CHECKING:
-    from poolsmith.kubernetes.server.custom_resources import CustomResource
+    from poolsmith.kubernetes.server.storing import CustomResource
 
 ValuePath = tuple[str, ...]
 Condition = tuple[tuple[ValuePath, bool], ...]
@@ -168,7 +168,7 @@ def read_crds(release: str) -> dict[str, CustomResource]:
     """The kinds of a release; empty when the catalog has no schemas of it."""
     if release not in store.names("crds"):
         return {}
-    from poolsmith.kubernetes.server.custom_resources import custom_resource  # on demand
+    from poolsmith.kubernetes.server.storing import custom_resource  # on demand
 
     kinds = store.read_json(f"crds/{release}.json")["kinds"]
     return {

@@ -243,14 +243,14 @@ class ChartParts:
 
 def stored(release: str, resources: Iterable[KubernetesObject]) -> tuple[tuple[KubernetesObject, ...], tuple[str, ...]]:
     """The custom resources of the operator as the API server stores them, and why it refuses others."""
-    from poolsmith.kubernetes.server import custom_resources  # on demand
+    from poolsmith.kubernetes.server import storing  # on demand
 
     definitions = read_crds(release)
     taken: list[KubernetesObject] = []
     refused: list[str] = []
     for resource in resources:
         if resource["kind"] in definitions:
-            answer = custom_resources.stored(resource, definitions[resource["kind"]].checks)
+            answer = storing.stored(resource, definitions[resource["kind"]].checks)
             name = f"{resource['kind']}/{resource['metadata']['name']}"
             refused.extend(f"the API server refuses {name}: {violation.text}" for violation in answer.refused)
             if not answer.refused:

@@ -1,4 +1,4 @@
-"""A custom resource as the API server stores it: pruned, with its defaults, or refused."""
+"""What the API server answers to an object: how it stores a custom resource, and what it refuses."""
 
 from __future__ import annotations
 
@@ -44,8 +44,11 @@ def custom_resource(*, kind: str, api_version: str, plural: str, scope: str, sch
 
 
 def stored(body: dict[str, Any], schema: KindSchema) -> Stored:
-    """What becomes of a custom resource that is created. A status is not taken over."""
-    resource = {key: value for key, value in schema.kept(body).items() if key != "status"}
+    """What becomes of an object that is created. A custom resource is pruned and filled in, and a status of it is not
+    taken over; what is filled into built-in kinds, `pod_defaults` and `defaults` say."""
+    resource = body
+    if schema.is_custom:
+        resource = {key: value for key, value in schema.kept(body).items() if key != "status"}
     return Stored(
         resource=resource,
         pruned=pruned(body, schema),

@@ -9,7 +9,7 @@ import pytest
 from poolsmith.gpu.catalog.projections import read_crds
 from poolsmith.gpu.importing.chart_import import structural
 from poolsmith.kubernetes.schema.structural import short_form
-from poolsmith.kubernetes.server.custom_resources import custom_resource, stored
+from poolsmith.kubernetes.server.storing import custom_resource, stored
 from support.custom_definition import ALWAYS, KEPT, REFUSED, SPEC, thing
 
 KIND = custom_resource(
