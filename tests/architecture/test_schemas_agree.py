@@ -24,9 +24,10 @@ from poolsmith.core.shape.json_schema import schema_of
 from poolsmith.core.shape.reader import fields_of, reader_for
 from poolsmith.core.sources.source_file import SourceFile
 from poolsmith.core.sources.yaml_writer import emit
+from poolsmith.gpu.catalog.schema_versions import schema_versions
 from poolsmith.interface.app.schemas import KINDS
 from poolsmith.kubernetes.schema.export import json_schema
-from poolsmith.kubernetes.schema.schemas import Versions, schemas_for
+from poolsmith.kubernetes.schema.schemas import schemas_for
 from support.circles import DEEP
 
 WRONG = st.sampled_from(
@@ -200,6 +201,6 @@ def test_a_published_schema_is_json_schema(kind):
     ],
 )
 def test_an_exported_schema_is_json_schema(version, kind):
-    found = schemas_for(Versions(kubernetes="1.34", operator="v26.3.3")).find(version, kind)
+    found = schemas_for(schema_versions(kubernetes="1.34", operator="v26.3.3")).find(version, kind)
 
     Draft202012Validator.check_schema(json_schema(found, "1.34"))

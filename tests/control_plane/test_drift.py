@@ -10,7 +10,8 @@ from control_plane.delivered import COCO_NAMESPACE, ENGINES, MONITORING, coco_of
 from control_plane.test_random_clusters import CLUSTERS_OF_A_RELEASE, drawn
 from poolsmith.gpu.catalog.drift_facts import effects
 from poolsmith.gpu.catalog.projections import projected_releases
-from poolsmith.kubernetes.schema.schemas import CORE, Versions, read_cached, schemas_for
+from poolsmith.gpu.catalog.schema_versions import schema_versions
+from poolsmith.kubernetes.schema.schemas import CORE, read_cached, schemas_for
 from poolsmith.kubernetes.server.server_fields import server_fields
 from property.unlike_pools import any_values, fleets
 from support.circles import parameters, share
@@ -28,7 +29,7 @@ ARGO_CD = "argocd-controller"
 
 @pytest.mark.parametrize("release", share(of_other_definitions(projected_releases()), 2))
 def test_the_server_does_to_each_field_what_is_forecast(control_plane, release):
-    schemas = schemas_for(Versions(kubernetes="1.34", operator=release))
+    schemas = schemas_for(schema_versions(kubernetes="1.34", operator=release))
     server = control_plane.scenario()
     client, wrong, kinds = server.client(), [], set()
     try:

@@ -8,15 +8,17 @@ from __future__ import annotations
 from copy import deepcopy
 
 import pytest
+from hypothesis import given, settings
 
 from change.diff.random_edits import edited
 from change.diff.test_random_disruption import CLUSTERS, FILES
 from change.diff.two_sides import REPOSITORY, seen_cluster
 from poolsmith.change.diff.restarts import rolled_workloads, template_changes
-from poolsmith.kubernetes.server.stored_template import stored_template
+from poolsmith.kubernetes.server.pod_defaults import stored_template
 from poolsmith.project.run.project import open_project
 from property.test_unlike_pools import on_disk
 from support.circles import DEEP
+from support.pod_templates import IMAGES, POD_SPECS, daemon_set
 
 pytestmark = pytest.mark.real("an API server, asked many times")
 
@@ -279,3 +281,37 @@ def test_the_server_sees_the_changes_of_random_edits(asked, tmp_path):
             assert asked.changes(old, new) is told, (cluster, number, key)
             seen.add(told)
     assert seen == {True, False}
+
+
+def stored_by(asked, item):
+    """What the server answers to a workload, without making it."""
+    place = asked.client.resource(item["apiVersion"], item["kind"])
+    answer = asked.client.request("POST", f"{place.path('default')}?dryRun=All", item)
+    assert answer.taken, answer.message
+    template = answer.body["spec"]["template"]
+    template["metadata"].pop("creationTimestamp", None)
+    return template
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_the_stored_form_is_the_servers_field_by_field(asked, name):
+    for item in PAIRS[name]:
+        assert stored_template(item, "1.34") == stored_by(asked, item)
+
+
+def test_the_stored_form_of_random_pods_is_the_servers_field_by_field(asked):
+    @settings(max_examples=600 if DEEP else 150, deadline=None, database=None)
+    @given(POD_SPECS)
+    def same(spec):
+        item = daemon_set(spec)
+
+        assert stored_template(item, "1.34") == stored_by(asked, item)
+
+    same()
+
+
+@pytest.mark.parametrize("image", sorted(image for image in IMAGES if " " not in image), ids=lambda image: image[:40])
+def test_the_pull_policy_is_the_servers(asked, image):
+    (container,) = stored_by(asked, workload(container={"image": image}))["spec"]["containers"]
+
+    assert container["imagePullPolicy"] == IMAGES[image]

@@ -13,13 +13,14 @@ from functools import cache
 import pytest
 from jsonschema import Draft202012Validator
 
+from poolsmith.gpu.catalog.schema_versions import schema_versions
 from poolsmith.kubernetes.schema.export import json_schema
-from poolsmith.kubernetes.schema.schemas import Versions, schemas_for
+from poolsmith.kubernetes.schema.schemas import schemas_for
 from poolsmith.kubernetes.schema.violation import What
 from support.circles import DEEP
 from support.recordings import recording
 
-VERSIONS = Versions(kubernetes="1.37", operator="v26.7.0", coco="v0.17.0")
+VERSIONS = schema_versions(kubernetes="1.37", operator="v26.7.0", coco="v0.17.0")
 KINDS = [
     ("apps/v1", "DaemonSet"),
     ("apps/v1", "Deployment"),

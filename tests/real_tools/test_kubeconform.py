@@ -7,8 +7,10 @@ import subprocess
 
 import pytest
 
+from poolsmith.gpu.catalog.schema_versions import schema_versions
 from poolsmith.interface.app import check_paths, check_project
-from poolsmith.kubernetes.schema.schemas import KindSchema, Versions, families, read_pack, schemas_for
+from poolsmith.kubernetes.schema.kind_schema import KindSchema
+from poolsmith.kubernetes.schema.schemas import families, read_pack, schemas_for
 from support.recordings import recording
 
 SCHEMAS = "{{.NormalizedKubernetesVersion}}-standalone{{.StrictSuffix}}/{{.ResourceKind}}{{.KindSuffix}}.json"
@@ -114,7 +116,7 @@ def test_groups_that_share_a_first_label_have_schemas_of_their_own(opinion):
 @pytest.mark.tool("kubeconform")
 def test_every_schema_that_we_export_compiles_there(tmp_path):
     """A schema that does not compile counts as missing, silently."""
-    versions = Versions(kubernetes="1.33", operator="v26.7.0", coco="v0.7.0")
+    versions = schema_versions(kubernetes="1.33", operator="v26.7.0", coco="v0.7.0")
     kinds = [
         kind.split(" ")
         for family in families()

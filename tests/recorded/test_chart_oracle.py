@@ -15,7 +15,7 @@ from poolsmith.gpu.catalog.charts import read_chart
 from poolsmith.gpu.catalog.projections import projected_releases, read_crds, read_projection
 from poolsmith.gpu.importing.chart_entries import projection_entry
 from poolsmith.gpu.importing.chart_import import crds_entry
-from poolsmith.kubernetes.server.crd_prune import check_spec
+from poolsmith.kubernetes.server.storing import stored
 from support.recordings import recording
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -30,7 +30,11 @@ def expected(recorded):
     result = recorded["result"]
     if "error" in result:
         return {"error": result["error"]}
-    return {"specs": result["specs"], "crdCheck": result["crdCheck"]}
+    checks = {
+        kind: {key: [text.partition(":")[0] for text in texts] for key, texts in found.items()}
+        for kind, found in result["crdCheck"].items()
+    }
+    return {"specs": result["specs"], "crdCheck": checks}
 
 
 def actual(recorded):
@@ -49,10 +53,14 @@ def actual(recorded):
             "spec": item["spec"],
         }
         definition = read_crds(tag)[item["kind"]]
-        findings = check_spec(item["spec"], definition.schema)
+        answer = stored(item, definition.checks)
         assert item["apiVersion"] == definition.api_version
-        if not findings.clean:
-            crd_check[item["kind"]] = {"pruned": findings.pruned, "schemaViolations": findings.violations}
+        places = {
+            "pruned": sorted(f".{one.dotted}" for one in answer.pruned),
+            "schemaViolations": sorted(f".{one.dotted}" for one in answer.refused),
+        }
+        if any(places.values()):
+            crd_check[item["kind"]] = places
     return {"specs": specs, "crdCheck": crd_check}
 
 

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.kubernetes.schema.schemas import (
-    ENDING,
-    FOLDER,
-    Versions,
-    families,
-    kubernetes_minors,
-    read_pack,
-    schemas_for,
-)
+from poolsmith.gpu.catalog.schema_versions import schema_versions
+from poolsmith.kubernetes.schema.schemas import ENDING, FOLDER, families, kubernetes_minors, read_pack, schemas_for
 from support.recordings import recording
 from tools.pack_crd_schemas import FAMILIES, crd_schemas, family_text
 
@@ -61,7 +54,7 @@ def test_kubernetes_is_held_from_1_25_to_1_37():
 
 @pytest.mark.parametrize("minor", kubernetes_minors())
 def test_everything_of_a_minor_compiles(minor):
-    schemas = schemas_for(Versions(kubernetes=minor))
+    schemas = schemas_for(schema_versions(kubernetes=minor))
     view = read_pack("kubernetes").view(minor)
     for kind in view.kinds:
         found = schemas.find(*kind.split(" "))
@@ -125,7 +118,9 @@ def test_recorded_schemas_have_the_same_fields_of_the_same_types():
     seen = 0
     for minor, name, document in recorded():
         api_version = document["properties"]["apiVersion"]["enum"][0]
-        kind = schemas_for(Versions(kubernetes=minor)).find(api_version, document["properties"]["kind"]["enum"][0])
+        kind = schemas_for(schema_versions(kubernetes=minor)).find(
+            api_version, document["properties"]["kind"]["enum"][0]
+        )
         theirs = dict(fields(inlined(document, document)))
         ours = dict(our_fields(kind, {"$ref": kind.name}))
         assert ours.keys() == theirs.keys(), name

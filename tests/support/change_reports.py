@@ -31,7 +31,7 @@ from poolsmith.core.diagnostics import Location, Position, Severity, Span, diagn
 from poolsmith.core.diagnostics.codes import CODE_BOOK
 from poolsmith.guard.ledger.ledger_delta import Change, ChangeKind
 from poolsmith.guard.ledger.privilege import Privilege
-from poolsmith.kubernetes.server.field_change import FieldChange, Standing
+from poolsmith.kubernetes.server.field_changes import FieldChange, Standing
 
 BASE, HEAD = Revision(name="origin/main", commit="0123456789abcdef0123456789abcdef01234567"), Revision(name="HEAD")
 RULES = {severity: next(rule for rule in CODE_BOOK if rule.severity is severity) for severity in Severity}

@@ -20,22 +20,9 @@ from poolsmith.core.facts.versions import version_key
 from poolsmith.core.sources.yaml_reader import read_documents
 from poolsmith.kubernetes.schema.scalars import Schema
 from poolsmith.kubernetes.schema.schemas import ENDING, FOLDER
+from poolsmith.kubernetes.schema.structural import short_form
 from tools.schema_pack_text import Entry, pack_text, write_pack
 
-_KEPT = (
-    *("type", "enum", "pattern", "format", "nullable", "default", "required"),
-    *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength"),
-    *("minItems", "maxItems", "minProperties", "maxProperties", "uniqueItems"),
-)
-_PROSE = frozenset(("description", "title", "example", "externalDocs", "x-kubernetes-map-type"))
-_READ = frozenset(
-    (
-        *("properties", "items", "additionalProperties", "x-kubernetes-preserve-unknown-fields"),
-        *("x-kubernetes-int-or-string", "x-kubernetes-list-type", "x-kubernetes-list-map-keys"),
-        "x-kubernetes-validations",
-    )
-)
-_INT_OR_STRING = [{"type": "integer"}, {"type": "string"}]
 _SHARED_FROM = 60
 """Characters of JSON from which an equal part is worth a definition of its own."""
 
@@ -104,41 +91,11 @@ def crd_schemas(text: str) -> dict[str, Schema]:
         spec = document["spec"]
         for version in spec["versions"]:
             if version["served"]:
-                schema = _structural(version["schema"]["openAPIV3Schema"], "")
+                schema = short_form(version["schema"]["openAPIV3Schema"], whole=True)
                 for key in ("apiVersion", "kind", "metadata"):
                     schema.get("properties", {}).pop(key, None)
                 found[f"{spec['group']}/{version['name']} {spec['names']['kind']}"] = schema
     return found
-
-
-def _structural(node: dict[str, Any], path: str) -> Schema:
-    result: Schema = {key: node[key] for key in _KEPT if key in node}
-    rest = set(node) - set(_KEPT) - _PROSE
-    if "properties" in node:
-        result["properties"] = {key: _structural(child, f"{path}.{key}") for key, child in node["properties"].items()}
-    if "items" in node:
-        result["items"] = _structural(node["items"], f"{path}[]")
-    additional = node.get("additionalProperties")
-    if isinstance(additional, dict):
-        result["additionalProperties"] = _structural(additional, f"{path}{{}}")
-    elif additional:
-        result["preserve"] = True
-    if node.get("x-kubernetes-preserve-unknown-fields"):
-        result["preserve"] = True
-    if node.get("x-kubernetes-int-or-string"):
-        result["intOrString"] = True
-        if node.get("anyOf") == _INT_OR_STRING:
-            rest.discard("anyOf")
-    if node.get("x-kubernetes-list-type") in ("map", "set"):
-        result["listType"] = node["x-kubernetes-list-type"]
-        if "x-kubernetes-list-map-keys" in node:
-            result["listMapKeys"] = node["x-kubernetes-list-map-keys"]
-    if rules := node.get("x-kubernetes-validations"):
-        result["rules"] = [" ".join(rule["rule"].split()) for rule in rules]
-    rest -= _READ
-    if rest:
-        raise ValueError(f"{path}: {', '.join(sorted(rest))} is not understood")
-    return result
 
 
 def _entries(

@@ -5,12 +5,13 @@ the argument `types`, built with k8s.io/api and k8s.io/apimachinery of that mino
 
     PYTHONPATH=generator python -m tools.pack_kubernetes_types FOLDER
 
-Of `defaults.json` in it, what `tests/oracle/defaults` prints, the list of defaulted fields is made.
+Of `defaults.json` in it, what `tests/oracle/defaults` prints, the table of defaults is made.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -61,30 +62,46 @@ def _short(steps: list[list[Any]], first: int) -> Any:
     return steps[0][1] if len(steps) == 1 and steps[0][0] == first else steps
 
 
-def defaults_text(paths: dict[str, list[str]]) -> str:
-    """By kind, as dotted paths with `*` for the items of lists; those of pods and of their containers once for all."""
-    pod: set[str] = set()
-    container: set[str] = set()
-    kinds: dict[str, set[str]] = {}
-    for full, listed in paths.items():
+def defaults_text(values: dict[str, dict[str, Any]]) -> str:
+    """By kind, as dotted paths with `*` for the items of lists, each with what is filled in, or null where that depends
+    on the object; those of pods and of their containers once for all, and which of them no template gets."""
+    pod: dict[str, Any] = {}
+    container: dict[str, Any] = {}
+    kinds: dict[str, dict[str, Any]] = {}
+    of_templates: set[str] = set()
+    for full, filled in values.items():
         kind = full.rpartition(" ")[2]
         pointer = pod_template_pointer({"kind": kind})
         prefix = None if pointer is None else ".".join((*pointer.split("/")[1:], "spec."))
-        for path in map(_whole, listed):
-            below = None if prefix is None or not path.startswith(prefix) else path.removeprefix(prefix)
+        for path, value in filled.items():
+            whole = _whole(path)
+            known = _EMPTY if value == "{}" else None if whole != path or _TIME.match(str(value)) else value
+            below = None if prefix is None or not whole.startswith(prefix) else whole.removeprefix(prefix)
             if below is None:
-                kinds.setdefault(kind, set()).add(path)
-            elif below.partition(".")[0] in CONTAINER_FIELDS:
-                container.add(below.split(".", 2)[2])
-            else:
-                pod.add(below)
+                _put(kinds.setdefault(kind, {}), whole, known)
+                continue
+            of_container = below.partition(".")[0] in CONTAINER_FIELDS
+            short = below.split(".", 2)[2] if of_container else below
+            _put(container if of_container else pod, short, known)
+            if kind != "Pod":
+                of_templates.add(short)
     table = {
         "source": "Go module k8s.io/kubernetes v1.37.0: what its defaulting adds",
-        "container": sorted(container),
-        "pod": sorted(pod),
-        "kinds": {kind: sorted(found) for kind, found in sorted(kinds.items())},
+        "container": container,
+        "pod": pod,
+        "no template": sorted({*container, *pod} - of_templates),
+        "kinds": kinds,
     }
-    return json.dumps(table, indent=1) + "\n"
+    return json.dumps(table, indent=1, sort_keys=True) + "\n"
+
+
+_EMPTY: dict[str, Any] = {}
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT")
+
+
+def _put(found: dict[str, Any], path: str, value: Any) -> None:
+    """What two kinds fill in otherwise depends on the object."""
+    found[path] = value if found.get(path, value) == value else None
 
 
 def _whole(path: str) -> str:

@@ -6,17 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.codes import schema as codes
 from poolsmith.core.record import record
-from poolsmith.gpu.catalog.projections import read_crds
-from poolsmith.kubernetes.schema.schemas import NoSchema, Versions, newest_kubernetes, schemas_for
+from poolsmith.gpu.catalog.schema_versions import schema_versions
+from poolsmith.gpu.catalog.stack_objects import OPERATOR_GROUP
+from poolsmith.kubernetes.schema.schemas import NoSchema, newest_kubernetes, schemas_for
 from poolsmith.kubernetes.schema.violation import Violation, What
-from poolsmith.kubernetes.server.admission import admit
+from poolsmith.kubernetes.server.storing import stored
 
 if TYPE_CHECKING:
     from poolsmith.core.diagnostics import RuleInfo
 
-OPERATOR_GROUP = "nvidia.com"
 MOST = 50
-_TAKEN = frozenset((What.UNKNOWN_FIELD, What.NULL, What.NOT_EVALUATED))
 _RULE_OF = {What.DUPLICATE: codes.DUPLICATE_ENTRY}
 
 
@@ -52,26 +51,21 @@ def judge(body: dict[str, Any], release: str) -> ApiServerAnswer:
 
     What no schema is known of is taken, but not where the operator's release should have one.
     """
-    schemas = schemas_for(Versions(kubernetes=newest_kubernetes(), operator=release))
+    schemas = schemas_for(schema_versions(kubernetes=newest_kubernetes(), operator=release))
     schema = schemas.find(body["apiVersion"], body["kind"])
-    is_of_the_operator = is_of_operator(body["apiVersion"])
     if isinstance(schema, NoSchema):
-        if not is_of_the_operator:
+        if not is_of_operator(body["apiVersion"]):
             return ApiServerAnswer(stored=body)
         said = Said(rule=codes.KIND_NOT_SERVED, pointer="/kind", text=schema.reason, help=schema.help)
         return ApiServerAnswer(stored=body, violations=(said,))
-    definition = read_crds(release).get(body["kind"]) if is_of_the_operator else None
-    stored = body if definition is None else admit(body, definition).resource
-    refused = [item for item in schema.violations(stored) if item.grave and item.what not in _TAKEN]
-    dropped = [item for item in schema.violations(body) if item.what is What.UNKNOWN_FIELD]
+    answer = stored(body, schema)
     return ApiServerAnswer(
-        stored=stored,
-        violations=tuple(map(_said, refused[:MOST])),
-        dropped=tuple(map(_said, dropped[:MOST])),
+        stored=answer.resource,
+        violations=tuple(map(_said, answer.refused[:MOST])),
+        dropped=tuple(map(_said, answer.pruned[:MOST])),
     )
 
 
 def _said(violation: Violation) -> Said:
-    text = f"`{violation.dotted}` {violation.message}" if violation.dotted else violation.message
     rule = _RULE_OF.get(violation.what, codes.SCHEMA_VIOLATION)
-    return Said(rule=rule, pointer=violation.pointer, text=text, help=violation.help)
+    return Said(rule=rule, pointer=violation.pointer, text=violation.text, help=violation.help)

@@ -11,7 +11,7 @@ from poolsmith.change.diff.change_findings import admitted_pools
 from poolsmith.change.diff.change_report import ChangeReport, ClusterDiff, PoolChange
 from poolsmith.change.diff.change_summary import change_view
 from poolsmith.guard.ledger.grants.matching import GrantBook
-from poolsmith.kubernetes.server.field_change import Standing
+from poolsmith.kubernetes.server.field_changes import Standing
 from support.change_reports import BASE, HEAD
 
 

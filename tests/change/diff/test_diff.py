@@ -7,7 +7,7 @@ import pytest
 from change.diff.projects import A100, COMPILED, H100, changes, cluster, codes, pool, project, told
 from poolsmith.change.diff.change_report import OwnLeave
 from poolsmith.core.diagnostics import UsageError
-from poolsmith.kubernetes.server.field_change import Standing
+from poolsmith.kubernetes.server.field_changes import Standing
 
 NEWER = "{source: container, version: 580.159.03}"
 

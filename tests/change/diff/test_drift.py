@@ -8,7 +8,7 @@ from poolsmith.change.diff.cluster_changes import drift_changes
 from poolsmith.change.review.seen_cluster import SeenCluster
 from poolsmith.gpu.catalog import Catalog
 from poolsmith.guard.ledger.prediction import Predictions
-from poolsmith.kubernetes.server.field_change import Standing
+from poolsmith.kubernetes.server.field_changes import Standing
 
 
 @pytest.fixture

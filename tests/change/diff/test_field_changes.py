@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolsmith.kubernetes.server.field_change import Standing
-from poolsmith.kubernetes.server.field_changes import field_changes
+from poolsmith.kubernetes.server.field_changes import Standing, field_changes
 
 ADDED, REMOVED, CHANGED = Standing.ADDED, Standing.REMOVED, Standing.CHANGED
 

@@ -7,7 +7,7 @@ import pytest
 from change.diff.two_sides import both_sides
 from poolsmith.change.diff.change_report import DisruptionKind
 from poolsmith.change.diff.object_changes import StandingObject, recreated
-from poolsmith.kubernetes.server.field_change import Standing
+from poolsmith.kubernetes.server.field_changes import Standing
 
 KEY = ("node.k8s.io", "RuntimeClass", "", "kata")
 

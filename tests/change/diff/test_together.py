@@ -11,7 +11,7 @@ from poolsmith.change.diff.change_report import ChangeReport, ClusterDiff, Disru
 from poolsmith.change.diff.change_sections import Part, Weight
 from poolsmith.change.diff.change_summary import change_view
 from poolsmith.guard.ledger.ledger_delta import ChangeKind
-from poolsmith.kubernetes.server.field_change import Standing
+from poolsmith.kubernetes.server.field_changes import Standing
 from support.change_reports import BASE, HEAD, drivers, fleet_change, privilege, restart, some_of_everything
 
 

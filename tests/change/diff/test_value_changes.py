@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from change.diff.two_sides import both_sides, replaced
 from poolsmith.change.diff.cluster_changes import value_changes
-from poolsmith.kubernetes.server.field_change import Standing
+from poolsmith.kubernetes.server.field_changes import Standing
 
 RELEASE = ("release: v26.3.3", "release: v26.7.0")
 MONITOR = ("        serviceMonitor:\n          enabled: true\n", "        hostNetwork: true\n")

@@ -13,8 +13,9 @@ from poolsmith.gpu.catalog.chart_contents import nulls_of
 from poolsmith.gpu.catalog.charts import read_chart
 from poolsmith.gpu.catalog.drift_facts import list_defaults, null_defaults
 from poolsmith.gpu.catalog.projections import projected_releases, read_projection
+from poolsmith.gpu.catalog.schema_versions import schema_versions
 from poolsmith.guard.ledger.prediction import Predictions
-from poolsmith.kubernetes.schema.schemas import NoSchema, Versions, schemas_for
+from poolsmith.kubernetes.schema.schemas import NoSchema, schemas_for
 from poolsmith.kubernetes.server.server_fields import Effect, server_fields
 
 RELABELINGS = "{release: v26.7.0, values: {dcgmExporter: {serviceMonitor: {relabelings: [{targetLabel: b}]}}}}"
@@ -61,7 +62,7 @@ def test_the_items_of_a_list_are_completed(forecast_of):
 @pytest.mark.parametrize("release", projected_releases())
 def test_the_table_of_nulls_has_each_value_that_renders_as_a_null_with_a_default(release):
     """By construction: null at each value that the chart writes into a custom resource."""
-    schemas = schemas_for(Versions(kubernetes="1.34", operator=release))
+    schemas = schemas_for(schema_versions(kubernetes="1.34", operator=release))
     projection, defaults = read_projection(release), read_chart("gpu-operator", release).defaults
 
     def nulls(values):
@@ -113,7 +114,7 @@ def test_a_definition_with_two_owners_is_a_condition_and_no_drift(forecast_of):
 @pytest.mark.parametrize("release", projected_releases())
 def test_the_table_of_lists_has_each_list_that_the_server_completes(release):
     """By construction: an empty item in every list of every custom resource that the chart renders."""
-    schemas = schemas_for(Versions(kubernetes="1.34", operator=release))
+    schemas = schemas_for(schema_versions(kubernetes="1.34", operator=release))
     found = set()
     for rule in read_projection(release).objects:
         schema = schemas.find(rule.api_version, rule.kind)

@@ -9,7 +9,8 @@ import pytest
 from poolsmith.change.drift.delivered import DiffMode
 from poolsmith.gpu.catalog.drift_facts import effects
 from poolsmith.gpu.catalog.projections import projected_releases
-from poolsmith.kubernetes.schema.schemas import Versions, schemas_for
+from poolsmith.gpu.catalog.schema_versions import schema_versions
+from poolsmith.kubernetes.schema.schemas import schemas_for
 from poolsmith.kubernetes.server.server_fields import server_fields
 from support.delivered_clusters import delivered, digest
 from support.drift_probes import defined_kinds, probes
@@ -39,7 +40,7 @@ RECORDED = sorted({key.partition("/")[0] for key in recording("argocd_diffs")} &
 
 @pytest.mark.parametrize("release", RECORDED)
 def test_each_diff_reports_what_is_forecast(release):
-    schemas = schemas_for(Versions(kubernetes="1.34", operator=release))
+    schemas = schemas_for(schema_versions(kubernetes="1.34", operator=release))
     recorded, asked, wrong = recording("argocd_diffs"), set(), []
     for kind in defined_kinds(release):
         for name, body in probes(release, kind):

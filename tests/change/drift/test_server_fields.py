@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.kubernetes.schema.schemas import Versions, schemas_for
+from poolsmith.gpu.catalog.schema_versions import schema_versions
+from poolsmith.kubernetes.schema.schemas import schemas_for
 from poolsmith.kubernetes.server.server_fields import server_fields
 
 DRIVER = {"driverType": "gpu", "image": "driver", "repository": "nvcr.io/nvidia", "version": "580"}
@@ -30,7 +31,7 @@ def relabelings(*items):
 
 
 def fields(body, release="v26.7.0"):
-    schema = schemas_for(Versions(kubernetes="1.34", operator=release)).find(body["apiVersion"], body["kind"])
+    schema = schemas_for(schema_versions(kubernetes="1.34", operator=release)).find(body["apiVersion"], body["kind"])
     found = server_fields(body, schema)
     return [(item.pointer, str(item.effect), item.stored) for item in found if item.effect != "added"]
 

@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from change.live.conftest import ROOT
-from poolsmith.kubernetes.live.api_resources import CLUSTER_POLICIES, DRIVERS, WORKLOADS
+from poolsmith.gpu.catalog.live_resources import CLUSTER_POLICIES, DRIVERS
+from poolsmith.kubernetes.live.api_resources import WORKLOADS
 from support.live_cluster import recorded_snapshot, told, view
 
 DAEMON_SETS, DEPLOYMENTS = WORKLOADS[:2]

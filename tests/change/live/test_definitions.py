@@ -8,6 +8,7 @@ from functools import cache
 import pytest
 
 from change.live.conftest import ROOT
+from poolsmith.gpu.catalog.stack_objects import OPERATOR_GROUP
 from poolsmith.kubernetes.live.api_resources import DEFINITIONS
 from poolsmith.kubernetes.live.snapshot import light_definition
 from support.circles import share
@@ -15,6 +16,7 @@ from support.live_cluster import recorded_snapshot, told, view
 from support.recordings import recording
 
 RELEASES = sorted({path.split("/")[1] for path in recording("gpu_operator") if path.startswith("gpu-operator/")})
+GROUPS = (OPERATOR_GROUP,)
 CLUSTERS = ("kata-a10", "lab-t4", "prod-eu", "edge")
 
 
@@ -82,7 +84,7 @@ def test_schemas_of_others_are_not_kept():
     (ours,) = (body for body in brought("v26.7.0") if body["spec"]["names"]["kind"] == "ClusterPolicy")
     theirs = {**ours, "spec": {**ours["spec"], "group": "monitoring.coreos.com"}}
 
-    assert light_definition(ours) == ours
-    assert all("schema" not in version for version in light_definition(theirs)["spec"]["versions"])
-    assert light_definition(theirs)["spec"]["names"] == ours["spec"]["names"]
-    assert light_definition({"metadata": {"name": "odd"}, "spec": 7})["metadata"] == {"name": "odd"}
+    assert light_definition(ours, GROUPS) == ours
+    assert all("schema" not in version for version in light_definition(theirs, GROUPS)["spec"]["versions"])
+    assert light_definition(theirs, GROUPS)["spec"]["names"] == ours["spec"]["names"]
+    assert light_definition({"metadata": {"name": "odd"}, "spec": 7}, GROUPS)["metadata"] == {"name": "odd"}

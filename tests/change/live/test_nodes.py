@@ -11,7 +11,8 @@ import pytest
 from change.live.conftest import ROOT
 from poolsmith.change.verify.live_view import LiveView
 from poolsmith.change.verify.verification import judge_live
-from poolsmith.kubernetes.live.api_resources import DAEMON_SETS, DRIVERS, NODES, PODS, RUNTIME_CLASSES
+from poolsmith.gpu.catalog.live_resources import DRIVERS
+from poolsmith.kubernetes.live.api_resources import DAEMON_SETS, NODES, PODS, RUNTIME_CLASSES
 from support.circles import parameters
 from support.live_cluster import recorded_snapshot, told, view
 

@@ -14,7 +14,8 @@ import pytest
 
 from change.live.conftest import ROOT
 from poolsmith.change.verify.expected import Bringer
-from poolsmith.kubernetes.live.api_resources import DRIVERS, NODES, PODS, WORKLOADS
+from poolsmith.gpu.catalog.live_resources import DRIVERS
+from poolsmith.kubernetes.live.api_resources import NODES, PODS, WORKLOADS
 from poolsmith.kubernetes.live.snapshot import Listed, State, from_text
 from support.live_cluster import recorded_snapshot, told, view
 from support.recordings import recording

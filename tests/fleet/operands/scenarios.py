@@ -9,7 +9,7 @@ from poolsmith.fleet.operands.node_files import parse_os_release
 from poolsmith.gpu.catalog.charts import read_chart
 from poolsmith.gpu.catalog.projections import read_crds, read_projection
 from poolsmith.kubernetes.helm.values_merge import merge_over_defaults
-from poolsmith.kubernetes.server.admission import admit
+from poolsmith.kubernetes.server.storing import stored
 
 NAMESPACE = "gpu-operator"
 
@@ -26,7 +26,7 @@ def admitted_resources(recorded):
     if projected.errors:
         raise ChartError(projected.errors[0])
     definitions = read_crds(tag)
-    return [admit(item, definitions[item["kind"]]) for item in [*projected.objects, *inputs["crs"]]]
+    return [stored(item, definitions[item["kind"]].checks) for item in [*projected.objects, *inputs["crs"]]]
 
 
 def applied_form(admitted):
@@ -36,8 +36,8 @@ def applied_form(admitted):
             "kind": item.resource["kind"],
             "name": item.resource["metadata"]["name"],
             "spec": item.resource.get("spec"),
-            "pruned": list(item.pruned),
-            "schemaViolations": list(item.violations),
+            "pruned": sorted(f".{one.dotted}" for one in item.pruned),
+            "schemaViolations": sorted(f".{one.dotted}" for one in item.refused),
         }
         for item in admitted
     ]

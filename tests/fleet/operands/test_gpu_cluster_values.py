@@ -10,7 +10,7 @@ from poolsmith.fleet.operands.gpu_cluster.gpu_cluster_expansion import expand_gp
 from poolsmith.gpu.catalog.charts import read_chart
 from poolsmith.gpu.catalog.operands import read_operands
 from poolsmith.gpu.catalog.projections import read_crds, read_projection
-from poolsmith.kubernetes.server.admission import admit
+from poolsmith.kubernetes.server.storing import stored
 
 RELEASE = "v26.7.0"
 SERVED = ("resource.k8s.io/v1/DeviceClass",)
@@ -26,9 +26,9 @@ def expanded(values):
     projected = project(read_projection(RELEASE), defaults, {**STACK, **values}, HelmRelease("gpu-operator", SERVED))
     assert projected.errors == ()
     definitions = read_crds(RELEASE)
-    stored = [admit(item, definitions[item["kind"]]).resource for item in projected.objects]
-    (cluster,) = [item for item in stored if item["kind"] == "GPUCluster"]
-    drivers = [item for item in stored if item["kind"] == "NVIDIADriver"]
+    found = [stored(item, definitions[item["kind"]].checks).resource for item in projected.objects]
+    (cluster,) = [item for item in found if item["kind"] == "GPUCluster"]
+    drivers = [item for item in found if item["kind"] == "NVIDIADriver"]
     context = Context(entry=read_operands(RELEASE), policy=None, nodes=(), runtime="containerd", service_monitors=True)
     return expand_gpu_cluster(context, cluster, drivers, api_versions=SERVED)
 

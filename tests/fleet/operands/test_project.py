@@ -15,7 +15,7 @@ from poolsmith.gpu.catalog.charts import read_chart
 from poolsmith.gpu.catalog.projections import projected_releases, read_crds, read_projection
 from poolsmith.kubernetes.helm.go_template import is_true, look_up, plain, quoted
 from poolsmith.kubernetes.helm.values_merge import merge_over_defaults
-from poolsmith.kubernetes.server.crd_prune import check_spec
+from poolsmith.kubernetes.server.storing import stored
 
 TAGS = projected_releases()
 PROJECTIONS = {tag: read_projection(tag) for tag in TAGS}
@@ -118,8 +118,8 @@ def test_the_defaults_are_projected_the_same_twice_and_untouched(tag):
 def test_the_defaults_lose_nothing_and_break_no_rule_of_the_crd(tag):
     for values in ({}, {"driver": {"nvidiaDriverCRD": {"enabled": True}}}):
         for kind, item in rendered(tag, values).items():
-            findings = check_spec(item["spec"], read_crds(tag)[kind].schema)
-            assert (findings.violations, findings.pruned) == ([], [])
+            answer = stored(item, read_crds(tag)[kind].checks)
+            assert (answer.refused, answer.pruned) == ((), ())
 
 
 @pytest.mark.parametrize("tag", TAGS)
@@ -139,8 +139,9 @@ def test_a_number_for_a_version_is_a_string_in_the_policy_and_typed_anew_in_the_
     unquoted = tag != "v26.7.0"
 
     assert written == (550 if unquoted else "550")
-    findings = check_spec(objects["NVIDIADriver"]["spec"], read_crds(tag)["NVIDIADriver"].schema)
-    assert findings.violations == ([".spec.version: expected string, got integer"] if unquoted else [])
+    answer = stored(objects["NVIDIADriver"], read_crds(tag)["NVIDIADriver"].checks)
+    told = [item.text for item in answer.refused]
+    assert told == (["`spec.version` is the number `550`; it has to be a string"] if unquoted else [])
 
 
 @pytest.mark.parametrize("tag", TAGS)

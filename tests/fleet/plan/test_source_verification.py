@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.kubernetes.schema.schemas import NoSchema, Versions, schemas_for
+from poolsmith.gpu.catalog.schema_versions import schema_versions
+from poolsmith.kubernetes.schema.schemas import NoSchema, schemas_for
 
 GIT = "repoURL: https://git.example.com/gpu.git"
 OCI = "repoURL: oci://ghcr.example.com/gpu/output, revision: refs/tags/v1"
@@ -44,7 +45,7 @@ def flux(words):
 def test_the_source_is_what_flux_takes(render, words, kind, ref, verify):
     files = render(flux(words))
     found = files.documents("delivery/sources.yaml")[0]
-    schema = schemas_for(Versions(kubernetes="1.33")).find(found["apiVersion"], found["kind"])
+    schema = schemas_for(schema_versions(kubernetes="1.33")).find(found["apiVersion"], found["kind"])
     assert not isinstance(schema, NoSchema)
     assert schema.violations(found) == ()
     assert found["kind"] == kind

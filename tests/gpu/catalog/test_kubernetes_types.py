@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from poolsmith.kubernetes.server.kubernetes_types import OBJECT_META, defaulted_fields, known_minors, kubernetes_types
+from poolsmith.kubernetes.server.kubernetes_types import OBJECT_META, known_minors, kubernetes_types
 from tools.pack_kubernetes_types import defaults_text, table_text
 
 
@@ -30,20 +30,35 @@ def test_a_type_that_came_later_is_not_told_field_by_field():
     assert table["kinds"] == {"v1 New": [2, "Pod"], "v1 Pod": [1, "Pod"]}
 
 
-def test_defaults_of_pods_and_containers_are_told_once():
+def test_defaults_of_pods_and_containers_are_told_once_with_what_is_the_same_in_all():
     table = json.loads(
         defaults_text(
             {
-                "v1 Pod": ["spec.dnsPolicy", "spec.containers.*.image"],
-                "apps/v1 Deployment": ["spec.replicas", "spec.template.spec.initContainers.*.resources.requests.cpu"],
-                "v1 Thing": ["spec.list.*"],
+                "v1 Pod": {
+                    "spec.dnsPolicy": "ClusterFirst",
+                    "spec.enableServiceLinks": True,
+                    "spec.containers.*.image": "a",
+                    "spec.securityContext": "{}",
+                },
+                "apps/v1 Deployment": {
+                    "spec.replicas": 1,
+                    "spec.template.spec.dnsPolicy": "ClusterFirst",
+                    "spec.template.spec.initContainers.*.image": "b",
+                    "spec.template.spec.initContainers.*.resources.requests.cpu": "1",
+                    "spec.template.spec.securityContext": "{}",
+                },
+                "v1 Thing": {"spec.list.*": "x", "spec.when": "2026-01-01T00:00:00Z", "spec.rule": None},
             }
         )
     )
 
-    assert table["container"] == ["image", "resources.requests"]
-    assert table["pod"] == ["dnsPolicy"]
-    assert table["kinds"] == {"Deployment": ["spec.replicas"], "Thing": ["spec.list"]}
+    assert table["container"] == {"image": None, "resources.requests": None}
+    assert table["pod"] == {"dnsPolicy": "ClusterFirst", "enableServiceLinks": True, "securityContext": {}}
+    assert table["no template"] == ["enableServiceLinks"]
+    assert table["kinds"] == {
+        "Deployment": {"spec.replicas": 1},
+        "Thing": {"spec.list": None, "spec.rule": None, "spec.when": None},
+    }
 
 
 def test_the_creation_timestamp_is_left_out_since_1_34():
@@ -75,11 +90,3 @@ def test_every_struct_that_a_field_names_is_there():
             codes = types.fields(name).values()
             todo |= {code.partition("@")[2].rstrip("!~") for code in codes if "@" in code} - seen
         assert len(seen) > 300
-
-
-def test_defaulted_fields_are_sorted_and_without_items_of_lists():
-    fields = defaulted_fields()
-
-    for paths in (fields["pod"], fields["container"], *fields["kinds"].values()):
-        assert paths == sorted(set(paths))
-        assert not any(path.endswith("*") for path in paths)

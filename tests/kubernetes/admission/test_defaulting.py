@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from poolsmith.core.sources.pod_template import WORKLOAD_KINDS
-from poolsmith.kubernetes.admission.defaulting import defaulted_paths, depends_on_defaulting, fill_pod
+from poolsmith.kubernetes.server.defaults import defaulted_paths, depends_on_defaulting
+from poolsmith.kubernetes.server.pod_defaults import fill_pod
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.kubernetes.schema.schemas import KindSchema, NoSchema, Schemas, Versions, schemas_for
+from poolsmith.gpu.catalog.schema_versions import schema_versions
+from poolsmith.kubernetes.schema.kind_schema import KindSchema
+from poolsmith.kubernetes.schema.schemas import NoSchema, Schemas, schemas_for
 from poolsmith.kubernetes.schema.validation_rules import IMMUTABLE, RULES
 from poolsmith.kubernetes.schema.violation import What
 
-VERSIONS = Versions(kubernetes="1.33", operator="v26.7.0", coco="v0.7.0")
+VERSIONS = schema_versions(kubernetes="1.33", operator="v26.7.0", coco="v0.7.0")
 DRA: dict[str, object] = {}
 CONTAINER = {"name": "a", "image": "b"}
 
@@ -207,10 +209,10 @@ class TestKinds:
             (VERSIONS, "example.com/v1", "Pod"),
             (VERSIONS, "metrics.k8s.io/v1beta1", "NodeMetrics"),
             (VERSIONS, "argoproj.io/v1alpha1", "Workflow"),
-            (Versions(kubernetes="1.24"), "v1", "Pod"),
-            (Versions(kubernetes="1.33"), "nvidia.com/v1", "ClusterPolicy"),
-            (Versions(kubernetes="1.33", operator="v1.2.3"), "nvidia.com/v1", "ClusterPolicy"),
-            (Versions(kubernetes="1.33"), "confidentialcontainers.org/v1beta1", "CcRuntime"),
+            (schema_versions(kubernetes="1.24"), "v1", "Pod"),
+            (schema_versions(kubernetes="1.33"), "nvidia.com/v1", "ClusterPolicy"),
+            (schema_versions(kubernetes="1.33", operator="v1.2.3"), "nvidia.com/v1", "ClusterPolicy"),
+            (schema_versions(kubernetes="1.33"), "confidentialcontainers.org/v1beta1", "CcRuntime"),
         ],
     )
     def test_what_nobody_knows_is_unknown_and_not_refused(self, versions, api_version, kind):
@@ -221,10 +223,10 @@ class TestKinds:
 
     def test_a_kind_depends_on_the_version(self):
         assert isinstance(
-            find("nvidia.com/v1alpha1", "GPUCluster", Versions(kubernetes="1.33", operator="v26.3.3")), NoSchema
+            find("nvidia.com/v1alpha1", "GPUCluster", schema_versions(kubernetes="1.33", operator="v26.3.3")), NoSchema
         )
         assert isinstance(find("resource.k8s.io/v1", "DeviceClass"), NoSchema)
-        assert isinstance(find("resource.k8s.io/v1", "DeviceClass", Versions(kubernetes="1.34")), KindSchema)
+        assert isinstance(find("resource.k8s.io/v1", "DeviceClass", schema_versions(kubernetes="1.34")), KindSchema)
 
 
 def test_kustomizations_take_what_kustomize_reads():
@@ -241,14 +243,14 @@ class TestDefaults:
     def test_are_applied_to_a_copy(self):
         body = driver()
         del body["spec"]["driverType"]
-        defaulted = find("nvidia.com/v1alpha1", "NVIDIADriver").with_defaults(body)
+        defaulted = find("nvidia.com/v1alpha1", "NVIDIADriver").kept(body)
 
         assert defaulted["spec"]["driverType"] == "gpu"
         assert "driverType" not in body["spec"]
         assert find("nvidia.com/v1alpha1", "NVIDIADriver").violations(body) == ()
 
     def test_take_the_place_of_null(self):
-        defaulted = find("nvidia.com/v1alpha1", "NVIDIADriver").with_defaults(driver(driverType=None))
+        defaulted = find("nvidia.com/v1alpha1", "NVIDIADriver").kept(driver(driverType=None))
 
         assert defaulted["spec"]["driverType"] == "gpu"
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.kubernetes.schema.schemas import Versions, schemas_for
+from poolsmith.gpu.catalog.schema_versions import schema_versions
+from poolsmith.kubernetes.schema.schemas import schemas_for
 from support.recordings import recording
 from support.server_verdicts import damaged_resources
 
@@ -17,7 +18,7 @@ OPEN = ("metadata",)
 @pytest.mark.parametrize("key", sorted(RECORDED))
 def test_what_the_server_refuses_is_refused_and_what_it_takes_is_not(key):
     release, kind = key.split("/")
-    schemas = schemas_for(Versions(kubernetes="1.34", operator=release, coco="v0.7.0"))
+    schemas = schemas_for(schema_versions(kubernetes="1.34", operator=release, coco="v0.7.0"))
     differ = []
     for (item, body), taken in zip(damaged_resources(release, kind), RECORDED[key], strict=True):
         found = schemas.find(body["apiVersion"], kind).violations(body)

@@ -1,4 +1,4 @@
-// Which fields the API server fills in, by kind: what its defaulting adds to objects made at random. See README.md.
+// Which fields the API server fills in, by kind, and what with: what its defaulting adds to objects made at random. See README.md.
 package main
 
 import (
@@ -7,7 +7,6 @@ import (
 	"math/rand"
 	"os"
 	"reflect"
-	"sort"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -37,7 +36,7 @@ var texts = []string{"", "", "RollingUpdate", "LoadBalancer", "NodePort", "Exter
 	"Container", "ClientIP", "ClusterRole", "User", "Group", "ServiceAccount", "Resource", "Deployment"}
 
 func main() {
-	found := map[string]map[string]bool{}
+	found := map[string]map[string]map[string]any{}
 	for gvk, goType := range legacyscheme.Scheme.AllKnownTypes() {
 		_, hasMeta := goType.FieldByName("ObjectMeta")
 		if !hasMeta || gvk.Version == runtime.APIVersionInternal || strings.Contains(gvk.Version, "beta") ||
@@ -55,19 +54,27 @@ func main() {
 			for path, value := range paths(object) {
 				if old, was := before[path]; !was || old != value {
 					if found[kind] == nil {
-						found[kind] = map[string]bool{}
+						found[kind] = map[string]map[string]any{}
 					}
-					found[kind][path] = true
+					if found[kind][path] == nil {
+						found[kind][path] = map[string]any{}
+					}
+					found[kind][path][fmt.Sprint(value)] = value
 				}
 			}
 		}
 	}
-	result := map[string][]string{}
+	result := map[string]map[string]any{}
 	for kind, set := range found {
-		for path := range set {
-			result[kind] = append(result[kind], path)
+		result[kind] = map[string]any{}
+		for path, values := range set {
+			result[kind][path] = nil // more than one value: it depends on the object
+			for _, value := range values {
+				if len(values) == 1 {
+					result[kind][path] = value
+				}
+			}
 		}
-		sort.Strings(result[kind])
 	}
 	must(json.NewEncoder(os.Stdout).Encode(result))
 }
@@ -115,7 +122,7 @@ func fill(value reflect.Value, random *rand.Rand, depth int) {
 			value.Set(reflect.MakeMap(value.Type()))
 			key := reflect.New(value.Type().Key()).Elem()
 			key.SetString("cpu")
-			value.SetMapIndex(key, reflect.ValueOf(resource.MustParse("1")))
+			value.SetMapIndex(key, reflect.ValueOf(resource.MustParse(fmt.Sprint(1+random.Intn(9)))))
 		}
 	case reflect.String:
 		value.SetString(texts[random.Intn(len(texts))])
@@ -123,20 +130,20 @@ func fill(value reflect.Value, random *rand.Rand, depth int) {
 		value.SetBool(random.Float64() < 0.3)
 	case reflect.Int32:
 		if random.Float64() < 0.3 {
-			value.SetInt(1)
+			value.SetInt(1 + random.Int63n(9))
 		}
 	}
 }
 
-func paths(object runtime.Object) map[string]string {
+func paths(object runtime.Object) map[string]any {
 	body, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 	must(err)
-	found := map[string]string{}
+	found := map[string]any{}
 	walk(body, "", found)
 	return found
 }
 
-func walk(value any, path string, found map[string]string) {
+func walk(value any, path string, found map[string]any) {
 	switch node := value.(type) {
 	case map[string]any:
 		for key, item := range node {
@@ -158,7 +165,7 @@ func walk(value any, path string, found map[string]string) {
 		}
 	case nil:
 	default:
-		found[path] = fmt.Sprint(value)
+		found[path] = value
 	}
 }
 

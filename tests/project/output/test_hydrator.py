@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.kubernetes.schema.schemas import NoSchema, Versions, schemas_for
+from poolsmith.gpu.catalog.schema_versions import schema_versions
+from poolsmith.kubernetes.schema.schemas import NoSchema, schemas_for
 
 ARGO = "engine: argocd, repoURL: https://git.example.com/gpu.git"
 
@@ -39,7 +40,7 @@ def test_what_is_rendered_is_hydrated_and_the_rest_as_before(render):
         assert "hydrateTo" not in hydrator
     paths = [found[name]["sourceHydrator"]["syncSource"]["path"] for name in hydrated]
     assert len(set(paths)) == len(paths)
-    schema = schemas_for(Versions(kubernetes="1.33")).find("argoproj.io/v1alpha1", "Application")
+    schema = schemas_for(schema_versions(kubernetes="1.33")).find("argoproj.io/v1alpha1", "Application")
     assert not isinstance(schema, NoSchema)
     for _, item in files.everything():
         if item.get("kind") == "Application":

@@ -26,7 +26,7 @@ from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.guard.ledger.reach import Reach
 from poolsmith.guard.policies.policy_files import ENFORCEMENT, POLICIES, RULES, SUPPLY
-from poolsmith.kubernetes.server.field_change import Standing
+from poolsmith.kubernetes.server.field_changes import Standing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping

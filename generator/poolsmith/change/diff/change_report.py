@@ -13,7 +13,7 @@ from poolsmith.core.record import record
 if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Diagnostic, Location
     from poolsmith.guard.ledger.ledger_delta import Change
-    from poolsmith.kubernetes.server.field_change import FieldChange, Standing
+    from poolsmith.kubernetes.server.field_changes import FieldChange, Standing
 
 
 @record

@@ -16,7 +16,7 @@ from poolsmith.change.diff.rows import Group, Row, RowKind, fleet_of, grouped
 from poolsmith.core.diagnostics import Severity
 from poolsmith.core.diagnostics.message_text import counted, joined, listed, plural, shorten
 from poolsmith.core.record import record
-from poolsmith.kubernetes.server.field_change import Standing
+from poolsmith.kubernetes.server.field_changes import Standing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -26,8 +26,7 @@ from poolsmith.core.sources.pointer import split, value_at
 from poolsmith.fleet.plan.origin import profile_inputs
 from poolsmith.fleet.plan.plan import values_tree
 from poolsmith.guard.policies.privilege_policy.validating_policy import NAME as PRIVILEGES
-from poolsmith.kubernetes.server.field_change import Standing
-from poolsmith.kubernetes.server.field_changes import field_changes
+from poolsmith.kubernetes.server.field_changes import Standing, field_changes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
     from poolsmith.fleet.plan.plan import ClusterPlan, ValueSetting
     from poolsmith.gpu.catalog import Catalog
     from poolsmith.guard.ledger.grants.matching import GrantBook
-    from poolsmith.kubernetes.server.field_change import FieldChange
+    from poolsmith.kubernetes.server.field_changes import FieldChange
 
 
 def value_changes(before: SeenCluster, after: SeenCluster) -> tuple[FieldChange, ...]:

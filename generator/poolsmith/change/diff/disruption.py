@@ -22,7 +22,7 @@ from poolsmith.core.sources.pod_template import containers_of, mapping, mappings
 from poolsmith.fleet.plan.sharing.mig import VARIABLE
 from poolsmith.gpu.catalog.node_labels import MIG_CONFIG
 from poolsmith.guard.ledger.ledger import ANY_NODE
-from poolsmith.kubernetes.server.field_change import FieldChange, Standing
+from poolsmith.kubernetes.server.field_changes import FieldChange, Standing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

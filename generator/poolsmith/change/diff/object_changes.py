@@ -22,8 +22,9 @@ from poolsmith.core.sources.pod_template import mapping
 from poolsmith.core.sources.pointer import dotted, reach, split, value_at
 from poolsmith.fleet.operands.expansion import Maker
 from poolsmith.fleet.profiles.cluster import Engine
-from poolsmith.kubernetes.schema.schemas import NoSchema, Schemas, Versions
-from poolsmith.kubernetes.server.field_changes import field_changes
+from poolsmith.gpu.catalog.schema_versions import schema_versions
+from poolsmith.kubernetes.schema.schemas import NoSchema, Schemas
+from poolsmith.kubernetes.server.field_changes import FieldChange, Standing, field_changes
 from poolsmith.kubernetes.server.immutable_fields import immutable_changes
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from poolsmith.fleet.operands.expansion import Installation
     from poolsmith.fleet.operands.manifest import ManifestTree
     from poolsmith.guard.ledger.prediction import Shared
-    from poolsmith.kubernetes.server.field_change import FieldChange, Standing
+    from poolsmith.kubernetes.server.field_changes import FieldChange, Standing
 
 
 Key = tuple[str, str, str, str]
@@ -146,7 +147,9 @@ def recreated(
     Hooks of charts are left out: Helm deletes them before they run again.
     """
     spec = after.plan.cluster.spec
-    schemas = Schemas(Versions(kubernetes=spec.kubernetes.version, operator=after.prediction.installation.release))
+    schemas = Schemas(
+        schema_versions(kubernetes=spec.kubernetes.version, operator=after.prediction.installation.release)
+    )
     for (_, kind, namespace, name), old, new in differing:
         why = tuple(refused_fields(old.body, new.body, schemas)) if not is_hook(new.body) else ()
         if not why:

@@ -13,7 +13,7 @@ from poolsmith.core.diagnostics import Severity
 from poolsmith.core.diagnostics.message_text import counted, joined, listed, shorten
 from poolsmith.core.sources.pointer import split
 from poolsmith.guard.ledger.ledger_delta import ChangeKind
-from poolsmith.kubernetes.server.field_change import Standing
+from poolsmith.kubernetes.server.field_changes import Standing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -16,8 +16,7 @@ from poolsmith.change.diff.change_report import PoolChange
 from poolsmith.change.diff.rows import keyed_changes
 from poolsmith.core.shape.field import camel_case
 from poolsmith.core.sources.pointer import copied
-from poolsmith.kubernetes.server.field_change import FieldChange, Standing
-from poolsmith.kubernetes.server.field_changes import field_changes
+from poolsmith.kubernetes.server.field_changes import FieldChange, Standing, field_changes
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping

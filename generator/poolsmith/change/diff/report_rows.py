@@ -15,7 +15,7 @@ from poolsmith.core.diagnostics import Severity
 from poolsmith.core.diagnostics.message_text import counted, joined, shorten
 from poolsmith.core.sources.pointer import split
 from poolsmith.guard.ledger.ledger_delta import ChangeKind
-from poolsmith.kubernetes.server.field_change import Standing
+from poolsmith.kubernetes.server.field_changes import Standing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Diagnostic
     from poolsmith.guard.ledger.ledger_delta import Change
     from poolsmith.guard.ledger.privilege import Privilege
-    from poolsmith.kubernetes.server.field_change import FieldChange
+    from poolsmith.kubernetes.server.field_changes import FieldChange
 
 _FEW = 4
 _OUTPUT = "output/clusters/"

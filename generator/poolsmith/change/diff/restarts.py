@@ -18,10 +18,9 @@ from poolsmith.core.sources.pod_template import CONTAINER_FIELDS, pod_template_o
 from poolsmith.core.sources.pointer import join, split
 from poolsmith.fleet.operands.expansion import Maker
 from poolsmith.guard.ledger.ledger import ANY_NODE, NO_KNOWN_NODE
-from poolsmith.kubernetes.server.field_change import FieldChange, Standing
-from poolsmith.kubernetes.server.field_changes import field_changes, named_items
+from poolsmith.kubernetes.server.field_changes import FieldChange, Standing, field_changes, named_items
 from poolsmith.kubernetes.server.immutable_fields import immutable_changes
-from poolsmith.kubernetes.server.stored_template import stored_template
+from poolsmith.kubernetes.server.pod_defaults import stored_template
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

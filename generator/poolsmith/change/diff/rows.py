@@ -10,7 +10,7 @@ from poolsmith.change.diff.change_sections import Weight
 from poolsmith.core.diagnostics.message_text import counted, joined, plural, shorten
 from poolsmith.core.record import record
 from poolsmith.guard.ledger.ledger import ANY_NODE, NO_KNOWN_NODE
-from poolsmith.kubernetes.server.field_change import Standing
+from poolsmith.kubernetes.server.field_changes import Standing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

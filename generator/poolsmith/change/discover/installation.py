@@ -19,10 +19,12 @@ from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import MISSING, copied, value_at
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.gpu.catalog.projections import read_projection
+from poolsmith.gpu.catalog.schema_versions import schema_versions
 from poolsmith.kubernetes.live.snapshot import HELM_RECORDS
 from poolsmith.kubernetes.repository.delivered import Installation, ValuesLayer
 from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
-from poolsmith.kubernetes.schema.schemas import KindSchema, Versions, newest_kubernetes, schemas_for
+from poolsmith.kubernetes.schema.kind_schema import KindSchema
+from poolsmith.kubernetes.schema.schemas import newest_kubernetes, schemas_for
 from poolsmith.project.run.surroundings import Detected, Surroundings, plain_address
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ _READ = frozenset(("plain", "quoted", "data"))
 def values_of(release: str, resource: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
     """The values of a release's chart that one of its custom resources shows, where they are no defaults."""
     kind, spec = resource["kind"], mapping(resource.get("spec"))
-    versions = Versions(kubernetes=newest_kubernetes(), operator=release)
+    versions = schema_versions(kubernetes=newest_kubernetes(), operator=release)
     definition = schemas_for(versions).find(str(resource.get("apiVersion")), kind)
     projection = read_projection(release)
     rules = [] if projection is None else [rule for rule in projection.objects if rule.kind == kind]
@@ -68,7 +70,7 @@ def _is_filled_in(definition: KindSchema | NoSchema, resource: Mapping[str, Any]
     if not isinstance(definition, KindSchema) or not isinstance(parent, dict):
         return False
     live = parent.pop(path[-1], MISSING)
-    return live is not MISSING and value_at(definition.with_defaults(without), ("spec", *path), MISSING) == live
+    return live is not MISSING and value_at(definition.kept(without), ("spec", *path), MISSING) == live
 
 
 def is_known(release: str, kind: str) -> bool:

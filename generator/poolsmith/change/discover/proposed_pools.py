@@ -13,8 +13,9 @@ from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.core.sources.yaml_reader import read_documents
 from poolsmith.fleet.plan.sharing.mig_geometry import UNIFORM
+from poolsmith.gpu.catalog.live_resources import CC_RUNTIMES
 from poolsmith.gpu.catalog.node_labels import matches
-from poolsmith.kubernetes.live.api_resources import CC_RUNTIMES, CONFIG_MAPS, DAEMON_SETS, DEPLOYMENTS
+from poolsmith.kubernetes.live.api_resources import CONFIG_MAPS, DAEMON_SETS, DEPLOYMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

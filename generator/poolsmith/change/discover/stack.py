@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word
+from poolsmith.gpu.catalog.live_resources import CC_RUNTIMES, CLUSTER_POLICIES, DRIVERS, GPU_CLUSTERS
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART, OPERATOR_NAME
 from poolsmith.kubernetes.live.api_resources import (
-    CC_RUNTIMES,
-    CLUSTER_POLICIES,
     DAEMON_SETS,
     DEPLOYMENTS,
-    DRIVERS,
-    GPU_CLUSTERS,
     NODES,
     RUNTIME_CLASSES,
     Resource,

@@ -30,6 +30,7 @@ from poolsmith.fleet.profiles.cluster import Engine
 from poolsmith.gpu.catalog import Catalog
 from poolsmith.gpu.catalog.chart_contents import REFUSED, nulls_of
 from poolsmith.gpu.catalog.drift_facts import EffectFacts, effects, list_defaults, null_defaults, other_writers
+from poolsmith.gpu.catalog.schema_versions import schema_versions
 from poolsmith.kubernetes.schema.schemas import CORE, NoSchema, Versions, read_cached, schemas_for
 from poolsmith.kubernetes.server.server_fields import Effect, ServerField, server_fields
 
@@ -223,7 +224,7 @@ def forecast(
 
 def _versions(plan: ClusterPlan) -> Versions:
     stack = plan.cluster.spec.stack
-    return Versions(
+    return schema_versions(
         kubernetes=line_of(plan.cluster.spec.kubernetes.version),
         operator=stack.release if stack.by_operator else None,
         coco=Catalog().sandboxes.coco_operator["release"],

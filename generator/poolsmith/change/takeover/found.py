@@ -11,9 +11,9 @@ from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.fleet.profiles.fleet import PROFILES
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
+from poolsmith.gpu.catalog.stack_objects import OPERATOR
 from poolsmith.kubernetes.repository.argo_destination import target_of
 from poolsmith.kubernetes.repository.delivered import Installation, ValuesLayer
-from poolsmith.kubernetes.repository.gpu_stack import OPERATOR
 from poolsmith.kubernetes.repository.installed_charts import of_object
 from poolsmith.kubernetes.repository.manifest_files import CheckedTree
 from poolsmith.kubernetes.repository.model import model_of

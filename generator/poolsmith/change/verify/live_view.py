@@ -20,21 +20,18 @@ from poolsmith.fleet.operands.install import install
 from poolsmith.fleet.plan.pool_facts import pool_facts
 from poolsmith.fleet.profiles.cluster import StackKind
 from poolsmith.gpu.catalog.live_cluster import read_node_marks
+from poolsmith.gpu.catalog.live_resources import CC_RUNTIMES, CLUSTER_POLICIES, DRIVERS, GPU_CLUSTERS
 from poolsmith.gpu.catalog.node_labels import matches
 from poolsmith.gpu.nodes.live_nodes import live_nodes
 from poolsmith.guard.ledger.prediction import PLUGINS, offered_resources, running_on
 from poolsmith.kubernetes.live.api_resources import (
     ACCOUNTS,
     BINDINGS,
-    CC_RUNTIMES,
-    CLUSTER_POLICIES,
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
     DAEMON_SETS,
     DEFINITIONS,
-    DRIVERS,
     ENDPOINT_SLICES,
-    GPU_CLUSTERS,
     NAMESPACES,
     NODES,
     OF_NAMESPACES,

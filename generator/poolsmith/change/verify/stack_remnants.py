@@ -15,17 +15,14 @@ from poolsmith.core.diagnostics.message_text import counted, listed
 from poolsmith.core.sources.pod_template import mapping, mappings
 from poolsmith.fleet.profiles.cluster import StackKind
 from poolsmith.gpu.catalog.live_cluster import read_left_overs
+from poolsmith.gpu.catalog.live_resources import CC_RUNTIMES, CLUSTER_POLICIES, DRIVERS, GPU_CLUSTERS
 from poolsmith.gpu.catalog.node_labels import DEPLOY, WORKLOAD
 from poolsmith.kubernetes.live.api_resources import (
     ACCOUNTS,
-    CC_RUNTIMES,
-    CLUSTER_POLICIES,
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
     DEFINITIONS,
-    DRIVERS,
     ENDPOINT_SLICES,
-    GPU_CLUSTERS,
     NAMESPACES,
     RUNTIME_CLASSES,
     SERVICES,

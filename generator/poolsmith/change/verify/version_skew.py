@@ -23,9 +23,11 @@ from poolsmith.gpu.catalog.container_toolkit import unfit_toolkit
 from poolsmith.gpu.catalog.live_cluster import read_left_overs
 from poolsmith.gpu.catalog.node_labels import UPGRADE_SETTLED, UPGRADE_STATE
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART, OPERATOR_NAME
+from poolsmith.gpu.catalog.schema_versions import schema_versions
+from poolsmith.gpu.catalog.stack_objects import OPERATOR_GROUP
 from poolsmith.kubernetes.live.api_resources import DAEMON_SETS, DEFINITIONS, DEPLOYMENTS, PODS, WORKLOADS
-from poolsmith.kubernetes.live.snapshot import OPERATOR_GROUP
-from poolsmith.kubernetes.schema.schemas import KindSchema, Versions, newest_kubernetes, schemas_for
+from poolsmith.kubernetes.schema.kind_schema import KindSchema
+from poolsmith.kubernetes.schema.schemas import newest_kubernetes, schemas_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -196,7 +198,7 @@ def judge_definitions(view: LiveView) -> Iterator[Diagnostic]:
     release = view.cluster.plan.cluster.spec.stack.release
     if view.cluster.plan.chart is None or other_release(view):
         return
-    schemas = schemas_for(Versions(kubernetes=newest_kubernetes(), operator=release))
+    schemas = schemas_for(schema_versions(kubernetes=newest_kubernetes(), operator=release))
     for body in view.snapshot.items(DEFINITIONS):
         spec = mapping(body.get("spec"))
         if spec.get("group") != OPERATOR_GROUP:

@@ -8,13 +8,15 @@ The custom resources that a release of the operator defines.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.facts import store
 from poolsmith.core.facts.packs import remembered
 from poolsmith.core.facts.versions import covers
 from poolsmith.core.record import record
-from poolsmith.kubernetes.server.custom_resource import CustomResource
+
+if TYPE_CHECKING:
+    from poolsmith.kubernetes.server.storing import CustomResource
 
 ValuePath = tuple[str, ...]
 Condition = tuple[tuple[ValuePath, bool], ...]
@@ -166,9 +168,11 @@ def read_crds(release: str) -> dict[str, CustomResource]:
     """The kinds of a release; empty when the catalog has no schemas of it."""
     if release not in store.names("crds"):
         return {}
+    from poolsmith.kubernetes.server.storing import custom_resource  # on demand
+
     kinds = store.read_json(f"crds/{release}.json")["kinds"]
     return {
-        kind: CustomResource(
+        kind: custom_resource(
             kind=kind,
             api_version=entry["apiVersion"],
             plural=entry["plural"],

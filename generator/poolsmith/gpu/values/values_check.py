@@ -24,12 +24,12 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.inner_text import InnerText
 from poolsmith.core.sources.pointer import join, overlap
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
+from poolsmith.gpu.catalog.schema_versions import operator_releases
+from poolsmith.gpu.catalog.stack_objects import CHARTS
 from poolsmith.gpu.values.values_file import not_a_mapping
 from poolsmith.gpu.values.values_places import FoundValues, place_in, values_file
 from poolsmith.kubernetes.repository.chart_folders import CHART_FILE, chart_at
 from poolsmith.kubernetes.repository.declared_charts import declared_charts
-from poolsmith.kubernetes.repository.gpu_stack import CHARTS
-from poolsmith.kubernetes.schema.schemas import operator_releases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,8 +9,8 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.inner_text import InnerText
 from poolsmith.core.sources.pointer import join
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
+from poolsmith.gpu.catalog.stack_objects import OPERATOR
 from poolsmith.kubernetes.repository.delivered import Installation, ValuesLayer
-from poolsmith.kubernetes.repository.gpu_stack import OPERATOR
 from poolsmith.kubernetes.repository.manifest_files import LATER
 
 if TYPE_CHECKING:

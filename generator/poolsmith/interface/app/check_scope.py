@@ -26,7 +26,7 @@ from poolsmith.core.diagnostics.outcome import Outcome, Skipped
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mappings, word
 from poolsmith.core.sources.pointer import join
-from poolsmith.kubernetes.repository.gpu_stack import CHARTS, OPERATOR, is_of_stack, mentions
+from poolsmith.gpu.catalog.stack_objects import CHARTS, OPERATOR, is_of_stack, mentions
 from poolsmith.kubernetes.repository.kustomize.build import NAMES
 from poolsmith.kubernetes.repository.manifest_files import (
     OTHER_LANGUAGES,
@@ -329,7 +329,7 @@ def check_named_files(
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 
     files = RepositoryFiles(root, paths)
-    near = NearFiles(os.path.abspath(root), files)  # noqa: PTH100 - resolve() would follow links
+    near = NearFiles(os.path.abspath(root), files, mentions)  # noqa: PTH100 - resolve() would follow links
     named = {files.shown(path): path for path in about}
     others = dict.fromkeys(found for path in named for found in near.of(path) if found not in named)
     try:

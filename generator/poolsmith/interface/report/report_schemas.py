@@ -18,7 +18,7 @@ from poolsmith.guard.ledger.privilege import Privilege
 from poolsmith.interface.report.diff_json import camel_case
 from poolsmith.interface.report.discovery import Discovery
 from poolsmith.interface.report.inventory import Inventory
-from poolsmith.kubernetes.server.field_change import FieldChange, Standing
+from poolsmith.kubernetes.server.field_changes import FieldChange, Standing
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _LATE = {item.__name__: item for item in (Diagnostic, FieldChange, Location, Change, Privilege, Standing)}

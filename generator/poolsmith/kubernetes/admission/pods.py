@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.facts.versions import minor_key
 from poolsmith.core.sources.pod_template import account_of, mapping, mappings, pod_template_of, word
 from poolsmith.core.sources.pointer import copied
-from poolsmith.kubernetes.admission.defaulting import fill_pod
 from poolsmith.kubernetes.pods.pod import Pod
 from poolsmith.kubernetes.pods.well_known import ANNOTATION, SAFE_LETTERS, TOKEN_PATH, profile_of_annotation
+from poolsmith.kubernetes.server.pod_defaults import fill_pod
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -70,7 +70,7 @@ def as_admitted_pod(
     _add_priority(spec)
     _add_runtime_class(spec, runtime_classes)
     _add_eviction(spec)
-    fill_pod(spec)
+    fill_pod(spec, kubernetes)
     _copy_app_armor(pod, minor_key(kubernetes))
     return pod
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping
-from poolsmith.kubernetes.admission.defaulting import ITEM, Path, depends_on_defaulting
 from poolsmith.kubernetes.cel import CelCompileError, CelEnvironment, CompileIssue, NotEvaluated
 from poolsmith.kubernetes.cel.parser import parse
 from poolsmith.kubernetes.cel.syntax import Call, Ident, Literal, Node, Select, children
+from poolsmith.kubernetes.server.defaults import ITEM, Path, depends_on_defaulting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

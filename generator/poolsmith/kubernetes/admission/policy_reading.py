@@ -24,7 +24,8 @@ from poolsmith.kubernetes.admission.policy import (
     Validation,
 )
 from poolsmith.kubernetes.admission.validity import binding_problems, policy_problems
-from poolsmith.kubernetes.schema.schemas import KindSchema, Versions, kubernetes_minors, schemas_for
+from poolsmith.kubernetes.schema.kind_schema import KindSchema
+from poolsmith.kubernetes.schema.schemas import Versions, kubernetes_minors, schemas_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -20,10 +20,10 @@ from poolsmith.kubernetes.cel.errors import NotEvaluated
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from poolsmith.kubernetes.admission.defaulting import Path
     from poolsmith.kubernetes.admission.policy import PolicySet
     from poolsmith.kubernetes.admission.request import AdmissionRequest
     from poolsmith.kubernetes.admission.resources import Resources
+    from poolsmith.kubernetes.server.defaults import Path
 
 CHUNK = 100
 """Requests whose values are held at once."""

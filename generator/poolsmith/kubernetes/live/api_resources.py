@@ -81,10 +81,6 @@ WORKLOADS = (
 RUNTIME_CLASSES = Resource("node.k8s.io/v1", "RuntimeClass")
 POLICIES = Resource("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy")
 BINDINGS = Resource("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding")
-CLUSTER_POLICIES = Resource("nvidia.com/v1", "ClusterPolicy")
-DRIVERS = Resource("nvidia.com/v1alpha1", "NVIDIADriver")
-GPU_CLUSTERS = Resource("nvidia.com/v1alpha1", "GPUCluster")
-CC_RUNTIMES = Resource("confidentialcontainers.org/v1beta1", "CcRuntime")
 
 OF_NAMESPACES = frozenset(
     (
@@ -178,7 +174,8 @@ class Reading:
     """`seconds` limits one call, `whole_seconds` all of them; None stands for the user's own kubeconfig or context.
 
     `in_cluster`: with the service account of the pod that this runs in, whatever kubeconfig lies there, too. Helm's own
-    records are Secrets: they are read in `helm_namespaces` only, and nowhere by default.
+    records are Secrets: they are read in `helm_namespaces` only, and nowhere by default. `schemas_of` are groups whose
+    definitions are read with their schemas.
     """
 
     kubeconfig: str | None = None
@@ -187,3 +184,4 @@ class Reading:
     seconds: float = 30.0
     whole_seconds: float = 600.0
     helm_namespaces: tuple[str, ...] = ()
+    schemas_of: tuple[str, ...] = ()

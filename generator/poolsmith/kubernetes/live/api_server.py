@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import UsageError
@@ -194,9 +195,10 @@ class _Server:
         root = _root(resource.api_version)
         paths = [f"{root}/namespaces/{name}/{plural}" for name in namespaces] if namespaced and namespaces else []
         items: list[KubernetesObject] = []
+        light = partial(light_definition, schemas_of=self._how.schemas_of)
         for path in paths or [f"{root}/{plural}"]:
             try:
-                found = await self._all_pages(path, light_definition if resource == DEFINITIONS else dict)
+                found = await self._all_pages(path, light if resource == DEFINITIONS else dict)
             except ClusterError as error:
                 return Listed(resource, State.FAILED, tuple(items), str(error), namespaces)
             if isinstance(found, _Answer):

@@ -29,7 +29,7 @@ from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.kubernetes.live.api_resources import Resource
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
 
 KubernetesObject = dict[str, Any]
@@ -188,13 +188,10 @@ def _is_object(item: dict[str, Any]) -> bool:
     return isinstance(metadata, dict) and isinstance(metadata.get("name"), str)
 
 
-OPERATOR_GROUP = "nvidia.com"
-
-
-def light_definition(body: KubernetesObject) -> KubernetesObject:
-    """As it is for the operator's group; of another one nobody looks at the schemas."""
+def light_definition(body: KubernetesObject, schemas_of: Collection[str]) -> KubernetesObject:
+    """As it is for these groups; of another one nobody looks at the schemas."""
     spec = mapping(body.get("spec"))
-    if spec.get("group") == OPERATOR_GROUP:
+    if spec.get("group") in schemas_of:
         return body
     versions = [{key: item[key] for key in item if key != "schema"} for item in mappings(spec.get("versions"))]
     return {**body, "spec": {**spec, "versions": versions}}

@@ -12,11 +12,10 @@ import stat
 from typing import TYPE_CHECKING
 
 from poolsmith.core.sources.pod_template import mapping, mappings, word
-from poolsmith.kubernetes.repository.gpu_stack import mentions
 from poolsmith.kubernetes.repository.manifest_files import YAML_ENDINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
@@ -32,9 +31,13 @@ _INSTALLING = (b"HelmRelease", b"Application", b"HelmChart", b"helmCharts", b"re
 
 
 class NearFiles:
-    """Of the files of one run; each text is read once. Paths are those of `files`, and `root` is their top."""
+    """Of the files of one run; each text is read once. Paths are those of `files`, and `root` is their top.
 
-    def __init__(self, root: str, files: RepositoryFiles) -> None:
+    `mentions` says of a text whether it may be about what is looked for.
+    """
+
+    def __init__(self, root: str, files: RepositoryFiles, mentions: Callable[[bytes], bool]) -> None:
+        self._mentions = mentions
         self._root = root
         self._files = files
         self._texts: dict[str, bytes] = {}
@@ -56,7 +59,7 @@ class NearFiles:
         name = posixpath.basename(path).encode()
         for other in self._yaml_of(posixpath.dirname(path)):
             text = self._text(other)
-            is_installer = mentions(text) and any(word in text for word in _INSTALLING)
+            is_installer = self._mentions(text) and any(word in text for word in _INSTALLING)
             if other.rpartition("/")[2] in _KUSTOMIZATIONS or name in text or is_installer:
                 yield other
 
@@ -69,7 +72,7 @@ class NearFiles:
             for other in self._yaml_of(folder):
                 text = self._text(other)
                 is_of_folder = "/" in home and home.encode() in text and b"Kustomization" in text
-                is_installer = with_installers and mentions(text) and any(word in text for word in _INSTALLING)
+                is_installer = with_installers and self._mentions(text) and any(word in text for word in _INSTALLING)
                 if name in text or is_of_folder or is_installer:
                     yield other
 

@@ -13,8 +13,8 @@ from poolsmith.kubernetes.schema.scalars import DATE_TIME, INTEGER_BOUNDS, QUANT
 from poolsmith.kubernetes.schema.schemas import core_compiler, kubernetes_minors, newest_kubernetes
 
 if TYPE_CHECKING:
+    from poolsmith.kubernetes.schema.kind_schema import KindSchema
     from poolsmith.kubernetes.schema.scalars import Schema
-    from poolsmith.kubernetes.schema.schemas import KindSchema
 
 _LIMITS = (
     *("pattern", "minimum", "maximum", "multipleOf", "minLength", "maxLength"),

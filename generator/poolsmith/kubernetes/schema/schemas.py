@@ -24,14 +24,12 @@ from poolsmith.core.diagnostics.message_text import listed, nearest
 from poolsmith.core.facts.packs import remembered
 from poolsmith.core.facts.store import DATA, read_json
 from poolsmith.core.record import record
-from poolsmith.core.sources.source_file import tree_digest
-from poolsmith.kubernetes.schema.compiler import Check, Compiler, Nulls
+from poolsmith.kubernetes.schema.compiler import Compiler, Nulls
+from poolsmith.kubernetes.schema.kind_schema import KindSchema
 from poolsmith.kubernetes.schema.server_validation import RULES, validated
-from poolsmith.kubernetes.schema.validation_rules import transition_violations, with_defaults
 
 if TYPE_CHECKING:
     from poolsmith.kubernetes.schema.scalars import Schema
-    from poolsmith.kubernetes.schema.violation import Violation
 
 
 FOLDER = DATA / "schemas"
@@ -100,21 +98,31 @@ def _covers(ranges: str, index: int) -> bool:
 
 
 CORE = "kubernetes"
-OPERATOR = "gpu-operator"
-COCO = "confidential-containers"
-_NEWEST_ONLY = ("node-feature-discovery", "argo-cd", "flux")
-_REMEMBERED = 100_000
 _METADATA = "meta.v1.ObjectMeta"
 _VERSION = re.compile(r"v[0-9]+(alpha|beta)[0-9]+")
 
 
 @record
+class Release:
+    """Of a family of definitions, which the caller names; None where nobody said it.
+
+    One that `decides` serves all kinds of its groups that there are, and has to be named.
+    """
+
+    family: str
+    version: str | None = None
+    decides: bool = False
+
+
+_NEWEST_ONLY = tuple(Release(family=name) for name in ("node-feature-discovery", "argo-cd", "flux"))
+
+
+@record
 class Versions:
-    """What objects are judged against; None for an operator release that nobody named."""
+    """What objects are judged against. Families that are not named are judged by their newest definitions."""
 
     kubernetes: str
-    operator: str | None = None
-    coco: str | None = None
+    releases: tuple[Release, ...] = ()
 
 
 @record(kw_only=False)
@@ -126,47 +134,6 @@ class NoSchema:
     help: str | None = None
     refused: bool = False
     is_foreign: bool = False
-
-
-class KindSchema:
-    """One kind's compiled schema."""
-
-    def __init__(self, compiler: Compiler, name: str, family: str, version: str) -> None:
-        self.compiler = compiler
-        self.name = name
-        self.family = family
-        self.version = version
-        self._sound: set[bytes] = set()
-
-    @property
-    def definition(self) -> Schema:
-        return self.compiler.resolve({"$ref": self.name})
-
-    @property
-    def is_custom(self) -> bool:
-        return self.compiler.nulls is Nulls.NULLABLE
-
-    @cached_property
-    def check(self) -> Check:
-        return self.compiler.root(self.name)
-
-    def violations(self, body: Any) -> tuple[Violation, ...]:
-        """An object that is equal to one found sound before is not walked again."""
-        key = tree_digest(body)
-        if key in self._sound:
-            return ()
-        found = self.check(body)
-        if found is not None:
-            return tuple(found)
-        if len(self._sound) < _REMEMBERED:
-            self._sound.add(key)
-        return ()
-
-    def with_defaults(self, body: Any) -> Any:
-        return with_defaults(self.definition, body, self.compiler.resolve)
-
-    def transition_violations(self, old: Any, new: Any) -> tuple[Violation, ...]:
-        return transition_violations(self.definition, old, new, self.compiler.resolve)
 
 
 class Schemas:
@@ -191,9 +158,9 @@ class Schemas:
                 return KindSchema(_kustomize_compiler(), names[wanted], "kustomize", "v5")
         elif group in read_cached(CORE).groups:
             return self._core(group, wanted)
-        for family in (OPERATOR, COCO, *_NEWEST_ONLY):
-            if group in read_cached(family).groups:
-                return self._custom(family, wanted)
+        for release in (*self.versions.releases, *_NEWEST_ONLY):
+            if group in read_cached(release.family).groups:
+                return self._custom(release, wanted)
         return NoSchema(f"no schema of {api_version} {kind} is known", is_foreign=True)
 
     def _core(self, group: str, wanted: str) -> KindSchema | NoSchema:
@@ -208,11 +175,11 @@ class Schemas:
             return NoSchema(f"{wanted} is the form of a tool, and no object of Kubernetes", is_foreign=True)
         return _not_served(f"Kubernetes {version}", group, wanted, _view(CORE, version))
 
-    def _custom(self, family: str, wanted: str) -> KindSchema | NoSchema:
+    def _custom(self, release: Release, wanted: str) -> KindSchema | NoSchema:
+        family, version = release.family, release.version
         pack = read_cached(family)
-        version = {OPERATOR: self.versions.operator, COCO: self.versions.coco}.get(family, pack.versions[-1])
-        if version is None and family == OPERATOR:
-            return NoSchema("the gpu-operator release is unknown", "name it with --release")
+        if version is None and release.decides:
+            return NoSchema(f"the {family} release is unknown", "name it with --release")
         if version is None:
             holders = [item for item in pack.versions if wanted in _view(family, item).kinds]
             if len(holders) > 1:
@@ -224,8 +191,8 @@ class Schemas:
         if wanted in view.kinds:
             core = self.versions.kubernetes if self.versions.kubernetes in kubernetes_minors() else None
             return KindSchema(_custom_compiler(family, version, core), view.kinds[wanted], family, version)
-        if family == OPERATOR:
-            return _not_served(f"gpu-operator {version}", wanted.partition("/")[0], wanted, view)
+        if release.decides:
+            return _not_served(f"{family} {version}", wanted.partition("/")[0], wanted, view)
         return NoSchema(f"no schema of {wanted} is known; {family} {version} has {listed(view.kinds)}")
 
 
@@ -244,8 +211,9 @@ def newest_kubernetes() -> str:
     return kubernetes_minors()[-1]
 
 
-def operator_releases() -> tuple[str, ...]:
-    return read_cached(OPERATOR).versions
+def releases_of(family: str) -> tuple[str, ...]:
+    """Those that there are definitions of, oldest first."""
+    return read_cached(family).versions
 
 
 read_cached = cache(read_pack)

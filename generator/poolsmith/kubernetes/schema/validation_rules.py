@@ -3,16 +3,14 @@
 They are found by the rule's text. A rule that is not here is reported as not evaluated, never as passed; a rule over
 `oldSelf` says something only about two revisions (see transitions).
 
-Defaults of a definition, applied to a copy as the API server does.
-
 What may not change between two revisions of an object.
 """
 
 from __future__ import annotations
 
-import copy
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.kubernetes.schema.structural import kept
 from poolsmith.kubernetes.schema.violation import Violation, What, shown
 
 if TYPE_CHECKING:
@@ -21,39 +19,13 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.schema.scalars import Schema
 
 
-def with_defaults(schema: Schema, value: Any, resolve: Callable[[Schema], Schema]) -> Any:
-    """A copy in which absent fields have their defaults; null where it is not allowed counts as absent.
-
-    Only mappings that are there get defaults inside, and a default may itself have fields with defaults.
-    """
-    if isinstance(value, dict):
-        properties: dict[str, Schema] = schema.get("properties", {})
-        additional = schema.get("additionalProperties")
-        result = {}
-        for key, item in value.items():
-            child = properties.get(key, additional)
-            below = resolve(child) if child is not None else None
-            if item is None and below is not None and "default" in below and not below.get("nullable"):
-                continue
-            result[key] = copy.deepcopy(item) if below is None else with_defaults(below, item, resolve)
-        for key, child in properties.items():
-            below = resolve(child)
-            if key not in result and "default" in below:
-                result[key] = with_defaults(below, copy.deepcopy(below["default"]), resolve)
-        return result
-    if isinstance(value, list):
-        items = resolve(schema.get("items", {}))
-        return [with_defaults(items, item, resolve) for item in value]
-    return value
-
-
 IMMUTABLE = "self == oldSelf"
 
 
 def rule_violations(
     rules: list[str], schema: Schema, value: Any, resolve: Callable[[Schema], Schema]
 ) -> list[Violation]:
-    defaulted = with_defaults(schema, value, resolve)
+    defaulted = kept(schema, value, resolve, prune=False)
     found = []
     for rule in rules:
         if rule == IMMUTABLE:
@@ -138,7 +110,7 @@ def _singleton_name(self: Any) -> bool:
     return bool(self["metadata"]["name"] == "gpu-cluster")
 
 
-def _default_driver_has_no_selector(self: Any) -> bool:
+def _default_has_no_selector(self: Any) -> bool:
     return not self.get("default") or not self.get("nodeSelector")
 
 
@@ -205,7 +177,7 @@ RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     ),
     "self.metadata.name == 'gpu-cluster'": (_singleton_name, "has to be named `gpu-cluster`"),
     "has(self.default) && self.default ? !has(self.nodeSelector) || size(self.nodeSelector) == 0 : true": (
-        _default_driver_has_no_selector,
+        _default_has_no_selector,
         "the default NVIDIADriver must not have a `nodeSelector`",
     ),
 }
@@ -217,7 +189,8 @@ def transition_violations(
     """Rules over `oldSelf`, on the defaulted objects. As the API server does, only fields that both have are compared,
     and items of lists only where the definition says what identifies them.
     """
-    return tuple(_walk(schema, with_defaults(schema, old, resolve), with_defaults(schema, new, resolve), resolve))
+    before, after = (kept(schema, side, resolve, prune=False) for side in (old, new))
+    return tuple(_walk(schema, before, after, resolve))
 
 
 def _walk(schema: Schema, old: Any, new: Any, resolve: Callable[[Schema], Schema]) -> list[Violation]:

@@ -52,6 +52,11 @@ class Violation:
         return dotted(reversed(self.steps))
 
     @property
+    def text(self) -> str:
+        """In words, after the object's name."""
+        return f"`{self.dotted}` {self.message}" if self.steps else self.message
+
+    @property
     def help(self) -> str | None:
         """Worked out when asked for: a file may have thousands of unknown fields."""
         return self._help() if callable(self._help) else self._help

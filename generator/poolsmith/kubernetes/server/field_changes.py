@@ -8,11 +8,12 @@ finalizers) are compared by content. What is left, such as `command` and `args`,
 from __future__ import annotations
 
 import json
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.masking import masked_tree
+from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import join
-from poolsmith.kubernetes.server.field_change import FieldChange, Standing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,6 +21,32 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
 
 Path = tuple[str, ...]
+
+
+class Standing(StrEnum):
+    """Of a cluster, a pool, an object or an image, between base and change."""
+
+    ADDED = "added"
+    REMOVED = "removed"
+    RENAMED = "renamed"
+    CHANGED = "changed"
+
+
+@record
+class FieldChange:
+    """One field of a document: a JSON pointer (RFC 6901), and what stood and stands there.
+
+    `Standing.ADDED` has no `old`, `REMOVED` no `new`. Secrets are masked already.
+    """
+
+    pointer: str
+    standing: Standing
+    old: Any = None
+    new: Any = None
+    place: Location | None = None
+    """The line of a profile that causes it, where one is known."""
+
+
 _NAMES: dict[str, tuple[str, ...]] = {
     "volumeMounts": ("mountPath",),
     "volumeDevices": ("devicePath",),

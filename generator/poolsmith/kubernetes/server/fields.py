@@ -13,7 +13,7 @@ from poolsmith.kubernetes.live.snapshot import LEFT_OUT
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_KEYS = ("name", "mountPath", "containerPort", "port", "key", "ip", "kind", "type")
+_KEYS = ("name", "mountPath", "devicePath", "containerPort", "port", "key", "ip", "topologyKey", "kind", "type")
 """By which of its fields an item of a list is the same as another one; the first that all items have, each once."""
 _OPEN_LISTS = ("/metadata/", "/imagePullSecrets", "/secrets")
 """Lists that others add to."""

@@ -16,6 +16,7 @@ from poolsmith.core.record import record
 NAME = "kubernetes_types/types.json"
 DEFAULTS = "kubernetes_types/defaults.json"
 ALWAYS, UNLESS_ZERO = "!", "~"
+_POINTER = "*"
 OBJECT_META = "meta/v1.ObjectMeta"
 
 
@@ -53,10 +54,14 @@ def kubernetes_types(minor: int) -> KubernetesTypes:
     return KubernetesTypes(minor, kinds, table["types"])
 
 
-@lru_cache(maxsize=1)
-def defaulted_fields() -> dict[str, Any]:
-    """Dotted paths that the API server fills in: of a `container`, of a `pod` spec, and of `kinds` besides those."""
-    return read_json(DEFAULTS)
+def named_struct(code: str) -> str:
+    """The struct that a field's code names, in lists and mappings too; empty for other types."""
+    return code.partition("@")[2].rstrip(ALWAYS + UNLESS_ZERO)
+
+
+def has_zero(code: str) -> bool:
+    """Whether a field has no null, so that nobody can tell its empty value from one that is absent."""
+    return not code.startswith(_POINTER)
 
 
 @lru_cache(maxsize=1)

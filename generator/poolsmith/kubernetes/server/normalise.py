@@ -41,7 +41,7 @@ def as_stored(body: Mapping[str, Any], kubernetes: str) -> dict[str, Any]:
 
 def normalised(body: Any, kubernetes: str) -> Normalised:
     """The same, and whether the kind is known and the object readable; takes anything."""
-    made = readers(_minor(kubernetes))
+    made = readers(minor_of(kubernetes))
     struct = made.types.kinds.get(_kind(body))
     try:
         if struct is not None:
@@ -66,7 +66,7 @@ def _kind(body: Any) -> tuple[str, str]:
 
 
 @lru_cache(maxsize=64)
-def _minor(kubernetes: str) -> int:
+def minor_of(kubernetes: str) -> int:
     """What nobody can read counts as the newest version."""
     found = _MINOR.fullmatch(kubernetes)
     return int(found[1]) if found is not None else known_minors()[1]

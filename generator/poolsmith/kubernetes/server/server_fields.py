@@ -15,8 +15,8 @@ from poolsmith.core.sources.pointer import join
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from poolsmith.kubernetes.schema.kind_schema import KindSchema
     from poolsmith.kubernetes.schema.scalars import Schema
-    from poolsmith.kubernetes.schema.schemas import KindSchema
 
 _ENVELOPE = frozenset(("apiVersion", "kind", "metadata", "status"))
 _EMPTY_IS_DROPPED = ("annotations", "finalizers", "labels", "ownerReferences")

@@ -25,7 +25,6 @@ from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART, OPERATOR_RELEAS
 from poolsmith.gpu.catalog.projections import read_crds, read_projection
 from poolsmith.kubernetes.helm.go_template import TemplateError, look_up, printed
 from poolsmith.kubernetes.helm.values_merge import merge_over_defaults
-from poolsmith.kubernetes.server.admission import admit
 from poolsmith.kubernetes.server.object_types import wrong_type_in
 
 if TYPE_CHECKING:
@@ -245,16 +244,18 @@ class ChartParts:
 
 def stored(release: str, resources: Iterable[KubernetesObject]) -> tuple[tuple[KubernetesObject, ...], tuple[str, ...]]:
     """The custom resources of the operator as the API server stores them, and why it refuses others."""
+    from poolsmith.kubernetes.server import storing  # on demand
+
     definitions = read_crds(release)
     taken: list[KubernetesObject] = []
     refused: list[str] = []
     for resource in resources:
         if resource["kind"] in definitions:
-            admitted = admit(resource, definitions[resource["kind"]])
+            answer = storing.stored(resource, definitions[resource["kind"]].checks)
             name = f"{resource['kind']}/{resource['metadata']['name']}"
-            refused.extend(f"the API server refuses {name}: {violation}" for violation in admitted.violations)
-            if not admitted.violations:
-                taken.append(admitted.resource)
+            refused.extend(f"the API server refuses {name}: {violation.text}" for violation in answer.refused)
+            if not answer.refused:
+                taken.append(answer.resource)
     return tuple(taken), tuple(refused)
 
 

@@ -10,8 +10,8 @@ from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pointer import reach
 from poolsmith.gpu.catalog.chart_contents import recorded_tags
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
+from poolsmith.gpu.catalog.stack_objects import CHARTS
 from poolsmith.gpu.catalog.version_ranges import is_one_version, is_range, lines_in
-from poolsmith.kubernetes.repository.gpu_stack import CHARTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,8 +8,8 @@ from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import word
+from poolsmith.gpu.catalog.stack_objects import OPERATOR
 from poolsmith.kubernetes.repository.argo_destination import target_of
-from poolsmith.kubernetes.repository.gpu_stack import OPERATOR
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

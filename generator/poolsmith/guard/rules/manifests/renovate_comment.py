@@ -9,7 +9,7 @@ from poolsmith.core.diagnostics import Location, RuleInfo, Severity
 from poolsmith.core.diagnostics.diagnostic import Position, Span
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
-from poolsmith.kubernetes.repository.gpu_stack import CHARTS
+from poolsmith.gpu.catalog.stack_objects import CHARTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

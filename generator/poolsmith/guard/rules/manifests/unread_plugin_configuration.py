@@ -9,8 +9,8 @@ from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import containers_of, mapping, mappings, pod_template_of, word, words
 from poolsmith.core.sources.pointer import join
+from poolsmith.gpu.catalog.stack_objects import OPERATOR
 from poolsmith.kubernetes.repository.declared_charts import declared_charts
-from poolsmith.kubernetes.repository.gpu_stack import OPERATOR
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

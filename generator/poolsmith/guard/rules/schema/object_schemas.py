@@ -15,15 +15,10 @@ from poolsmith.core.diagnostics.codes.schema import KIND_NOT_SERVED
 from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.diagnostics.outcome import Outcome, Skipped
 from poolsmith.core.record import record
+from poolsmith.gpu.catalog.schema_versions import operator_releases, schema_versions
 from poolsmith.guard.rules.schema.schema_rules import judge_objects
 from poolsmith.kubernetes.repository.manifest_files import CheckedTree
-from poolsmith.kubernetes.schema.schemas import (
-    Versions,
-    kubernetes_minors,
-    newest_kubernetes,
-    operator_releases,
-    schemas_for,
-)
+from poolsmith.kubernetes.schema.schemas import kubernetes_minors, newest_kubernetes, schemas_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -61,7 +56,7 @@ class SchemaResult:
 
 def judge_schemas(tree: CheckedTree, against: Against, *, keep_verdicts: bool = False) -> SchemaResult:
     kubernetes = against.kubernetes or newest_kubernetes()
-    versions = Versions(kubernetes=kubernetes, operator=against.operator, coco=against.coco)
+    versions = schema_versions(kubernetes=kubernetes, operator=against.operator, coco=against.coco)
     judged = judge_objects(tree, schemas_for(versions), keep_verdicts=keep_verdicts)
     diagnostics = list(judged.diagnostics)
     if against.operator is None:
@@ -85,7 +80,7 @@ def _wrong_in_all_releases(tree: CheckedTree, against: Against, kubernetes: str)
         return
     found: list[dict[tuple[str, str, str], Diagnostic]] = []
     for release in operator_releases():
-        versions = Versions(kubernetes=kubernetes, operator=release, coco=against.coco)
+        versions = schema_versions(kubernetes=kubernetes, operator=release, coco=against.coco)
         judged = judge_objects(CheckedTree(own, tree.paths), schemas_for(versions))
         if any(item.code == KIND_NOT_SERVED.code for item in judged.diagnostics):
             continue  # the kind came later

@@ -12,8 +12,9 @@ from poolsmith.fleet.operands.chart.operator_part import operator_chart_objects
 from poolsmith.gpu.catalog.charts import read_chart
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART, OPERATOR_NAMESPACE
 from poolsmith.gpu.catalog.projections import read_projection
+from poolsmith.gpu.catalog.schema_versions import schema_versions
 from poolsmith.kubernetes.helm.values_merge import merge_over_defaults
-from poolsmith.kubernetes.schema.schemas import NoSchema, Versions, newest_kubernetes, schemas_for
+from poolsmith.kubernetes.schema.schemas import NoSchema, newest_kubernetes, schemas_for
 from poolsmith.kubernetes.schema.violation import What
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def _violations(release: str, values: dict[str, Any], helm: HelmRelease) -> Iter
         return
     merged = merge_over_defaults(chart.defaults, values)
     rendered = operator_chart_objects(release, merged, OPERATOR_NAMESPACE, helm.name)
-    schemas = schemas_for(Versions(kubernetes=newest_kubernetes(), operator=release))
+    schemas = schemas_for(schema_versions(kubernetes=newest_kubernetes(), operator=release))
     for item in (*projected.objects, *rendered.objects, *rendered.hooks):
         schema = schemas.find(item["apiVersion"], item["kind"])
         if not isinstance(schema, NoSchema):

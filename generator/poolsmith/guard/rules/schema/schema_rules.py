@@ -24,7 +24,7 @@ from poolsmith.core.sources.pointer import join
 from poolsmith.core.sources.yaml_places import StreamPlaces
 from poolsmith.kubernetes.repository.delivered import Delivered
 from poolsmith.kubernetes.repository.manifest_files import is_encrypted
-from poolsmith.kubernetes.schema.schemas import KindSchema, NoSchema, Schemas
+from poolsmith.kubernetes.schema.schemas import NoSchema, Schemas
 from poolsmith.kubernetes.schema.violation import BEYOND_JSON_SCHEMA, Violation, What
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, CheckedTree
+    from poolsmith.kubernetes.schema.kind_schema import KindSchema
 
 
 _BOTH = ("apiVersion", "kind")

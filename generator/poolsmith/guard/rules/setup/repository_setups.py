@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import join, split
 from poolsmith.gpu.catalog import Catalog
+from poolsmith.gpu.catalog.stack_objects import OPERATOR_GROUP
 from poolsmith.gpu.values.values_places import values_of
 from poolsmith.guard.rules.setup.setup_view import SetupObject, SetupValues, SetupView
 from poolsmith.kubernetes.repository.kustomize_roots import folder_of
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.setup.setup_view import Place, SetupNode
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
     from poolsmith.kubernetes.repository.model import RepositoryModel
-
-
-OPERATOR_GROUP = "nvidia.com"
 
 
 @record

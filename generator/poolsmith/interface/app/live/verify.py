@@ -19,6 +19,7 @@ from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.diagnostics.outcome import Outcome, Skipped
 from poolsmith.core.record import record
 from poolsmith.core.sources.yaml_writer import emit_all
+from poolsmith.gpu.catalog.stack_objects import OPERATOR_GROUP
 from poolsmith.guard.policies.applied_policies import JudgingOptions, strictly, with_policies
 from poolsmith.interface.app.check_project import compare
 from poolsmith.interface.app.new_files import replace_file
@@ -68,7 +69,8 @@ def snapshot_of(
     from poolsmith.kubernetes.live.api_server import read_cluster  # kr8s, for who asks a server
 
     now = dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    found = read_cluster(resources, namespaces, of_namespaces, source.reading, now)
+    reading = replace(source.reading, schemas_of=(OPERATOR_GROUP,))
+    found = read_cluster(resources, namespaces, of_namespaces, reading, now)
     if source.save is not None:
         replace_file(source.save, to_text(found))
     return found

@@ -11,8 +11,9 @@ from poolsmith.core.sources.pointer import value_at
 if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
 
+OPERATOR_GROUP = "nvidia.com"
 GROUPS = (
-    "nvidia.com",
+    OPERATOR_GROUP,
     "resource.nvidia.com",
     "gpu.resource.nvidia.com",
     "nfd.k8s-sigs.io",
