@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.change.takeover.answers import Answers
+from poolsmith.change.takeover.answers import TakeoverAnswers
 from poolsmith.change.takeover.take_over import take_over
 from poolsmith.core.diagnostics import NoInputError, Severity, UsageError
 from poolsmith.core.diagnostics.outcome import Outcome
@@ -140,7 +140,7 @@ def test_profiles_are_proposed_for_what_is_installed(name, tmp_path):
     target.mkdir()
     try:
         proposed = take_over(
-            target, REPOSITORIES / name, Answers(), look_around(target), cluster=None, fallback="cluster"
+            target, REPOSITORIES / name, TakeoverAnswers(), look_around(target), cluster=None, fallback="cluster"
         )
     except UsageError as error:
         pytest.fail(f"{name}: {error}")

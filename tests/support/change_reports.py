@@ -7,6 +7,7 @@ from poolsmith.change.diff.change_report import (
     ChangeReport,
     ClusterDiff,
     Departure,
+    DepartureOutcome,
     Disruption,
     DisruptionKind,
     DriftChange,
@@ -15,7 +16,6 @@ from poolsmith.change.diff.change_report import (
     ObjectChange,
     OtherKind,
     OtherPoolChange,
-    Outcome,
     OwnLeave,
     PoolChange,
     PrivilegeChange,
@@ -204,7 +204,7 @@ def some_of_everything(text="x", *, many=1):
                 place=place,
             )
             for name in names
-            for outcome in Outcome
+            for outcome in DepartureOutcome
             for evidence in Evidence
             for leaves in (True, False)
             for by in (True, False)

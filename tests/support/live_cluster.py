@@ -13,8 +13,8 @@ from poolsmith.change.verify.verification import judge_live
 from poolsmith.fleet.profiles.node_pool import KATA_WORKLOADS
 from poolsmith.gpu.catalog.node_labels import KERNEL, OS_VERSION
 from poolsmith.interface.app.live.verify import Source, snapshot_of, view_of
-from poolsmith.kubernetes.live.api_resources import CONFIG_MAPS, NODES, Reading, Resource
-from poolsmith.kubernetes.live.snapshot import Listed, Snapshot, State, from_text
+from poolsmith.kubernetes.live.api_resources import CONFIG_MAPS, NODES, ApiResource, Reading
+from poolsmith.kubernetes.live.snapshot import ListedObjects, Snapshot, State, from_text
 from support.api_client import ApiClient
 from support.control_plane import Scenario
 from support.recordings import recording
@@ -179,7 +179,7 @@ def recorded_snapshot(cluster: ClusterView) -> Snapshot:
     return replace(found, server=f"v{version}", lists=tuple(_delivered_since(item, cluster) for item in lists))
 
 
-def _delivered_since(listed: Listed, cluster: ClusterView) -> Listed:
+def _delivered_since(listed: ListedObjects, cluster: ClusterView) -> ListedObjects:
     """Delivery objects with what they are delivered with since these clusters were recorded: the guard of HelmReleases
     against pruning, and destinations of Applications. Only an applier writes either, and the API server keeps both."""
     items = [copy.deepcopy(item) for item in listed.items]
@@ -204,18 +204,18 @@ def with_gpus(cluster: ClusterView, snapshot: Snapshot) -> Snapshot:
         nodes.append({**item, "metadata": {**item["metadata"], "labels": labels}, "status": told["status"]})
     lists = [replace(item, items=tuple(nodes)) if item.resource == NODES else item for item in snapshot.lists]
     asked = {item.resource for item in lists}
-    lists += [Listed(resource, State.ABSENT) for resource in sorted({*EVERYWHERE, CONFIG_MAPS} - asked)]
+    lists += [ListedObjects(resource, State.ABSENT) for resource in sorted({*EVERYWHERE, CONFIG_MAPS} - asked)]
     return replace(snapshot, lists=tuple(lists))
 
 
 def bundle_of(cluster: ClusterView) -> Snapshot:
     """What a reader finds where all that is expected stands, with the nodes; nothing else is known to be there."""
-    by_kind: dict[Resource, list[dict[str, Any]]] = {NODES: nodes_of(cluster)}
+    by_kind: dict[ApiResource, list[dict[str, Any]]] = {NODES: nodes_of(cluster)}
     for item in cluster.expected:
         metadata = {"name": item.pattern.replace("*", "x7f2b"), **item.body["metadata"]}
         by_kind.setdefault(item.resource, []).append({**item.body, "metadata": metadata})
-    lists = [Listed(resource, State.READ, tuple(items)) for resource, items in sorted(by_kind.items())]
+    lists = [ListedObjects(resource, State.READ, tuple(items)) for resource, items in sorted(by_kind.items())]
     absent = {*ALWAYS, *EVERYWHERE, CONFIG_MAPS} - by_kind.keys()
-    lists += [Listed(resource, State.ABSENT) for resource in sorted(absent)]
+    lists += [ListedObjects(resource, State.ABSENT) for resource in sorted(absent)]
     version = cluster.plan.cluster.spec.kubernetes.version
     return Snapshot(context="admin@test", server=f"v{version}", taken="2026-11-24T00:00:00Z", lists=tuple(lists))

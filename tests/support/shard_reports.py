@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from poolsmith.interface.app.shard_part import ClusterPart, Question
+    from poolsmith.interface.app.shard_part import ClusterPart, ShardQuestion
 
 _MANY = 1000
 
@@ -50,7 +50,7 @@ def with_first(report: Path, change: Callable[[ClusterPart], ClusterPart]) -> No
     with_results(report, as_json((change(first), *rest)))
 
 
-def _unchecked(asked: Question, more: dict[str, Any]) -> Question:
+def _unchecked(asked: ShardQuestion, more: dict[str, Any]) -> ShardQuestion:
     """With fields that the class itself would refuse."""
     changed = replace(asked)
     for name, value in more.items():

@@ -38,7 +38,7 @@ _VERSION = 1
 
 
 @record
-class Source:
+class TeamSource:
     """Where a team's profiles are: a folder that has `profiles/`, or a revision of its repository."""
 
     team: str
@@ -64,7 +64,7 @@ class _Brought:
     commit: str | None
 
 
-def gather(root: Path, sources: Sequence[Source], *, write: bool = True) -> Gathered:
+def gather(root: Path, sources: Sequence[TeamSource], *, write: bool = True) -> Gathered:
     """Take what the named teams bring; other teams' clusters stay. Raises UsageError, NoInputError, WriteError."""
     tree = InputTree(root)
     if not os.path.lexists(root / TEAMS_FILE):

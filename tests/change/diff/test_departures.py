@@ -9,7 +9,7 @@ import re
 import pytest
 
 from change.diff.projects import changes, cluster, pool, project
-from poolsmith.change.diff.change_report import DisruptionKind, Evidence, Outcome
+from poolsmith.change.diff.change_report import DepartureOutcome, DisruptionKind, Evidence
 from poolsmith.change.diff.change_sections import Part, Weight
 from poolsmith.change.diff.change_summary import change_view
 from poolsmith.change.diff.delivery_objects import of_files, of_plan
@@ -116,7 +116,7 @@ SCENARIOS = [
             "has no deployed releases",
             "the drivers on pools `a`, `b`",
         ),
-        Outcome.UNINSTALLED,
+        DepartureOutcome.UNINSTALLED,
         Evidence.SEEN,
         "error",
     ),
@@ -131,7 +131,7 @@ SCENARIOS = [
             "`prune: disabled`",
             "docs/rename.md",
         ),
-        Outcome.CONTESTED,
+        DepartureOutcome.CONTESTED,
         Evidence.UNKNOWN,
         "error",
     ),
@@ -148,7 +148,7 @@ SCENARIOS = [
             "FailOnSharedResource",
             "neither goes on",
         ),
-        Outcome.UNINSTALLED,
+        DepartureOutcome.UNINSTALLED,
         Evidence.SEEN,
         "error",
     ),
@@ -158,7 +158,7 @@ SCENARIOS = [
         False,
         removed,
         ("uninstalls the GPU Operator on cluster `lab`", "once whoever holds the delivery"),
-        Outcome.UNINSTALLED,
+        DepartureOutcome.UNINSTALLED,
         Evidence.READ,
         "warning",
     ),
@@ -168,7 +168,7 @@ SCENARIOS = [
         True,
         removed,
         ("deletes what a Kustomization applied on cluster `lab`", "once whoever holds the delivery", "the drivers on"),
-        Outcome.DELETED,
+        DepartureOutcome.DELETED,
         Evidence.READ,
         "warning",
     ),
@@ -178,7 +178,7 @@ SCENARIOS = [
         True,
         removed,
         ("uninstalls the GPU Operator on cluster `lab`", "once whoever holds the delivery", "post-delete hook"),
-        Outcome.UNINSTALLED,
+        DepartureOutcome.UNINSTALLED,
         Evidence.READ,
         "warning",
     ),
@@ -192,7 +192,7 @@ SCENARIOS = [
             "the engine is `argocd` and no longer `flux`",
             "within seconds",
         ),
-        Outcome.UNINSTALLED,
+        DepartureOutcome.UNINSTALLED,
         Evidence.SEEN,
         "error",
     ),
@@ -202,7 +202,7 @@ SCENARIOS = [
         True,
         edited("engine: flux", "engine: argocd"),
         ("gives the GPU Operator two owners on cluster `lab`", "Argo CD applies the objects"),
-        Outcome.CONTESTED,
+        DepartureOutcome.CONTESTED,
         Evidence.UNKNOWN,
         "error",
     ),
@@ -216,7 +216,7 @@ SCENARIOS = [
             "the engine is `flux` and no longer `argocd`",
             "post-delete hook",
         ),
-        Outcome.UNINSTALLED,
+        DepartureOutcome.UNINSTALLED,
         Evidence.UNKNOWN,
         "error",
     ),
@@ -232,7 +232,7 @@ SCENARIOS = [
             "does not keep it from that",
             "post-delete hook",
         ),
-        Outcome.UNINSTALLED,
+        DepartureOutcome.UNINSTALLED,
         Evidence.SEEN,
         "error",
     ),
@@ -247,7 +247,7 @@ SCENARIOS = [
             "prunes what stands in the old one",
             "unknown",
         ),
-        Outcome.UNINSTALLED,
+        DepartureOutcome.UNINSTALLED,
         Evidence.UNKNOWN,
         "error",
     ),
@@ -261,7 +261,7 @@ SCENARIOS = [
             "namespace `gitops` and no longer in `flux-system`",
             "has no deployed releases",
         ),
-        Outcome.UNINSTALLED,
+        DepartureOutcome.UNINSTALLED,
         Evidence.READ,
         "error",
     ),
@@ -271,7 +271,7 @@ SCENARIOS = [
         True,
         edited("engine: flux", "engine: flux, namespace: gitops"),
         ("gives the GPU Operator two owners",),
-        Outcome.CONTESTED,
+        DepartureOutcome.CONTESTED,
         Evidence.UNKNOWN,
         "error",
     ),
@@ -281,7 +281,7 @@ SCENARIOS = [
         True,
         edited("engine: argocd", "engine: argocd, namespace: gitops"),
         ("uninstalls the GPU Operator", "post-delete hook"),
-        Outcome.UNINSTALLED,
+        DepartureOutcome.UNINSTALLED,
         Evidence.UNKNOWN,
         "error",
     ),
@@ -296,7 +296,7 @@ SCENARIOS = [
             "the project is `gpu` and no longer `default`",
             "unknown",
         ),
-        Outcome.LEFT,
+        DepartureOutcome.LEFT,
         Evidence.UNKNOWN,
         None,
     ),
@@ -306,7 +306,7 @@ SCENARIOS = [
         True,
         edited("engine: argocd", 'engine: argocd, destination: {server: "https://lab.example.com"}'),
         ("leaves the GPU Operator behind", "the destination is another one", "stays there, as it seems", "unknown"),
-        Outcome.LEFT,
+        DepartureOutcome.LEFT,
         Evidence.UNKNOWN,
         "warning",
     ),
@@ -316,7 +316,7 @@ SCENARIOS = [
         False,
         edited("release: v26.3.3, driverMode: cluster-policy", "kind: device-plugin, release: v0.20.0"),
         ("uninstalls the GPU Operator", "the kind of stack is `device-plugin` and no longer `operator`"),
-        Outcome.UNINSTALLED,
+        DepartureOutcome.UNINSTALLED,
         Evidence.SEEN,
         "error",
     ),
@@ -326,7 +326,7 @@ SCENARIOS = [
         True,
         edited("release: v26.3.3, driverMode: cluster-policy", "kind: device-plugin, release: v0.20.0"),
         ("leaves the GPU Operator beside the new stack", "keeps running until it is retired"),
-        Outcome.CONTESTED,
+        DepartureOutcome.CONTESTED,
         Evidence.UNKNOWN,
         "error",
     ),
@@ -336,7 +336,7 @@ SCENARIOS = [
         True,
         edited("release: v26.3.3, driverMode: cluster-policy", "kind: device-plugin, release: v0.20.0"),
         ("uninstalls the GPU Operator", "post-delete hook"),
-        Outcome.UNINSTALLED,
+        DepartureOutcome.UNINSTALLED,
         Evidence.SEEN,
         "error",
     ),
@@ -360,12 +360,12 @@ def test_it_stands_first_in_every_format(delivered, engine, guarded, edit, words
     for text in words:
         assert text in point, point
         assert text.replace("`", "") in markdown.replace("`", "").replace("\\", "")
-    assert point.startswith(" ! ") or outcome is Outcome.LEFT
+    assert point.startswith(" ! ") or outcome is DepartureOutcome.LEFT
     assert verdict.startswith("look closely: it ")
     assert point[3:].split(" on cluster ")[0] in verdict
     assert (first["outcome"], first["evidence"]) == (outcome.value, evidence.value)
     assert [found for found, _ in findings(report)] == ([severity] if severity else [])
-    kind = DisruptionKind.LEFT if outcome is Outcome.LEFT else DisruptionKind.UNINSTALLED
+    kind = DisruptionKind.LEFT if outcome is DepartureOutcome.LEFT else DisruptionKind.UNINSTALLED
     assert report.clusters[0].disruptions[0].kind is kind
 
 
@@ -374,11 +374,11 @@ def test_what_installs_the_same_elsewhere_is_named_for_each_kind(delivered):
     renamed(repository)
 
     assert outcomes(changes(repository)) == {
-        "HelmRelease/lab-gpu-operator": Outcome.UNINSTALLED,
-        "Kustomization/lab-platform": Outcome.DELETED,
-        "Kustomization/lab-pools": Outcome.DELETED,
-        "GitRepository/lab-poolsmith": Outcome.LEFT,
-        "HelmRepository/lab-gpu-operator": Outcome.LEFT,
+        "HelmRelease/lab-gpu-operator": DepartureOutcome.UNINSTALLED,
+        "Kustomization/lab-platform": DepartureOutcome.DELETED,
+        "Kustomization/lab-pools": DepartureOutcome.DELETED,
+        "GitRepository/lab-poolsmith": DepartureOutcome.LEFT,
+        "HelmRepository/lab-gpu-operator": DepartureOutcome.LEFT,
     }
 
 
@@ -480,7 +480,7 @@ def test_an_acknowledgement_of_the_same_change_is_told(delivered, fact, severity
     path.write_text(path.read_text() + ACKNOWLEDGED.format(fact=fact))
     report = changes(repository)
 
-    assert outcomes(report)["HelmRelease/lab-gpu-operator"] is Outcome.UNINSTALLED
+    assert outcomes(report)["HelmRelease/lab-gpu-operator"] is DepartureOutcome.UNINSTALLED
     assert report.clusters[0].standing == ("renamed")
     assert [found for found, _ in findings(report)] == [severity]
     words = change_view(report).sections[0].points
@@ -563,7 +563,7 @@ def test_what_somebody_wrote_by_hand_leaves_too(delivered):
     repository.write({f"{DELIVERY}/kustomization.yaml": generated + "\n"})
     report = changes(repository)
 
-    assert outcomes(report) == {"HelmRelease/mine": Outcome.UNINSTALLED}
+    assert outcomes(report) == {"HelmRelease/mine": DepartureOutcome.UNINSTALLED}
     assert "uninstalls `mine`" in as_text(report, CONTEXT).splitlines()[3]
     assert [found for found, _ in findings(report)] == ["error"]
 
@@ -583,7 +583,7 @@ def test_what_a_change_takes_out_of_the_output_by_hand(delivered):
     path.write_text(path.read_text().replace("  - gpu-operator.yaml\n", ""))
     report = changes(repository)
 
-    assert outcomes(report) == {"HelmRelease/lab-gpu-operator": Outcome.UNINSTALLED}
+    assert outcomes(report) == {"HelmRelease/lab-gpu-operator": DepartureOutcome.UNINSTALLED}
     assert "takes it out of the output by hand" in as_text(report, CONTEXT).splitlines()[3]
 
 
@@ -599,7 +599,7 @@ def test_a_broken_file_of_the_base_breaks_nothing(delivered, text):
     hand_written(repository, text, listed="  - mine.yaml\n  - ../../../../../../../etc/passwd\n  - {a: b}\n")
     renamed(repository)
 
-    assert outcomes(changes(repository))["HelmRelease/lab-gpu-operator"] is Outcome.CONTESTED
+    assert outcomes(changes(repository))["HelmRelease/lab-gpu-operator"] is DepartureOutcome.CONTESTED
 
 
 def test_without_committed_output_nobody_knows_what_is_guarded(repository_of):
@@ -607,7 +607,7 @@ def test_without_committed_output_nobody_knows_what_is_guarded(repository_of):
     renamed(repository)
     report = changes(repository)
 
-    assert outcomes(report)["HelmRelease/lab-gpu-operator"] is Outcome.UNINSTALLED
+    assert outcomes(report)["HelmRelease/lab-gpu-operator"] is DepartureOutcome.UNINSTALLED
     assert "unless the object in the cluster has `prune: disabled`" in as_text(report, CONTEXT)
 
 

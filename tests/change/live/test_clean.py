@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from change.live.conftest import ROOT, live_cluster
-from poolsmith.kubernetes.live.api_resources import OF_NAMESPACES, PODS, Resource
+from poolsmith.kubernetes.live.api_resources import OF_NAMESPACES, PODS, ApiResource
 from poolsmith.kubernetes.live.snapshot import from_text, to_text
 from support.circles import parameters
 from support.live_cluster import read, told
@@ -99,7 +99,7 @@ def test_a_saved_snapshot_has_no_secret():
 
 
 def test_a_kind_is_told_from_its_namesake():
-    ours, theirs = Resource("nvidia.com/v1", "ClusterPolicy"), Resource("kyverno.io/v1", "ClusterPolicy")
+    ours, theirs = ApiResource("nvidia.com/v1", "ClusterPolicy"), ApiResource("kyverno.io/v1", "ClusterPolicy")
 
     assert ours != theirs
     assert (ours.named, theirs.named) == ("clusterpolicies.nvidia.com", "clusterpolicies.kyverno.io")

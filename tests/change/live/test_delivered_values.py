@@ -11,12 +11,12 @@ import pytest
 from change.live.conftest import ROOT
 from poolsmith.change.verify.live_view import LiveView
 from poolsmith.change.verify.verification import judge_live
-from poolsmith.kubernetes.live.api_resources import POLICIES, Resource
+from poolsmith.kubernetes.live.api_resources import POLICIES, ApiResource
 from support.live_cluster import recorded_snapshot, told, view
 
-CONFIG_MAPS = Resource("v1", "ConfigMap")
-RELEASES = Resource("helm.toolkit.fluxcd.io/v2", "HelmRelease")
-UNITS = Resource("kustomize.toolkit.fluxcd.io/v1", "Kustomization")
+CONFIG_MAPS = ApiResource("v1", "ConfigMap")
+RELEASES = ApiResource("helm.toolkit.fluxcd.io/v2", "HelmRelease")
+UNITS = ApiResource("kustomize.toolkit.fluxcd.io/v1", "Kustomization")
 VALUES = "edge-gpu-operator-values"
 
 

@@ -20,7 +20,7 @@ from poolsmith.interface.app.live.discover import UNSEEN, discover
 from poolsmith.interface.app.live.verify import Source, discovering_manifests
 from poolsmith.interface.app.template import template
 from poolsmith.kubernetes.live.api_resources import NODES, Reading
-from poolsmith.kubernetes.live.snapshot import Listed, Snapshot, State, to_text
+from poolsmith.kubernetes.live.snapshot import ListedObjects, Snapshot, State, to_text
 from support.live_cluster import bundle_of, recorded_snapshot, view, with_gpus
 from support.recordings import recording
 
@@ -495,7 +495,7 @@ def test_nonsense_is_no_traceback_and_steers_no_terminal(run_cli, project, bundl
 
 def test_a_thousand_nodes_are_grouped_in_a_moment():
     nodes = tuple(node(f"n{number}", labels={"example.com/pool": f"p{number % 7}"}) for number in range(2_000))
-    listed = Listed(NODES, State.READ, nodes)
+    listed = ListedObjects(NODES, State.READ, nodes)
     found = gpu_nodes(
         Snapshot(context="", server="v1.33.0", taken="", lists=(listed,)), read_node_marks(), Catalog().gpus
     )

@@ -16,7 +16,7 @@ from change.live.conftest import ROOT
 from poolsmith.change.verify.expected import Bringer
 from poolsmith.gpu.catalog.live_resources import DRIVERS
 from poolsmith.kubernetes.live.api_resources import NODES, PODS, WORKLOADS
-from poolsmith.kubernetes.live.snapshot import Listed, State, from_text
+from poolsmith.kubernetes.live.snapshot import ListedObjects, State, from_text
 from support.live_cluster import recorded_snapshot, told, view
 from support.recordings import recording
 
@@ -82,7 +82,7 @@ def test_an_operand_that_is_gone_or_edited_is_named(recorded):
 
     def with_operand(*items):
         others = [item for item in snapshot.items(DAEMON_SETS) if item is not operand]
-        daemon_sets = Listed(DAEMON_SETS, State.READ, (*others, *items))
+        daemon_sets = ListedObjects(DAEMON_SETS, State.READ, (*others, *items))
         return replace(
             snapshot, lists=tuple(daemon_sets if item.resource == DAEMON_SETS else item for item in snapshot.lists)
         )

@@ -60,7 +60,7 @@ class PrivilegeChange:
     granted: bool | None = None
 
 
-class Outcome(StrEnum):
+class DepartureOutcome(StrEnum):
     """What happens to something that leaves the delivery; the worst first."""
 
     UNINSTALLED = "uninstalled"
@@ -94,7 +94,7 @@ class Departure:
     kind: str
     namespace: str
     name: str
-    outcome: Outcome
+    outcome: DepartureOutcome
     evidence: Evidence
     headline: str
     leaves: bool

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.change.diff.change_report import DisruptionKind, Outcome
+from poolsmith.change.diff.change_report import DepartureOutcome, DisruptionKind
 from poolsmith.change.diff.change_sections import ChangeView, Part, Point, Section, Weight, scope
 from poolsmith.change.diff.phrases import FEW_FOLDED, FOLDED, VERBS, folded_point, point_of
 from poolsmith.change.diff.privilege_words import gains
@@ -89,7 +89,7 @@ def _objects_in_short(rows: Sequence[Row]) -> str:
     return "; ".join(phrases)
 
 
-_OUTCOMES = tuple(Outcome)
+_OUTCOMES = tuple(DepartureOutcome)
 _QUIET = frozenset((DisruptionKind.LEFT, DisruptionKind.STARTED, DisruptionKind.STOPPED))
 
 

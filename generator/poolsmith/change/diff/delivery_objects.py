@@ -243,14 +243,14 @@ class _OnDisk:
 
 
 @record
-class Made:
+class MadeDelivery:
     """What is generated for a cluster: files by path in its folder, and the objects of its delivery."""
 
     files: Mapping[str, bytes]
     objects: Mapping[Identity, DeliveryObject]
 
 
-def held_by_side(side: Side, cluster: str, made: Made) -> Mapping[Identity, DeliveryObject] | None:
+def held_by_side(side: Side, cluster: str, made: MadeDelivery) -> Mapping[Identity, DeliveryObject] | None:
     """Of one side of a change; None where it has no such folder. Raises UsageError."""
     if side.repository is None:
         return held_on_disk(side.project.output_root, cluster, made)
@@ -262,7 +262,9 @@ def held_by_base(root: Path, base: BaseRevision, cluster: str) -> Mapping[Identi
     return _held(_InGit(Git(root, "--policies-from"), base.files, f"{base.prefix}{_folder(cluster)}"), _NOTHING)
 
 
-def held_on_disk(root: Path, cluster: str, made: Made | None = None) -> Mapping[Identity, DeliveryObject] | None:
+def held_on_disk(
+    root: Path, cluster: str, made: MadeDelivery | None = None
+) -> Mapping[Identity, DeliveryObject] | None:
     return _held(_OnDisk(InputTree(root), _folder(cluster)), made or _NOTHING)
 
 
@@ -270,10 +272,10 @@ def _folder(cluster: str) -> str:
     return f"{CLUSTERS}/{cluster}/{FOLDER}"
 
 
-_NOTHING = Made(files={}, objects={})
+_NOTHING = MadeDelivery(files={}, objects={})
 
 
-def _held(there: _InGit | _OnDisk, made: Made) -> Mapping[Identity, DeliveryObject] | None:
+def _held(there: _InGit | _OnDisk, made: MadeDelivery) -> Mapping[Identity, DeliveryObject] | None:
     start = f"{FOLDER}/"
     generated = {path.removeprefix(start): content for path, content in made.files.items() if path.startswith(start)}
     same = {name for name, content in generated.items() if there.is_same(name, content)}

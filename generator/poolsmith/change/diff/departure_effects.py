@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.change.diff.change_report import Evidence, Outcome
+from poolsmith.change.diff.change_report import DepartureOutcome, Evidence
 from poolsmith.change.diff.delivery_objects import APPLICATION, ELEMENT, HELM_RELEASE, KUSTOMIZATION
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.record import record
@@ -68,17 +68,17 @@ class Leaving:
 
 
 @record
-class Effect:
+class DepartureEffect:
     """`headline` is what it means, `words` what the engine does."""
 
-    outcome: Outcome
+    outcome: DepartureOutcome
     evidence: Evidence
     headline: str
     words: str
     takes_drivers: bool = False
 
 
-def effect_of(leaving: Leaving) -> Effect:
+def effect_of(leaving: Leaving) -> DepartureEffect:
     """Of something that is not handed to the engine any more."""
     kind = leaving.item.kind
     if kind == HELM_RELEASE:
@@ -89,21 +89,21 @@ def effect_of(leaving: Leaving) -> Effect:
         return _application(leaving)
     if kind == ELEMENT:
         return _element(leaving)
-    return Effect(
-        outcome=Outcome.LEFT,
+    return DepartureEffect(
+        outcome=DepartureOutcome.LEFT,
         evidence=Evidence.READ,
         headline="takes a source away",
         words=f"{leaving.later}Flux deletes it, and whatever still reads it is no longer updated",
     )
 
 
-def moved_effect(leaving: Leaving) -> Effect:
+def moved_effect(leaving: Leaving) -> DepartureEffect:
     """Of something that stays, and installs in another place."""
     title, old = leaving.title, _release_words(leaving.item)
     hook = f"; the one in the new place waits for its post-delete hook: {_PRUNE_JOB}"
     if leaving.item.kind == HELM_RELEASE:
-        return Effect(
-            outcome=Outcome.UNINSTALLED,
+        return DepartureEffect(
+            outcome=DepartureOutcome.UNINSTALLED,
             evidence=Evidence.SEEN if leaving.is_operator else Evidence.READ,
             headline=f"uninstalls {title}",
             words=f"helm-controller uninstalls {old} at once, with all that the chart made; `prune: disabled` does not "
@@ -111,14 +111,14 @@ def moved_effect(leaving: Leaving) -> Effect:
             takes_drivers=leaving.is_operator,
         )
     if leaving.cause == "DESTINATION":
-        return Effect(
-            outcome=Outcome.LEFT,
+        return DepartureEffect(
+            outcome=DepartureOutcome.LEFT,
             evidence=Evidence.UNKNOWN,
             headline=f"leaves {title} behind" if leaving.item.is_chart else "leaves behind what an Application applied",
             words="what it applied at the old destination stays there, as it seems, and nothing updates it any more",
         )
-    return Effect(
-        outcome=Outcome.UNINSTALLED,
+    return DepartureEffect(
+        outcome=DepartureOutcome.UNINSTALLED,
         evidence=Evidence.UNKNOWN,
         headline=f"uninstalls {title}",
         words=f"Argo CD installs it in the new namespace, and prunes what stands in the old one: {old}",
@@ -133,7 +133,7 @@ def _release_words(item: DeliveryObject) -> str:
     return f"the release `{shorten(name)}` in namespace `{shorten(namespace)}`"
 
 
-def _release(leaving: Leaving) -> Effect:
+def _release(leaving: Leaving) -> DepartureEffect:
     release, instead = _release_words(leaving.item), leaving.instead
     if leaving.item.is_guarded and leaving.is_known:
         return _guarded_release(leaving)
@@ -151,8 +151,8 @@ def _release(leaving: Leaving) -> Effect:
         evidence = Evidence.SEEN if leaving.cause == "RENAMED" else Evidence.READ
     elif leaving.after is None:
         evidence = Evidence.READ
-    return Effect(
-        outcome=Outcome.UNINSTALLED,
+    return DepartureEffect(
+        outcome=DepartureOutcome.UNINSTALLED,
         evidence=evidence,
         headline=f"uninstalls {leaving.title}",
         words=f"{unless}{leaving.later}Flux prunes it, and helm-controller uninstalls {release} within seconds, with "
@@ -161,34 +161,34 @@ def _release(leaving: Leaving) -> Effect:
     )
 
 
-def _guarded_release(leaving: Leaving) -> Effect:
+def _guarded_release(leaving: Leaving) -> DepartureEffect:
     release, instead = _release_words(leaving.item), leaving.instead
     stays = f"{leaving.later}it stays in the cluster, since it has `prune: disabled`"
     if instead is not None:
-        return Effect(
-            outcome=Outcome.CONTESTED,
+        return DepartureEffect(
+            outcome=DepartureOutcome.CONTESTED,
             evidence=Evidence.UNKNOWN,
             headline=f"gives {leaving.title} two owners",
             words=f"{stays}, and another HelmRelease takes {release} too: which of the two has the last word is not "
             "known, until the old one is suspended and then deleted, as docs/rename.md says",
         )
     if leaving.cause == "KIND":
-        return Effect(
-            outcome=Outcome.CONTESTED,
+        return DepartureEffect(
+            outcome=DepartureOutcome.CONTESTED,
             evidence=Evidence.UNKNOWN,
             headline=f"leaves {leaving.title} beside the new stack",
             words=f"{stays}: {release} keeps running until it is retired, as docs/rename.md says",
         )
     if leaving.cause == "ENGINE":
-        return Effect(
-            outcome=Outcome.CONTESTED,
+        return DepartureEffect(
+            outcome=DepartureOutcome.CONTESTED,
             evidence=Evidence.UNKNOWN,
             headline=f"gives {leaving.title} two owners",
             words=f"{stays}, while Argo CD applies the objects of {release} too, until the old one is suspended and "
             "then deleted, as docs/rename.md says",
         )
-    return Effect(
-        outcome=Outcome.LEFT,
+    return DepartureEffect(
+        outcome=DepartureOutcome.LEFT,
         evidence=Evidence.READ,
         headline=f"leaves {leaving.title} behind",
         words=f"{stays}: {release} keeps running, nothing updates it any more, and its values may be gone. "
@@ -196,13 +196,13 @@ def _guarded_release(leaving: Leaving) -> Effect:
     )
 
 
-def _kustomization(leaving: Leaving) -> Effect:
+def _kustomization(leaving: Leaving) -> DepartureEffect:
     spec = mapping(leaving.item.body.get("spec"))
     keeps = spec.get("deletionPolicy") == "Orphan" or spec.get("suspend") is True
     keeps = keeps or (spec.get("prune") is not True and spec.get("deletionPolicy") in (None, "MirrorPrune"))
     if leaving.is_known and (leaving.item.is_guarded or keeps):
-        return Effect(
-            outcome=Outcome.LEFT,
+        return DepartureEffect(
+            outcome=DepartureOutcome.LEFT,
             evidence=Evidence.READ,
             headline="leaves behind what a Kustomization applied",
             words=f"{leaving.later}what it applied stays as it is, and nothing updates it any more",
@@ -213,8 +213,8 @@ def _kustomization(leaving: Leaving) -> Effect:
     if drivers:
         what = "the NVIDIADriver objects, and whatever else it applied"
     anew = ", until somebody else applies that anew" if is_same else ""
-    return Effect(
-        outcome=Outcome.DELETED,
+    return DepartureEffect(
+        outcome=DepartureOutcome.DELETED,
         evidence=Evidence.READ,
         headline="deletes what a Kustomization applied",
         words=f"{leaving.later}Flux deletes {what}{anew}; what is guarded (namespaces) stays",
@@ -222,12 +222,12 @@ def _kustomization(leaving: Leaving) -> Effect:
     )
 
 
-def _application(leaving: Leaving) -> Effect:
+def _application(leaving: Leaving) -> DepartureEffect:
     prunes = f"{leaving.later}the Application that holds the delivery prunes it"
     finalizers = words(value_at(leaving.item.body, ("metadata", "finalizers")))
     if any(item.startswith(_FINALIZER) for item in finalizers):
-        return Effect(
-            outcome=Outcome.UNINSTALLED if leaving.item.is_chart else Outcome.DELETED,
+        return DepartureEffect(
+            outcome=DepartureOutcome.UNINSTALLED if leaving.item.is_chart else DepartureOutcome.DELETED,
             evidence=Evidence.READ,
             headline=f"uninstalls {leaving.title}" if leaving.item.is_chart else "deletes what an Application applied",
             words=f"{prunes}, and Argo CD deletes all that it applied: it has the finalizer `{_FINALIZER}`",
@@ -236,14 +236,14 @@ def _application(leaving: Leaving) -> Effect:
     if leaving.has_prune_job:
         return _application_with_job(leaving, prunes)
     if leaving.item.is_chart:
-        return Effect(
-            outcome=Outcome.CONTESTED,
+        return DepartureEffect(
+            outcome=DepartureOutcome.CONTESTED,
             evidence=Evidence.UNKNOWN,
             headline=f"may uninstall {leaving.title}",
             words=f"{prunes}; what the chart made stays, unless the chart has a hook for its deletion",
         )
-    return Effect(
-        outcome=Outcome.LEFT,
+    return DepartureEffect(
+        outcome=DepartureOutcome.LEFT,
         evidence=Evidence.SEEN if leaving.after is not None else Evidence.READ,
         headline="leaves behind what an Application applied",
         words=f"{prunes}; what it applied stays and nothing updates it any more, and another Application is refused "
@@ -251,7 +251,7 @@ def _application(leaving: Leaving) -> Effect:
     )
 
 
-def _application_with_job(leaving: Leaving, prunes: str) -> Effect:
+def _application_with_job(leaving: Leaving, prunes: str) -> DepartureEffect:
     """Argo CD adds the finalizer for such hooks by itself."""
     evidence, then = Evidence.SEEN if leaving.after is not None else Evidence.READ, ""
     if leaving.instead is not None:
@@ -262,8 +262,8 @@ def _application_with_job(leaving: Leaving, prunes: str) -> Effect:
         evidence = Evidence.SEEN if leaving.cause == "RENAMED" else Evidence.UNKNOWN
     elif leaving.cause == "ENGINE":
         then, evidence = "; Flux installs the chart beside what is left of it", Evidence.UNKNOWN
-    return Effect(
-        outcome=Outcome.UNINSTALLED,
+    return DepartureEffect(
+        outcome=DepartureOutcome.UNINSTALLED,
         evidence=evidence,
         headline=f"uninstalls {leaving.title}",
         words=f"{prunes}, which starts the chart's post-delete hook: {_PRUNE_JOB}; without them the operator keeps no "
@@ -272,7 +272,7 @@ def _application_with_job(leaving: Leaving, prunes: str) -> Effect:
     )
 
 
-def _element(leaving: Leaving) -> Effect:
+def _element(leaving: Leaving) -> DepartureEffect:
     stays = "the ApplicationSet only creates and updates: the Application that it made stays"
     then = ", and its folder is gone, of which Argo CD reports an error and should prune nothing"
     if leaving.cause == "ENGINE":
@@ -281,8 +281,8 @@ def _element(leaving: Leaving) -> Effect:
         then = ", and the ApplicationSet of the other project wants one of the same name"
     elif leaving.cause == "NAMESPACE":
         then = ", beside one of the same name in the other namespace"
-    return Effect(
-        outcome=Outcome.LEFT,
+    return DepartureEffect(
+        outcome=DepartureOutcome.LEFT,
         evidence=Evidence.UNKNOWN,
         headline="leaves the Application of the whole cluster behind",
         words=f"{stays}{then}",

@@ -10,7 +10,7 @@ from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from poolsmith.change.diff.change_report import Departure, Disruption, DisruptionKind, Outcome
+from poolsmith.change.diff.change_report import Departure, DepartureOutcome, Disruption, DisruptionKind
 from poolsmith.change.diff.delivery_objects import APPLICATION, ELEMENT, HELM_RELEASE, SOURCES
 from poolsmith.change.diff.departure_effects import Leaving, effect_of, moved_effect
 from poolsmith.change.diff.driver_pods import pool_drivers
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from poolsmith.change.diff.delivery_objects import DeliveryObject, Identity
-    from poolsmith.change.diff.departure_effects import Effect
+    from poolsmith.change.diff.departure_effects import DepartureEffect
     from poolsmith.change.review.seen_cluster import SeenCluster
     from poolsmith.core.diagnostics import Location
 
 
-_ORDER = tuple(Outcome)
+_ORDER = tuple(DepartureOutcome)
 
 
-class Cause(Enum):
+class DepartureCause(Enum):
     """Why something leaves; the pointer leads to the line of the cluster's profile that says so."""
 
     REMOVED = ""
@@ -72,7 +72,7 @@ def departures(
 def as_disruptions(found: tuple[Departure, ...]) -> Iterator[Disruption]:
     for item in found:
         yield Disruption(
-            kind=DisruptionKind.LEFT if item.outcome is Outcome.LEFT else DisruptionKind.UNINSTALLED,
+            kind=DisruptionKind.LEFT if item.outcome is DepartureOutcome.LEFT else DisruptionKind.UNINSTALLED,
             what=f"{item.kind}/{item.name}",
             namespace=item.namespace,
             pools=item.drivers,
@@ -90,7 +90,7 @@ def _leaving(before: SeenCluster, after: SeenCluster | None, was: Handed, now: H
             continue
         item = stood.get(identity) or was.generated[identity]
         cause = _cause(before, after, item, by_hand=identity not in was.generated)
-        cause = Cause.TAKEN_OUT if identity in generated else cause
+        cause = DepartureCause.TAKEN_OUT if identity in generated else cause
         leaving = Leaving(
             item=item,
             before=before,
@@ -120,9 +120,9 @@ def _moved(before: SeenCluster, after: SeenCluster | None, was: Handed, now: Han
             continue
         target, place = _target(old) != _target(new), _where(old) != _where(new)
         if (old.is_chart and target) or place:
-            cause = Cause.DESTINATION if place else Cause.STACK_NAMESPACE
-            if cause is Cause.STACK_NAMESPACE and before.plan.namespace == after.plan.namespace:
-                cause = Cause.UNIT
+            cause = DepartureCause.DESTINATION if place else DepartureCause.STACK_NAMESPACE
+            if cause is DepartureCause.STACK_NAMESPACE and before.plan.namespace == after.plan.namespace:
+                cause = DepartureCause.UNIT
             leaving = Leaving(item=old, before=before, after=after, instead=new, is_known=True, cause=cause.name)
             yield _departure(leaving, cause, moved_effect(leaving), leaves=False)
 
@@ -146,10 +146,10 @@ def _where(item: DeliveryObject) -> tuple[object, ...]:
     return tuple(found[key] for key in ("name", "server") if key in found) if item.kind == APPLICATION else ()
 
 
-def _departure(leaving: Leaving, cause: Cause, effect: Effect, *, leaves: bool = True) -> Departure:
+def _departure(leaving: Leaving, cause: DepartureCause, effect: DepartureEffect, *, leaves: bool = True) -> Departure:
     item, after = leaving.item, leaving.after
     fact = ""
-    if item.is_chart and effect.outcome is not Outcome.LEFT and after is not None:
+    if item.is_chart and effect.outcome is not DepartureOutcome.LEFT and after is not None:
         release = item.release
         fact = (
             gone_fact(item.kind, item.name) if leaves or release is None else gone_fact(RELEASE, "/".join(release[1:]))
@@ -179,61 +179,69 @@ def _drivers(leaving: Leaving) -> set[str]:
     return set(pool_drivers(leaving.before.prediction))
 
 
-def _cause(before: SeenCluster, after: SeenCluster | None, item: DeliveryObject, *, by_hand: bool) -> Cause:
+def _cause(before: SeenCluster, after: SeenCluster | None, item: DeliveryObject, *, by_hand: bool) -> DepartureCause:
     if after is None:
-        return Cause.REMOVED
+        return DepartureCause.REMOVED
     old, new = before.plan, after.plan
     was, now = old.cluster.spec, new.cluster.spec
     if old.name != new.name:
-        return Cause.RENAMED
+        return DepartureCause.RENAMED
     if by_hand:
-        return Cause.BY_HAND
+        return DepartureCause.BY_HAND
     if was.delivery.engine is not now.delivery.engine:
-        return Cause.ENGINE
+        return DepartureCause.ENGINE
     if delivery_namespace(old) != delivery_namespace(new):
-        return Cause.NAMESPACE
+        return DepartureCause.NAMESPACE
     if item.kind == ELEMENT:
-        return Cause.PROJECT
+        return DepartureCause.PROJECT
     if was.stack.kind is not now.stack.kind:
-        return Cause.KIND
-    return Cause.SOURCE if item.kind in SOURCES and was.delivery.source_ref != now.delivery.source_ref else Cause.UNIT
+        return DepartureCause.KIND
+    return (
+        DepartureCause.SOURCE
+        if item.kind in SOURCES and was.delivery.source_ref != now.delivery.source_ref
+        else DepartureCause.UNIT
+    )
 
 
-def _cause_words(leaving: Leaving, cause: Cause) -> str:
+def _cause_words(leaving: Leaving, cause: DepartureCause) -> str:
     before, after = leaving.before.plan, leaving.after.plan if leaving.after is not None else None
     if after is None:
         return f"because cluster `{before.name}` is gone"
     was, now = before.cluster.spec, after.cluster.spec
     match cause:
-        case Cause.RENAMED:
+        case DepartureCause.RENAMED:
             return f"because cluster `{before.name}` is called `{after.name}` from now on"
-        case Cause.ENGINE:
+        case DepartureCause.ENGINE:
             return f"because the engine is `{now.delivery.engine.value}` and no longer `{was.delivery.engine.value}`"
-        case Cause.NAMESPACE:
+        case DepartureCause.NAMESPACE:
             old, new = delivery_namespace(before), delivery_namespace(after)
             return f"because the delivery objects are in namespace `{new}` and no longer in `{old}`"
-        case Cause.PROJECT:
+        case DepartureCause.PROJECT:
             return f"because the project is `{now.delivery.project}` and no longer `{was.delivery.project}`"
-        case Cause.DESTINATION:
+        case DepartureCause.DESTINATION:
             return "because the destination is another one"
-        case Cause.KIND:
+        case DepartureCause.KIND:
             return f"because the kind of stack is `{now.stack.kind.value}` and no longer `{was.stack.kind.value}`"
-        case Cause.STACK_NAMESPACE:
+        case DepartureCause.STACK_NAMESPACE:
             return f"because the stack's namespace is `{after.namespace}` and no longer `{before.namespace}`"
-        case Cause.SOURCE:
+        case DepartureCause.SOURCE:
             return "because the delivery reads another source"
-        case Cause.TAKEN_OUT:
+        case DepartureCause.TAKEN_OUT:
             return "because the change takes it out of the output by hand, while the profiles ask for it as before"
-        case Cause.BY_HAND:
+        case DepartureCause.BY_HAND:
             return "because the base holds it, no profile generates it, and the change takes it away"
     return "because nothing in the profiles asks for it any more"
 
 
-def _place(leaving: Leaving, cause: Cause) -> Location | None:
+def _place(leaving: Leaving, cause: DepartureCause) -> Location | None:
     after = leaving.after
-    if after is None or after.loaded.file is None or cause in (Cause.BY_HAND, Cause.TAKEN_OUT, Cause.REMOVED):
+    if (
+        after is None
+        or after.loaded.file is None
+        or cause in (DepartureCause.BY_HAND, DepartureCause.TAKEN_OUT, DepartureCause.REMOVED)
+    ):
         return None
-    if cause is Cause.UNIT:
+    if cause is DepartureCause.UNIT:
         changed = (item.place for item in cluster_fields(leaving.before.loaded, after.loaded))
         return next((place for place in changed if place is not None), None)
     return after.loaded.file.locate(cause.value)

@@ -6,7 +6,7 @@ import json
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.change.diff.change_report import DisruptionKind, Outcome, ReleaseChangeKind
+from poolsmith.change.diff.change_report import DepartureOutcome, DisruptionKind, ReleaseChangeKind
 from poolsmith.change.diff.change_sections import Part, Weight
 from poolsmith.change.diff.privilege_words import Right, gains, privilege_standing, resource_words
 from poolsmith.change.diff.rows import NAME, NODES, POOLS, WAVES, Row, RowKind, on_pools
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 _FEW = 4
 _OUTPUT = "output/clusters/"
 _KINDS = tuple(DisruptionKind)
-_OUTCOMES = tuple(Outcome)
+_OUTCOMES = tuple(DepartureOutcome)
 _STANDINGS = tuple(Standing)
 _IN_OWN_SECTION = frozenset((DisruptionKind.UNINSTALLED, DisruptionKind.LEFT))
-_GRAVE_OUTCOMES = frozenset((Outcome.UNINSTALLED, Outcome.CONTESTED))
+_GRAVE_OUTCOMES = frozenset((DepartureOutcome.UNINSTALLED, DepartureOutcome.CONTESTED))
 _OF_RELEASES = dict.fromkeys(ReleaseChangeKind, Weight.NOTABLE) | {
     ReleaseChangeKind.PATH: Weight.GRAVE,
     ReleaseChangeKind.DEFINITIONS: Weight.PLAIN,
@@ -113,7 +113,7 @@ def _finding(item: Diagnostic, weight: Weight = Weight.PLAIN) -> Row:
 
 def weight_of(item: Departure) -> Weight:
     """What is acknowledged asks nobody to decide, and is shown all the same."""
-    is_grave = item.outcome in _GRAVE_OUTCOMES or (item.outcome is Outcome.DELETED and bool(item.drivers))
+    is_grave = item.outcome in _GRAVE_OUTCOMES or (item.outcome is DepartureOutcome.DELETED and bool(item.drivers))
     return Weight.GRAVE if is_grave and not item.acknowledged_by else Weight.NOTABLE
 
 

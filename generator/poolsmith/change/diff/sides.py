@@ -52,7 +52,7 @@ class Side:
 
 
 @record
-class Pair:
+class SidePair:
     """A cluster before and after the change; None where it is not there. Files may have two names."""
 
     before: ClusterFiles | None

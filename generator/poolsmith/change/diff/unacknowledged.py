@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from poolsmith.change.diff.change_report import Outcome
+from poolsmith.change.diff.change_report import DepartureOutcome
 from poolsmith.change.diff.cross_pool_changes import Counterfactuals, other_pools
 from poolsmith.change.diff.profile_changes import renamed_pools
 from poolsmith.change.review.seen_cluster import SeenCluster
@@ -118,7 +118,7 @@ def _departure_finding(before: SeenCluster, after: SeenCluster | None, item: Dep
 def _severity(after: SeenCluster | None, item: Departure) -> Severity | None:
     if item.acknowledged_by:
         return Severity.NOTE
-    return Severity.WARNING if after is None or item.outcome is Outcome.LEFT else None
+    return Severity.WARNING if after is None or item.outcome is DepartureOutcome.LEFT else None
 
 
 def _departure_help(after: SeenCluster | None, item: Departure) -> str:

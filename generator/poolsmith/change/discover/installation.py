@@ -21,7 +21,7 @@ from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.gpu.catalog.projections import read_projection
 from poolsmith.gpu.catalog.schema_versions import schema_versions
 from poolsmith.kubernetes.live.snapshot import HELM_RECORDS
-from poolsmith.kubernetes.repository.delivered import Installation, ValuesLayer
+from poolsmith.kubernetes.repository.delivered import ChartInstallation, ValuesLayer
 from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
 from poolsmith.kubernetes.schema.kind_schema import KindSchema
 from poolsmith.kubernetes.schema.schemas import newest_kubernetes, schemas_for
@@ -30,7 +30,7 @@ from poolsmith.project.run.surroundings import Detected, Surroundings, plain_add
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from poolsmith.change.discover.stack import Stack
+    from poolsmith.change.discover.stack import DiscoveredStack
     from poolsmith.gpu.catalog import Catalog
     from poolsmith.gpu.catalog.projections import FieldRule, ObjectRule
     from poolsmith.kubernetes.live.snapshot import KubernetesObject, Snapshot
@@ -105,7 +105,7 @@ def _put(values: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
     values[path[-1]] = value
 
 
-def present_of(name: str, tag: str | None, stack: Stack, snapshot: Snapshot, catalog: Catalog) -> Present:
+def present_of(name: str, tag: str | None, stack: DiscoveredStack, snapshot: Snapshot, catalog: Catalog) -> Present:
     """Its values are those that Helm has a record of, else those that the custom resource shows."""
     anchor = document_of(stack.delivered or stack.object or {"metadata": {"name": "none"}})
     record = record_of(stack, snapshot)
@@ -123,7 +123,7 @@ def present_of(name: str, tag: str | None, stack: Stack, snapshot: Snapshot, cat
     kind = anchor.kind
     engine = {"HelmRelease": "flux", "Application": "argocd"}.get(kind)
     beside = [body for resource in (KUSTOMIZATIONS, *SOURCES) for body in snapshot.items(resource)]
-    installation = Installation(
+    installation = ChartInstallation(
         chart=OPERATOR_CHART,
         document=anchor,
         version=tag,
@@ -140,7 +140,7 @@ def present_of(name: str, tag: str | None, stack: Stack, snapshot: Snapshot, cat
     )
 
 
-def record_of(stack: Stack, snapshot: Snapshot) -> KubernetesObject | None:
+def record_of(stack: DiscoveredStack, snapshot: Snapshot) -> KubernetesObject | None:
     """Helm's record of the operator's chart, where it was read."""
     for item in snapshot.items(HELM_RECORDS):
         spec, namespace = mapping(item.get("spec")), item["metadata"].get("namespace")
@@ -168,7 +168,7 @@ def given_values(record: KubernetesObject) -> tuple[dict[str, Any], list[str]]:
     return shown(dict(mapping(mapping(record.get("spec")).get("values"))), ""), hidden
 
 
-def _repository(stack: Stack) -> str | None:
+def _repository(stack: DiscoveredStack) -> str | None:
     """Of charts."""
     body = stack.delivered
     if body is None:
@@ -178,7 +178,7 @@ def _repository(stack: Stack) -> str | None:
     return None
 
 
-def around(present: Present, stack: Stack) -> Surroundings:
+def around(present: Present, stack: DiscoveredStack) -> Surroundings:
     """What a repository would say of itself, as the objects of the delivery engine say it."""
     address = branch = None
     prefix = ""
@@ -197,7 +197,7 @@ def around(present: Present, stack: Stack) -> Surroundings:
     )
 
 
-def _git_sources(present: Present, stack: Stack) -> Iterator[dict[str, Any]]:
+def _git_sources(present: Present, stack: DiscoveredStack) -> Iterator[dict[str, Any]]:
     body = stack.delivered
     if body is not None and body["kind"] == "Application":
         for source in sources_of(body):

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.change.discover.gpu_nodes import GUESSED, gpu_nodes, groups_of, pool_label
 from poolsmith.change.discover.installation import around, given_values, present_of, record_of, shown
 from poolsmith.change.discover.proposed_pools import (
-    Question,
-    Seen,
+    PoolQuestion,
+    SeenPools,
     driver_of,
     driver_version,
     fields_of,
@@ -22,7 +22,7 @@ from poolsmith.change.discover.proposed_pools import (
     referred,
 )
 from poolsmith.change.discover.stack import KUSTOMIZATIONS, cluster_in, find_stack
-from poolsmith.change.takeover.answers import Answers, cluster_profile
+from poolsmith.change.takeover.answers import TakeoverAnswers, cluster_profile
 from poolsmith.change.takeover.draft import ClusterDraft, ProfileDraft
 from poolsmith.change.takeover.found import Present, tag_of
 from poolsmith.change.takeover.settle import Settled, settle
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from poolsmith.change.discover.gpu_nodes import GpuNode, NodeGroup
     from poolsmith.change.discover.proposed_pools import FieldPath
-    from poolsmith.change.discover.stack import Stack
+    from poolsmith.change.discover.stack import DiscoveredStack
     from poolsmith.change.takeover.draft import Planner
     from poolsmith.core.diagnostics import Diagnostic
     from poolsmith.gpu.catalog import Catalog
@@ -60,7 +60,7 @@ _FULL = re.compile(r"\d{3}\.\d+(\.\d+)?")
 
 
 @record
-class Row:
+class ProposalRow:
     """One field of a profile: where it was seen, and by how many nodes; or why nobody can tell it."""
 
     profile: str
@@ -72,22 +72,24 @@ class Row:
 
 
 @record
-class Proposal:
+class PoolProposal:
     """`loose` are nodes that lack the label of pools. `unlike` tells of pools whose nodes are not alike, `left_out` of
     values that may be secrets."""
 
     name: str
     draft: ClusterDraft
-    rows: tuple[Row, ...]
+    rows: tuple[ProposalRow, ...]
     settled: Settled | None
     label: str
-    stack: Stack
+    stack: DiscoveredStack
     loose: tuple[str, ...] = ()
     unlike: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
 
 
-def propose(snapshot: Snapshot, name: str | None, label: str | None, planner: Planner, catalog: Catalog) -> Proposal:
+def propose(
+    snapshot: Snapshot, name: str | None, label: str | None, planner: Planner, catalog: Catalog
+) -> PoolProposal:
     """The fewest pools that say what the nodes say. Raises NoInputError where the cluster has no GPU, UsageError where
     nothing tells pools apart or the name is none."""
     marks = read_node_marks()
@@ -109,16 +111,16 @@ class _Proposing:
     """One proposal while it is made."""
 
     def __init__(
-        self, snapshot: Snapshot, stack: Stack, nodes: Sequence[GpuNode], planner: Planner, catalog: Catalog
+        self, snapshot: Snapshot, stack: DiscoveredStack, nodes: Sequence[GpuNode], planner: Planner, catalog: Catalog
     ) -> None:
         self._snapshot = snapshot
         self._stack = stack
         self._nodes = nodes
         self._planner = planner
         self._catalog = catalog
-        self._rows: list[Row] = []
+        self._rows: list[ProposalRow] = []
 
-    def made(self, name: str | None, label: str | None) -> Proposal:
+    def made(self, name: str | None, label: str | None) -> PoolProposal:
         stack, marks = self._stack, read_node_marks()
         selected = [
             str(key)
@@ -153,7 +155,7 @@ class _Proposing:
         if stack.kind != "device-plugin" and tag is not None:
             settled = self._settled(draft, present, tag, [driver for _, driver in pools])
             draft = settled.draft
-        return Proposal(
+        return PoolProposal(
             name=cluster_name,
             draft=draft,
             rows=tuple(self._rows),
@@ -203,7 +205,7 @@ class _Proposing:
     def _cluster(self, present: Present, tag: str | None, label: str | None, why: str) -> ProfileDraft:
         stack, server = self._stack, _VERSION.match(self._snapshot.server)
         distributions = sorted({value for node in self._nodes if (value := node.get("distribution"))})
-        answers = Answers(
+        answers = TakeoverAnswers(
             kubernetes=server[1] if server else None,
             distribution=distributions[0] if distributions else None,
             engine=present.engine,
@@ -235,7 +237,9 @@ class _Proposing:
             is_question = path in cluster.assumed or (path == _LABEL and why == GUESSED)
             seen = where.get(path) or shown(stack.delivered) or "objects beside it"
             text = "nothing on the cluster says it" if path in cluster.assumed else seen
-            self._rows.append(Row(profile="cluster", path=path, value=value, where=text, is_question=is_question))
+            self._rows.append(
+                ProposalRow(profile="cluster", path=path, value=value, where=text, is_question=is_question)
+            )
         return cluster
 
     def _pools(
@@ -261,7 +265,7 @@ class _Proposing:
     def _driver(self, pool: ProfileDraft, group: NodeGroup) -> KubernetesObject | None:
         """The driver object of the pool; what is known of its driver otherwise is put and fixed."""
         own = has_own_driver(group) or (
-            Seen(("driver", "source"), "preinstalled", self._stack.where)
+            SeenPools(("driver", "source"), "preinstalled", self._stack.where)
             if self._stack.kind == "device-plugin"
             else None
         )
@@ -272,7 +276,7 @@ class _Proposing:
                 self._manager(pool, driver)
             return None
         if own is not None or (self._stack.drivers and driver is None):
-            self._put(pool, own or Seen(("driver", "source"), "preinstalled", "no NVIDIADriver selects its nodes"))
+            self._put(pool, own or SeenPools(("driver", "source"), "preinstalled", "no NVIDIADriver selects its nodes"))
             version = driver_version(group)
             if version is not None and _FULL.fullmatch(version.value):
                 self._put(pool, version)
@@ -294,7 +298,7 @@ class _Proposing:
         ]
         if found:
             why = "operands tolerate it, and no node has it now: of which pools is it?"
-            self._put(draft.pools[-1], Question(("nodes", "startupTaints"), found, why))
+            self._put(draft.pools[-1], PoolQuestion(("nodes", "startupTaints"), found, why))
 
     def _manager(self, pool: ProfileDraft, driver: KubernetesObject | None) -> None:
         """Of a vGPU host: in its driver object, else in the ClusterPolicy."""
@@ -305,18 +309,20 @@ class _Proposing:
             value = word(given.get(field))
             if value and (field, value) != ("image", "vgpu-manager"):
                 where = f"{shown(body)}: spec.{'' if driver is not None else 'vgpuManager.'}{field}"
-                self._put(pool, Seen(("driver", "vgpuManager", field), value, where))
+                self._put(pool, SeenPools(("driver", "vgpuManager", field), value, where))
 
-    def _put(self, pool: ProfileDraft, item: Seen | Question) -> None:
-        if isinstance(item, Seen):
+    def _put(self, pool: ProfileDraft, item: SeenPools | PoolQuestion) -> None:
+        if isinstance(item, SeenPools):
             pool.fields[item.path] = item.value
             self._rows.append(
-                Row(profile=pool.name, path=item.path, value=item.value, where=item.where, nodes=item.nodes)
+                ProposalRow(profile=pool.name, path=item.path, value=item.value, where=item.where, nodes=item.nodes)
             )
             return
         pool.fields[item.path] = item.guess
         pool.assumed.add(item.path)
-        self._rows.append(Row(profile=pool.name, path=item.path, value=item.guess, where=item.why, is_question=True))
+        self._rows.append(
+            ProposalRow(profile=pool.name, path=item.path, value=item.guess, where=item.why, is_question=True)
+        )
 
     def _settled(
         self, draft: ClusterDraft, present: Present, tag: str, drivers: list[KubernetesObject | None]
@@ -348,7 +354,7 @@ class _Proposing:
                     owner.assumed.add(where)
                     profile = "cluster" if owner is draft.cluster else owner.name
                     why = "a fact of the hosts that no cluster shows: look it up, and say who did"
-                    self._rows.append(Row(profile=profile, path=where, value=fact, where=why, is_question=True))
+                    self._rows.append(ProposalRow(profile=profile, path=where, value=fact, where=why, is_question=True))
                     added = True
         return added
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from poolsmith.change.discover.gpu_nodes import GpuNode, NodeGroup
-    from poolsmith.change.discover.stack import Stack
+    from poolsmith.change.discover.stack import DiscoveredStack
     from poolsmith.gpu.catalog.gpus import Gpus
     from poolsmith.kubernetes.live.snapshot import KubernetesObject, Snapshot
 
@@ -36,7 +36,7 @@ _ALIASES = ("gpu", "pgpu", "cc_gpu")
 
 
 @record(kw_only=False)
-class Seen:
+class SeenPools:
     """A field below `spec` with its value, and where it was seen: `nodes` of the pool say so, 0 for another object."""
 
     path: FieldPath
@@ -46,7 +46,7 @@ class Seen:
 
 
 @record(kw_only=False)
-class Question:
+class PoolQuestion:
     """A field that nothing tells. `guess` stands in the profile until somebody answers."""
 
     path: FieldPath
@@ -68,16 +68,16 @@ class Beside:
     """The DRA driver serves ComputeDomains: NVLink over several nodes."""
 
 
-def fields_of(group: NodeGroup, beside: Beside, gpus: Gpus) -> Iterator[Seen | Question]:
+def fields_of(group: NodeGroup, beside: Beside, gpus: Gpus) -> Iterator[SeenPools | PoolQuestion]:
     """Each field once."""
     yield from _systems(group)
     yield from _plain(group, "arch", ("arch",), "amd64")
     yield from _runtime(group)
     yield from _gpus(group, gpus, beside)
     if beside.has_domains and any(_is_of_many_nodes(product, gpus) for product in group.values("product")):
-        yield Seen(("gpu", "multiNodeNvlink"), True, "GPUCluster: draDriver.computeDomains.enabled")
+        yield SeenPools(("gpu", "multiNodeNvlink"), True, "GPUCluster: draDriver.computeDomains.enabled")
     yield from _taints(group)
-    yield Seen(("nodes", "count"), len(group.nodes), "nodes", len(group.nodes))
+    yield SeenPools(("nodes", "count"), len(group.nodes), "nodes", len(group.nodes))
     workload = _workload(group, beside)
     if workload is not None:
         yield workload
@@ -89,22 +89,22 @@ def fields_of(group: NodeGroup, beside: Beside, gpus: Gpus) -> Iterator[Seen | Q
     elif workload.value == "vm-vgpu":
         yield from _layout(group, "vgpu", beside.vgpu, _vgpu_devices)
     if group.in_all("feature.node.kubernetes.io/pci-15b3.present"):
-        yield Seen(("nic",), "mellanox", group.where("mellanox"), len(group.nodes))
+        yield SeenPools(("nic",), "mellanox", group.where("mellanox"), len(group.nodes))
 
 
 def is_sandboxed(group: NodeGroup) -> bool:
     return any(value in _SANDBOXED for value in group.values("workload"))
 
 
-def has_own_driver(group: NodeGroup) -> Seen | None:
+def has_own_driver(group: NodeGroup) -> SeenPools | None:
     """The driver is on the hosts: nobody puts one there."""
     found = group.values("driver.deploy")
     if found and set(found) <= {"pre-installed", "false"}:
-        return Seen(("driver", "source"), "preinstalled", group.where("driver.deploy"), sum(found.values()))
+        return SeenPools(("driver", "source"), "preinstalled", group.where("driver.deploy"), sum(found.values()))
     return None
 
 
-def driver_version(group: NodeGroup) -> Seen | None:
+def driver_version(group: NodeGroup) -> SeenPools | None:
     return _commonest(group, "driver", ("driver", "version"))
 
 
@@ -118,7 +118,7 @@ def driver_of(group: NodeGroup, drivers: tuple[KubernetesObject, ...]) -> Kubern
     return max(fitting, key=lambda row: (row[0], row[1]))[2] if fitting else None
 
 
-def _systems(group: NodeGroup) -> Iterator[Seen | Question]:
+def _systems(group: NodeGroup) -> Iterator[SeenPools | PoolQuestion]:
     called = next(iter(group.values("os.image")), "")
     why = f"the kubelet calls it `{called}`, which tells nothing here" if called else "no node says it"
     yield from _plain(group, "os.id", ("os", "id"), None, guess="ubuntu", why=why)
@@ -129,17 +129,17 @@ def _systems(group: NodeGroup) -> Iterator[Seen | Question]:
         found = group.values(what)
         total = sum(found.values())
         if len(found) > 1 and not (what == "kernel" and len(group.values("os.version")) > 1):
-            yield Seen(many, sorted(found), group.where(what), total)
+            yield SeenPools(many, sorted(found), group.where(what), total)
         elif found:
             value, witnesses = next(iter(found.items()))
-            yield Seen(one, value, group.where(what), witnesses)
+            yield SeenPools(one, value, group.where(what), witnesses)
         elif guess is not None:
-            yield Question(one, guess, "no node says it: neither Node Feature Discovery nor nodeInfo.osImage")
+            yield PoolQuestion(one, guess, "no node says it: neither Node Feature Discovery nor nodeInfo.osImage")
 
 
-def _commonest(group: NodeGroup, what: str, path: FieldPath) -> Seen | None:
+def _commonest(group: NodeGroup, what: str, path: FieldPath) -> SeenPools | None:
     for value, witnesses in group.values(what).items():
-        return Seen(path, value, group.where(what), witnesses)
+        return SeenPools(path, value, group.where(what), witnesses)
     return None
 
 
@@ -150,43 +150,45 @@ def _plain(
     default: str | None,
     guess: str | None = None,
     why: str = "no node says it",
-) -> Iterator[Seen | Question]:
+) -> Iterator[SeenPools | PoolQuestion]:
     found = group.values(what)
     if found and next(iter(found)) != default:
-        yield Seen(path, next(iter(found)), group.where(what), next(iter(found.values())))
+        yield SeenPools(path, next(iter(found)), group.where(what), next(iter(found.values())))
     elif not found and guess is not None:
-        yield Question(path, guess, why)
+        yield PoolQuestion(path, guess, why)
 
 
-def _runtime(group: NodeGroup) -> Iterator[Seen | Question]:
+def _runtime(group: NodeGroup) -> Iterator[SeenPools | PoolQuestion]:
     yield from _plain(group, "runtime", ("runtime", "name"), None, guess="containerd")
     if (version := _commonest(group, "runtime.version", ("runtime", "version"))) is not None:
         yield version
 
 
-def _gpus(group: NodeGroup, gpus: Gpus, beside: Beside) -> Iterator[Seen | Question]:
+def _gpus(group: NodeGroup, gpus: Gpus, beside: Beside) -> Iterator[SeenPools | PoolQuestion]:
     product, count = _commonest(group, "product", ("gpu", "product")), group.values("count")
     resource = next((found for node in group.nodes if (found := _passed_through(node, gpus)) is not None), None)
     path = ("gpu", "product")
     if product is not None:
         yield product
     elif resource is not None:
-        yield Seen(path, resource[0], f"capacity {resource[1]}", 1)
+        yield SeenPools(path, resource[0], f"capacity {resource[1]}", 1)
     else:
-        yield Question(path, _guessed(group, gpus, beside), "no node says it: GPU feature discovery does not run there")
+        yield PoolQuestion(
+            path, _guessed(group, gpus, beside), "no node says it: GPU feature discovery does not run there"
+        )
     path = ("gpu", "count")
     whole = {node.capacity["nvidia.com/gpu"] for node in group.nodes if "nvidia.com/gpu" in node.capacity}
     if count:
         value, witnesses = next(iter(count.items()))
-        yield Seen(path, _number(value), group.where("count"), witnesses)
+        yield SeenPools(path, _number(value), group.where("count"), witnesses)
     elif resource is not None and resource[2]:
-        yield Seen(path, _number(resource[2]), f"capacity {resource[1]}", 1)
+        yield SeenPools(path, _number(resource[2]), f"capacity {resource[1]}", 1)
     elif (alias := _aliased(group)) is not None:
-        yield Seen(path, alias[1], f"capacity nvidia.com/{alias[0]}", 1)
+        yield SeenPools(path, alias[1], f"capacity nvidia.com/{alias[0]}", 1)
     elif len(whole) == 1 and not _is_divided(group, beside) and (number := _number(whole.pop())):
-        yield Seen(path, number, "capacity nvidia.com/gpu", len(group.nodes))
+        yield SeenPools(path, number, "capacity nvidia.com/gpu", len(group.nodes))
     else:
-        yield Question(path, _named_gpus(group, beside), "no node says how many GPUs it has")
+        yield PoolQuestion(path, _named_gpus(group, beside), "no node says how many GPUs it has")
 
 
 def _guessed(group: NodeGroup, gpus: Gpus, beside: Beside) -> str:
@@ -245,53 +247,53 @@ def _number(text: str) -> int | None:
     return int(text) if text.isdigit() and 0 < int(text) < 1 << 16 else None
 
 
-def _taints(group: NodeGroup) -> Iterator[Seen]:
+def _taints(group: NodeGroup) -> Iterator[SeenPools]:
     """Those that all nodes have, in the order in which the first has them."""
     first, *others = group.nodes
     common = [taint for taint in first.taints if all(taint in node.taints for node in others)]
     if common:
         value = [{"key": key, **({"value": worth} if worth else {}), "effect": effect} for key, worth, effect in common]
-        yield Seen(("nodes", "taints"), value, "spec.taints", len(group.nodes))
+        yield SeenPools(("nodes", "taints"), value, "spec.taints", len(group.nodes))
 
 
-def _workload(group: NodeGroup, beside: Beside) -> Seen | None:
+def _workload(group: NodeGroup, beside: Beside) -> SeenPools | None:
     found = next(iter(group.values("workload")), None)
     if found not in _SANDBOXED:
         return None
     mode, total = group.values("cc"), len(group.nodes)
     if found == "vm-passthrough" and (group.values("kata") or beside.has_kata):
         if next(iter(mode), "off") not in ("off", ""):
-            return Seen(("workload",), "kata-confidential", group.where("cc"), total)
+            return SeenPools(("workload",), "kata-confidential", group.where("cc"), total)
         if "true" in group.values("kata"):
-            return Seen(("workload",), "kata", group.where("kata"), total)
-    return Seen(("workload",), found, group.where("workload"), total)
+            return SeenPools(("workload",), "kata", group.where("kata"), total)
+    return SeenPools(("workload",), found, group.where("workload"), total)
 
 
-def _confidential(group: NodeGroup) -> Iterator[Seen | Question]:
+def _confidential(group: NodeGroup) -> Iterator[SeenPools | PoolQuestion]:
     tee, mode = next(iter(group.values("tee")), None), next(iter(group.values("cc")), "on")
     if tee is None:
-        yield Question(("sandbox", "tee"), "snp", "no node says what protects it")
+        yield PoolQuestion(("sandbox", "tee"), "snp", "no node says what protects it")
     else:
-        yield Seen(("sandbox", "tee"), tee, group.where("tee"), len(group.nodes))
+        yield SeenPools(("sandbox", "tee"), tee, group.where("tee"), len(group.nodes))
     if mode != "on":
-        yield Seen(("sandbox", "ccMode"), mode, group.where("cc"), len(group.nodes))
+        yield SeenPools(("sandbox", "ccMode"), mode, group.where("cc"), len(group.nodes))
     if mode == "ppcie" and (alias := _aliased(group)) is not None:  # all GPUs of a node go to one pod
-        yield Seen(("sandbox", "gpusPerPod"), alias[1], f"capacity nvidia.com/{alias[0]}", 1)
+        yield SeenPools(("sandbox", "gpusPerPod"), alias[1], f"capacity nvidia.com/{alias[0]}", 1)
 
 
-def _mig(group: NodeGroup, beside: Beside) -> Iterator[Seen]:
+def _mig(group: NodeGroup, beside: Beside) -> Iterator[SeenPools]:
     yield from _layout(group, "mig", beside.mig, _mig_devices)
 
 
-def _layout(group: NodeGroup, what: str, own: Mapping[str, Any], devices: Any) -> Iterator[Seen]:
+def _layout(group: NodeGroup, what: str, own: Mapping[str, Any], devices: Any) -> Iterator[SeenPools]:
     found = next(iter(group.values(what)), None)
     if found is None:
         return
-    yield Seen(("gpu", what, "layout"), found, group.where(what), len(group.nodes))
+    yield SeenPools(("gpu", what, "layout"), found, group.where(what), len(group.nodes))
     if found in own:
         rows, where = own[found]
         if converted := [devices(row) for row in rows]:
-            yield Seen(("gpu", what, "devices"), converted, where)
+            yield SeenPools(("gpu", what, "devices"), converted, where)
 
 
 def _mig_devices(row: dict[str, Any]) -> dict[str, Any]:
@@ -304,7 +306,7 @@ def _vgpu_devices(row: dict[str, Any]) -> dict[str, Any]:
     return {"devices": row.get("devices", "all"), "vgpuDevices": row.get("vgpu-devices") or {}}
 
 
-def _sharing(group: NodeGroup, beside: Beside) -> Iterator[Seen]:
+def _sharing(group: NodeGroup, beside: Beside) -> Iterator[SeenPools]:
     name = next(iter(group.values("sharing")), beside.default_plugin)
     if name not in beside.plugin:
         return
@@ -326,7 +328,7 @@ def _sharing(group: NodeGroup, beside: Beside) -> Iterator[Seen]:
             made["renameByDefault"] = True
         if given.get("failRequestsGreaterThanOne") is True:
             made["failRequestsGreaterThanOne"] = True
-        yield Seen(("sharing", field), made, where)
+        yield SeenPools(("sharing", field), made, where)
 
 
 _SHIPPED = ("default-mig-parted-config", "default-gpu-clients", "vgpu-devices-config", "default-vgpu-devices-config")
@@ -335,7 +337,7 @@ _LARGEST = 1 << 18
 _KATA = ("kata-deploy", "cc-operator-daemon-install", "nvidia-kata-manager")
 
 
-def referred(snapshot: Snapshot, stack: Stack, layouts: frozenset[str]) -> Beside:
+def referred(snapshot: Snapshot, stack: DiscoveredStack, layouts: frozenset[str]) -> Beside:
     """`layouts` are those of MIG that the release brings: a profile names them."""
     maps = {
         str(body["metadata"]["name"]): body

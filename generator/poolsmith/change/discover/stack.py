@@ -14,7 +14,7 @@ from poolsmith.kubernetes.live.api_resources import (
     DEPLOYMENTS,
     NODES,
     RUNTIME_CLASSES,
-    Resource,
+    ApiResource,
 )
 
 if TYPE_CHECKING:
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
     from poolsmith.kubernetes.live.snapshot import KubernetesObject, Snapshot
 
-APPLICATIONS = Resource("argoproj.io/v1alpha1", "Application")
-HELM_RELEASES = Resource("helm.toolkit.fluxcd.io/v2", "HelmRelease")
-KUSTOMIZATIONS = Resource("kustomize.toolkit.fluxcd.io/v1", "Kustomization")
+APPLICATIONS = ApiResource("argoproj.io/v1alpha1", "Application")
+HELM_RELEASES = ApiResource("helm.toolkit.fluxcd.io/v2", "HelmRelease")
+KUSTOMIZATIONS = ApiResource("kustomize.toolkit.fluxcd.io/v1", "Kustomization")
 SOURCES = tuple(
-    Resource("source.toolkit.fluxcd.io/v1", kind) for kind in ("GitRepository", "HelmRepository", "OCIRepository")
+    ApiResource("source.toolkit.fluxcd.io/v1", kind) for kind in ("GitRepository", "HelmRepository", "OCIRepository")
 )
 EVERYWHERE = (
     NODES,
@@ -50,7 +50,7 @@ _OF_CLUSTER = re.compile(r"(?:^|/)output/clusters/([a-z0-9]([a-z0-9-]{0,61}[a-z0
 
 
 @record
-class Stack:
+class DiscoveredStack:
     """`kind` as the profile's `stack.kind`. `release` as its chart writes it, None where nothing tells it; `where` says
     which object told. `object` is the ClusterPolicy or GPUCluster. `exporter` is the hand-installed exporter's image
     tag. `has_discovery`: Node Feature Discovery came with the chart."""
@@ -68,7 +68,7 @@ class Stack:
     """The Application or HelmRelease that installs it."""
 
 
-def find_stack(snapshot: Snapshot) -> Stack | None:
+def find_stack(snapshot: Snapshot) -> DiscoveredStack | None:
     """None where neither an operator nor a device plugin's chart runs."""
     rows = list(_charts(snapshot))
     operator: tuple[KubernetesObject, str, str | None] | None
@@ -83,7 +83,7 @@ def find_stack(snapshot: Snapshot) -> Stack | None:
         body, _, version = operator
         instance = _labels(body).get(_INSTANCE)
         claims, policies = snapshot.items(GPU_CLUSTERS), snapshot.items(CLUSTER_POLICIES)
-        return Stack(
+        return DiscoveredStack(
             kind="gpu-cluster" if claims and not policies else "operator",
             release=version,
             where=_shown(body, told),
@@ -98,7 +98,7 @@ def find_stack(snapshot: Snapshot) -> Stack | None:
         return None
     body, _, version = plugin
     exporter = next((item for item, chart, _ in rows if chart == EXPORTER and item["kind"] == "DaemonSet"), None)
-    return Stack(
+    return DiscoveredStack(
         kind="device-plugin",
         release=version,
         where=_shown(body, f"label {_CHART}" if _CHART in _labels(body) else "the image's tag"),

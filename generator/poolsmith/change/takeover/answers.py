@@ -63,7 +63,7 @@ _LABEL = "example.com/gpu-pool"
 
 
 @record
-class Answers:
+class TakeoverAnswers:
     """Each is None where nobody said it. `system` is like `ubuntu 24.04`."""
 
     kubernetes: str | None = None
@@ -77,7 +77,7 @@ class Answers:
 
 
 def possible_drafts(
-    present: Present, tag: str, answers: Answers, around: Surroundings, catalog: Catalog
+    present: Present, tag: str, answers: TakeoverAnswers, around: Surroundings, catalog: Catalog
 ) -> Iterator[ClusterDraft]:
     """One for each kind of nodes that the release knows, the commonest first; all are alike in what is known."""
     distributions = [answers.distribution] if answers.distribution else _commonest_first(catalog)
@@ -105,7 +105,7 @@ def folders_named(draft: ClusterDraft, values: dict[str, Any], catalog: Catalog,
 
 
 def _draft(
-    present: Present, tag: str, answers: Answers, around: Surroundings, nodes: tuple[str, str, str]
+    present: Present, tag: str, answers: TakeoverAnswers, around: Surroundings, nodes: tuple[str, str, str]
 ) -> ClusterDraft:
     distribution, runtime, system = nodes
     selectors = [_selector(item.data) for item in present.drivers]
@@ -129,7 +129,7 @@ def _draft(
 
 
 def cluster_profile(
-    present: Present, tag: str, answers: Answers, around: Surroundings, distribution: str, label: str | None
+    present: Present, tag: str, answers: TakeoverAnswers, around: Surroundings, distribution: str, label: str | None
 ) -> ProfileDraft:
     """What is the same for all nodes; `label` tells pools apart."""
     cluster = ProfileDraft(present.name)
@@ -184,7 +184,7 @@ def _selector(driver: Any) -> tuple[str, str]:
     return (str(pairs[0][0]), str(pairs[0][1])) if len(pairs) == 1 else ("", "")
 
 
-def _delivery(cluster: ProfileDraft, present: Present, answers: Answers, around: Surroundings) -> None:
+def _delivery(cluster: ProfileDraft, present: Present, answers: TakeoverAnswers, around: Surroundings) -> None:
     detected = around.engine.value if around.engine is not None else None
     engine = answers.engine or present.engine or detected
     _given(cluster, ("delivery", "engine"), engine, "argocd")

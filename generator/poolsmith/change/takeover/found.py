@@ -13,7 +13,7 @@ from poolsmith.fleet.profiles.fleet import PROFILES
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.gpu.catalog.stack_objects import OPERATOR
 from poolsmith.kubernetes.repository.argo_destination import target_of
-from poolsmith.kubernetes.repository.delivered import Installation, ValuesLayer
+from poolsmith.kubernetes.repository.delivered import ChartInstallation, ValuesLayer
 from poolsmith.kubernetes.repository.installed_charts import of_object
 from poolsmith.kubernetes.repository.manifest_files import CheckedTree
 from poolsmith.kubernetes.repository.model import model_of
@@ -74,7 +74,7 @@ class Present:
     """
 
     name: str
-    installation: Installation
+    installation: ChartInstallation
     engine: str | None
     drivers: tuple[CheckedDocument, ...] = ()
     policies: tuple[CheckedDocument, ...] = ()
@@ -117,7 +117,9 @@ def find_present(root: Path, source: Path, fallback: str) -> tuple[tuple[Present
     return _named(found), model.unknown
 
 
-def _completed(item: Installation, everything: CheckedTree, whole: CheckedTree, files: RepositoryFiles) -> Installation:
+def _completed(
+    item: ChartInstallation, everything: CheckedTree, whole: CheckedTree, files: RepositoryFiles
+) -> ChartInstallation:
     """With values that another unit of the cluster delivers, such as a ConfigMap that its kustomization makes."""
     if not item.unknown or item.document.kind != "HelmRelease":
         return item
@@ -125,7 +127,7 @@ def _completed(item: Installation, everything: CheckedTree, whole: CheckedTree, 
     return next(again, item)
 
 
-def _present(item: Installation, place: str, beside: Sequence[CheckedDocument], fallback: str) -> Present:
+def _present(item: ChartInstallation, place: str, beside: Sequence[CheckedDocument], fallback: str) -> Present:
     of_nvidia = [found for found in beside if found.api_version.startswith("nvidia.com/")]
     return Present(
         name=_name(place, fallback),
@@ -153,7 +155,7 @@ def _plain(model: RepositoryModel, yaml: Iterable[str], source: Path, fallback: 
                 if inner
                 else ValuesLayer(data, document.source)
             )
-            item = Installation(chart=OPERATOR_CHART, document=document, layers=(layer,))
+            item = ChartInstallation(chart=OPERATOR_CHART, document=document, layers=(layer,))
             found.append(Present(name=_name("", fallback), installation=item, engine=None))
     return found
 

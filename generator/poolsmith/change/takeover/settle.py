@@ -29,7 +29,7 @@ _BRANCH = re.compile(r"\d{3,4}")
 
 
 @record(kw_only=False)
-class Row:
+class SettledRow:
     """`value` of the chart becomes `field` of every pool, or of the cluster; None of a value that it can't hold."""
 
     value: Path
@@ -68,28 +68,30 @@ def _external(value: Any) -> str | None:
 
 _POLICY = ("driver", "upgradePolicy")
 _ROWS = (
-    Row(("nfd", "enabled"), ("nfd", "provider"), True, _external),
-    Row(("driver", "repository"), ("driver", "repository"), False, _text),
-    Row(("driver", "kernelModuleType"), ("driver", "kernelModuleType"), False, _text),
-    Row(("driver", "useOpenKernelModules"), ("driver", "kernelModuleType"), False, _open),
-    Row(("driver", "rdma", "enabled"), ("driver", "rdma"), False, _true),
-    Row(("driver", "rdma", "useHostMofed"), ("driver", "useHostMofed"), False, _true),
-    Row(("gds", "enabled"), ("driver", "gds"), False, _true),
-    Row(("gdrcopy", "enabled"), ("driver", "gdrcopy"), False, _true),
-    Row(("hostPaths", "driverInstallDir"), ("driver", "installDir"), False, _text),
-    Row(("driver", "licensingConfig", "secretName"), ("driver", "vgpu", "licensingSecret"), False, _text),
-    Row(("driver", "licensingConfig", "configMapName"), ("driver", "vgpu", "licensingConfigMap"), False, _text),
-    Row((*_POLICY, "autoUpgrade"), (*_POLICY, "autoUpgrade"), False, _flag),
-    Row((*_POLICY, "maxParallelUpgrades"), (*_POLICY, "maxParallelUpgrades"), False, _number),
-    Row((*_POLICY, "maxUnavailable"), (*_POLICY, "maxUnavailable"), False, _amount),
-    Row((*_POLICY, "waitForCompletion", "podSelector"), (*_POLICY, "waitForCompletion", "podSelector"), False, _text),
+    SettledRow(("nfd", "enabled"), ("nfd", "provider"), True, _external),
+    SettledRow(("driver", "repository"), ("driver", "repository"), False, _text),
+    SettledRow(("driver", "kernelModuleType"), ("driver", "kernelModuleType"), False, _text),
+    SettledRow(("driver", "useOpenKernelModules"), ("driver", "kernelModuleType"), False, _open),
+    SettledRow(("driver", "rdma", "enabled"), ("driver", "rdma"), False, _true),
+    SettledRow(("driver", "rdma", "useHostMofed"), ("driver", "useHostMofed"), False, _true),
+    SettledRow(("gds", "enabled"), ("driver", "gds"), False, _true),
+    SettledRow(("gdrcopy", "enabled"), ("driver", "gdrcopy"), False, _true),
+    SettledRow(("hostPaths", "driverInstallDir"), ("driver", "installDir"), False, _text),
+    SettledRow(("driver", "licensingConfig", "secretName"), ("driver", "vgpu", "licensingSecret"), False, _text),
+    SettledRow(("driver", "licensingConfig", "configMapName"), ("driver", "vgpu", "licensingConfigMap"), False, _text),
+    SettledRow((*_POLICY, "autoUpgrade"), (*_POLICY, "autoUpgrade"), False, _flag),
+    SettledRow((*_POLICY, "maxParallelUpgrades"), (*_POLICY, "maxParallelUpgrades"), False, _number),
+    SettledRow((*_POLICY, "maxUnavailable"), (*_POLICY, "maxUnavailable"), False, _amount),
+    SettledRow(
+        (*_POLICY, "waitForCompletion", "podSelector"), (*_POLICY, "waitForCompletion", "podSelector"), False, _text
+    ),
     *(
-        Row((*_POLICY, there, name), (*_POLICY, here, name), False, kind)
+        SettledRow((*_POLICY, there, name), (*_POLICY, here, name), False, kind)
         for there, here in (("gpuPodDeletion", "podDeletion"), ("drain", "drain"))
         for name, kind in (("force", _flag), ("deleteEmptyDir", _flag), ("timeoutSeconds", _number))
     ),
-    Row((*_POLICY, "drain", "enable"), (*_POLICY, "drain", "enable"), False, _flag),
-    Row((*_POLICY, "drain", "podSelector"), (*_POLICY, "drain", "podSelector"), False, _text),
+    SettledRow((*_POLICY, "drain", "enable"), (*_POLICY, "drain", "enable"), False, _flag),
+    SettledRow((*_POLICY, "drain", "podSelector"), (*_POLICY, "drain", "podSelector"), False, _text),
 )
 _WAIT = (*_POLICY, "waitForCompletion")
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path as Folder
 
-    from poolsmith.change.takeover.answers import Answers
+    from poolsmith.change.takeover.answers import TakeoverAnswers
     from poolsmith.change.takeover.draft import ClusterDraft, ProfileDraft
     from poolsmith.change.takeover.effective import Path
     from poolsmith.change.takeover.found import Present
@@ -235,7 +235,7 @@ class Takeover:
 
 
 def take_over(
-    root: Folder, source: Folder, answers: Answers, around: Surroundings, cluster: str | None, fallback: str
+    root: Folder, source: Folder, answers: TakeoverAnswers, around: Surroundings, cluster: str | None, fallback: str
 ) -> list[Takeover]:
     """One for each installation below `source`; `cluster` names the only one. Raises UsageError where there is none."""
     if not source.exists():
@@ -268,7 +268,9 @@ def take_over(
     return taken
 
 
-def _one(present: Present, answers: Answers, around: Surroundings, catalog: Catalog, planner: Planner) -> Takeover:
+def _one(
+    present: Present, answers: TakeoverAnswers, around: Surroundings, catalog: Catalog, planner: Planner
+) -> Takeover:
     known = catalog.releases.by_tag
     written = answers.release or present.installation.version
     tag = tag_of(written, known)
@@ -309,7 +311,7 @@ def _spelt(profile: ProfileDraft, path: tuple[str, ...]) -> str:
 def _nearest(
     present: Present,
     tag: str,
-    answers: Answers,
+    answers: TakeoverAnswers,
     around: Surroundings,
     catalog: Catalog,
     planner: Planner,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.change.drift.delivered import delivered_objects
 from poolsmith.core.record import record
 from poolsmith.fleet.operands.expansion import Maker
-from poolsmith.kubernetes.live.api_resources import SECRETS, Resource
+from poolsmith.kubernetes.live.api_resources import SECRETS, ApiResource
 from poolsmith.project.output.pools import TOOLKIT_FOLDER as TOOLKIT_BASE
 from poolsmith.project.output.smoke import render_smoke_tests
 
@@ -45,7 +45,7 @@ _BRINGERS = {
 
 
 @record(kw_only=False)
-class Expected:
+class ExpectedCluster:
     """One object. `file` is its path below the cluster's output, empty for what nobody commits; `through` the unit,
     chart or resource that brings it. What is `passing` may be absent: hooks, and pods that end."""
 
@@ -56,8 +56,8 @@ class Expected:
     passing: bool = False
 
     @property
-    def resource(self) -> Resource:
-        return Resource(str(self.body["apiVersion"]), str(self.body["kind"]))
+    def resource(self) -> ApiResource:
+        return ApiResource(str(self.body["apiVersion"]), str(self.body["kind"]))
 
     @property
     def pattern(self) -> str:
@@ -82,9 +82,11 @@ def shown(kind: str, name: str, namespace: str) -> str:
     return f"`{kind}/{name}`" + (f" in `{namespace}`" if namespace else "")
 
 
-def expected_objects(plan: ClusterPlan, prediction: Prediction, admission: Sequence[Manifest]) -> tuple[Expected, ...]:
+def expected_objects(
+    plan: ClusterPlan, prediction: Prediction, admission: Sequence[Manifest]
+) -> tuple[ExpectedCluster, ...]:
     """Each once, without Secrets; what is delivered counts before what the operator is predicted to make of it."""
-    found: dict[tuple[str, str, str, str], Expected] = {}
+    found: dict[tuple[str, str, str, str], ExpectedCluster] = {}
     for item in _all(plan, prediction, admission):
         if item.resource != SECRETS:
             found.setdefault((item.resource.group, item.resource.kind, item.namespace, item.pattern), item)
@@ -105,16 +107,16 @@ def _lasting(body: dict[str, Any]) -> dict[str, Any]:
     return {**body, "metadata": {**metadata, "labels": labels}}
 
 
-def _all(plan: ClusterPlan, prediction: Prediction, admission: Sequence[Manifest]) -> Iterator[Expected]:
+def _all(plan: ClusterPlan, prediction: Prediction, admission: Sequence[Manifest]) -> Iterator[ExpectedCluster]:
     left_out = {TOOLKIT_BASE}  # pools have their own variants of it, among what is made
     if is_delivered_from_elsewhere(plan):
         left_out.add(_DELIVERY)
     for item in delivered_objects(plan, prediction, admission):
         if item.unit not in left_out:
-            yield Expected(item.body, Bringer.DELIVERY if item.file else Bringer.CHART, item.unit, item.file)
+            yield ExpectedCluster(item.body, Bringer.DELIVERY if item.file else Bringer.CHART, item.unit, item.file)
     for made in prediction.installation.made:
-        yield Expected(_lasting(made.body), _BRINGERS[made.maker], made.through, passing=made.maker in _PASSING)
+        yield ExpectedCluster(_lasting(made.body), _BRINGERS[made.maker], made.through, passing=made.maker in _PASSING)
     for manifest in render_smoke_tests(plan, ()):
         for body in manifest.documents:
             if isinstance(body, dict) and "kind" in body:
-                yield Expected(body, Bringer.PERSON, "smoke", passing=True)
+                yield ExpectedCluster(body, Bringer.PERSON, "smoke", passing=True)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.change.verify.expected import Bringer, Expected, expected_objects
+from poolsmith.change.verify.expected import Bringer, ExpectedCluster, expected_objects
 from poolsmith.change.verify.node_facts import Known
 from poolsmith.core.diagnostics.diagnostic import Location, Span
 from poolsmith.core.sources.pod_template import mapping, mappings, pod_template_of
@@ -43,7 +43,7 @@ from poolsmith.kubernetes.live.api_resources import (
     SERVICES,
     WEBHOOKS,
     WORKLOADS,
-    Resource,
+    ApiResource,
 )
 from poolsmith.kubernetes.live.snapshot import State
 
@@ -174,7 +174,7 @@ class ClusterView:
         return self.plan.name
 
     @cached_property
-    def resources(self) -> tuple[Resource, ...]:
+    def resources(self) -> tuple[ApiResource, ...]:
         """The kinds to read."""
         return tuple(sorted({*ALWAYS, *(item.resource for item in self.expected)}))
 
@@ -184,7 +184,7 @@ class ClusterView:
         return tuple(sorted({item.namespace for item in self.expected if item.namespace}))
 
     @cached_property
-    def of_namespaces(self) -> frozenset[Resource]:
+    def of_namespaces(self) -> frozenset[ApiResource]:
         """Kinds that stand in namespaces, also those that only this cluster has."""
         return OF_NAMESPACES | {item.resource for item in self.expected if item.namespace}
 
@@ -227,7 +227,7 @@ class ClusterView:
                 found.setdefault(item.through, []).append(dict(mapping(pod.get("nodeSelector"))))
         return found
 
-    def place(self, item: Expected) -> Location:
+    def place(self, item: ExpectedCluster) -> Location:
         """The committed file that brings an object; the profile's stack for what no file has."""
         if item.file:
             return Location(span=Span(path=f"output/clusters/{self.name}/{item.file}"))
@@ -251,7 +251,7 @@ class LiveView:
     def __init__(self, cluster: ClusterView, snapshot: Snapshot) -> None:
         self.cluster = cluster.as_seen(snapshot)
         self.snapshot = snapshot
-        self._of: dict[tuple[Resource, str], dict[str, dict[str, Any]]] = {}
+        self._of: dict[tuple[ApiResource, str], dict[str, dict[str, Any]]] = {}
         for listed in snapshot.lists:
             for item in listed.items:
                 metadata = item["metadata"]
@@ -288,12 +288,12 @@ class LiveView:
         running = {pool.name: running_on(self.cluster.prediction, pool.name) for pool in self.cluster.plan.pools}
         return frozenset(name for name, names in running.items() if names & PLUGINS & ready)
 
-    def knows(self, item: Expected) -> bool:
+    def knows(self, item: ExpectedCluster) -> bool:
         """Whether an object that was not found is not there."""
         listed = self.snapshot.listed(item.resource)
         return listed is not None and listed.is_known and self._is_asked(item, listed.namespaces)
 
-    def waits_for_nodes(self, item: Expected) -> bool:
+    def waits_for_nodes(self, item: ExpectedCluster) -> bool:
         """Whether the operator makes it only for nodes that are not there: DaemonSets for those with GPUs, and what
         belongs to an NVIDIADriver for those that it selects. Source: NVIDIA/gpu-operator@v26.7.0:
         controllers/object_controls.go, internal/state/driver.go."""
@@ -306,11 +306,11 @@ class LiveView:
         return not any(matches(node.labels, selector) for node in self.nodes for selector in selectors)
 
     @staticmethod
-    def _is_asked(item: Expected, namespaces: tuple[str, ...]) -> bool:
+    def _is_asked(item: ExpectedCluster, namespaces: tuple[str, ...]) -> bool:
         return not item.namespace or not namespaces or item.namespace in namespaces
 
     @cached_property
-    def unread(self) -> tuple[tuple[Resource, str], ...]:
+    def unread(self) -> tuple[tuple[ApiResource, str], ...]:
         """Kinds that could not be read whole, and why: a snapshot may lack them, or have them of fewer namespaces."""
         found = []
         for resource in self.cluster.resources:
@@ -325,7 +325,7 @@ class LiveView:
                     found.append((resource, f"it was not read in {', '.join(lacks)}"))
         return tuple(found)
 
-    def find(self, item: Expected) -> tuple[dict[str, Any], ...]:
+    def find(self, item: ExpectedCluster) -> tuple[dict[str, Any], ...]:
         """The live objects of an expected one: several where its name has a part that only the server chooses."""
         there = self._of.get((item.resource, item.namespace), {})
         if "*" not in item.pattern:
@@ -334,7 +334,7 @@ class LiveView:
         return tuple(body for name, body in sorted(there.items()) if item.is_called(name))
 
     @cached_property
-    def known_as(self) -> dict[tuple[Resource, str, str], Expected]:
+    def known_as(self) -> dict[tuple[ApiResource, str, str], ExpectedCluster]:
         """What every live object that is expected is expected to be, by kind, namespace and name."""
         return {
             (item.resource, item.namespace, str(body["metadata"]["name"])): item
@@ -342,12 +342,12 @@ class LiveView:
             for body in self.find(item)
         }
 
-    def expected_as(self, body: dict[str, Any]) -> Expected | None:
+    def expected_as(self, body: dict[str, Any]) -> ExpectedCluster | None:
         """What a live object is expected to be; None for one that nobody expects."""
-        metadata, resource = body["metadata"], Resource(str(body["apiVersion"]), str(body["kind"]))
+        metadata, resource = body["metadata"], ApiResource(str(body["apiVersion"]), str(body["kind"]))
         return self.known_as.get((resource, str(metadata.get("namespace") or ""), str(metadata["name"])))
 
     @property
-    def known(self) -> Collection[tuple[Resource, str, str]]:
+    def known(self) -> Collection[tuple[ApiResource, str, str]]:
         """Every live object that is expected."""
         return self.known_as.keys()

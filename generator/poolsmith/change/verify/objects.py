@@ -26,7 +26,7 @@ from poolsmith.kubernetes.server.fields import Difference, differences, words
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from poolsmith.change.verify.expected import Expected
+    from poolsmith.change.verify.expected import ExpectedCluster
     from poolsmith.change.verify.live_view import LiveView
     from poolsmith.core.diagnostics import Diagnostic
 
@@ -38,7 +38,7 @@ _PRIVILEGES = frozenset(
 _TEMPLATE = "template"
 
 
-def additions(item: Expected, body: dict[str, Any], release: str | None) -> Iterator[Difference]:
+def additions(item: ExpectedCluster, body: dict[str, Any], release: str | None) -> Iterator[Difference]:
     """To one live object; `release` is the operator's, for the definitions of its resources."""
     if is_native(item.resource.group):
         yield from native_additions(item.body, body, _is_told_elsewhere)
@@ -119,12 +119,12 @@ def judge_objects(view: LiveView) -> Iterator[Diagnostic]:
         yield runs_another(view, release, by_release)
 
 
-def _all(item: Expected, body: dict[str, Any], release: str | None) -> Iterator[Difference]:
+def _all(item: ExpectedCluster, body: dict[str, Any], release: str | None) -> Iterator[Difference]:
     for one in (*differences(item.body, body), *additions(item, body, release)):
         yield from within(one)
 
 
-def _missing(view: LiveView, item: Expected) -> Diagnostic:
+def _missing(view: LiveView, item: ExpectedCluster) -> Diagnostic:
     who = _WHO[item.bringer].format(item.through)
     policy = item.resource in _ADMISSION
     message = f"{item.shown}, {who}, is not on cluster `{view.cluster.name}`"
@@ -132,7 +132,7 @@ def _missing(view: LiveView, item: Expected) -> Diagnostic:
     return diagnose(rule, message, view.cluster.place(item), subject=_subject(view, item, item.pattern))
 
 
-def _differs(view: LiveView, item: Expected, body: dict[str, Any], told: tuple[Difference, ...]) -> Diagnostic:
+def _differs(view: LiveView, item: ExpectedCluster, body: dict[str, Any], told: tuple[Difference, ...]) -> Diagnostic:
     called = str(body["metadata"]["name"])
     name = shown(item.resource.kind, called, item.namespace)
     parts = [_difference(one, item.body) for one in told[:_FEW]]
@@ -142,7 +142,7 @@ def _differs(view: LiveView, item: Expected, body: dict[str, Any], told: tuple[D
     return diagnose(rule, message, view.cluster.place(item), subject=_subject(view, item, called))
 
 
-def _subject(view: LiveView, item: Expected, name: str) -> str:
+def _subject(view: LiveView, item: ExpectedCluster, name: str) -> str:
     return view.cluster.subject(item.resource.kind, name, item.namespace)
 
 

@@ -19,7 +19,7 @@ from poolsmith.kubernetes.live.api_resources import PODS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.change.verify.expected import Expected
+    from poolsmith.change.verify.expected import ExpectedCluster
     from poolsmith.change.verify.live_view import LiveView
     from poolsmith.core.diagnostics import Diagnostic
     from poolsmith.kubernetes.live.snapshot import KubernetesObject
@@ -133,14 +133,14 @@ def judge_states(view: LiveView) -> Iterator[Diagnostic]:
                 yield diagnose(NOT_READY, f"{about} {text}", place, subject=subject)
 
 
-def _stopped(item: Expected, body: dict[str, Any]) -> Iterator[str]:
+def _stopped(item: ExpectedCluster, body: dict[str, Any]) -> Iterator[str]:
     given, held = (mapping(one["metadata"].get("annotations")) for one in (item.body, body))
     for key, (values, means) in read_stopped().annotations.items():
         if held.get(key) in values and given.get(key) != held[key]:
             yield f"has the annotation `{key}: {held[key]}`: {means}"
 
 
-def _wrong(item: Expected, body: dict[str, Any]) -> str:
+def _wrong(item: ExpectedCluster, body: dict[str, Any]) -> str:
     """The first that it says, the worst first; empty where all is well, and where it says nothing."""
     status = mapping(body.get("status"))
     if body["metadata"].get("deletionTimestamp") or status.get("phase") == "Terminating":

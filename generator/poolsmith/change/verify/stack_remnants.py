@@ -27,7 +27,7 @@ from poolsmith.kubernetes.live.api_resources import (
     RUNTIME_CLASSES,
     SERVICES,
     WEBHOOKS,
-    Resource,
+    ApiResource,
 )
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def judge_webhooks(view: LiveView) -> Iterator[Diagnostic]:
                 yield _finding(view, resource, body, why, fails=fails)
 
 
-def _finding(view: LiveView, resource: Resource, body: dict[str, Any], why: str, *, fails: bool) -> Diagnostic:
+def _finding(view: LiveView, resource: ApiResource, body: dict[str, Any], why: str, *, fails: bool) -> Diagnostic:
     called = str(body["metadata"]["name"])
     name = shown(resource.kind, called, "")
     effect = "each request that it is for is refused" if fails else "requests that it is for pass unseen"
@@ -215,6 +215,6 @@ def _is(item: dict[str, Any], namespace: str, name: str) -> bool:
     return (item["metadata"].get("namespace"), item["metadata"]["name"]) == (namespace, name)
 
 
-def _is_read(view: LiveView, resource: Resource, namespace: str) -> bool:
+def _is_read(view: LiveView, resource: ApiResource, namespace: str) -> bool:
     listed = view.snapshot.listed(resource)
     return listed is not None and listed.is_known and namespace in (listed.namespaces or (namespace,))

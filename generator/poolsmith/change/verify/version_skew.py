@@ -32,7 +32,7 @@ from poolsmith.kubernetes.schema.schemas import newest_kubernetes, schemas_for
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from poolsmith.change.verify.expected import Expected
+    from poolsmith.change.verify.expected import ExpectedCluster
     from poolsmith.change.verify.live_view import LiveView
     from poolsmith.core.diagnostics import Diagnostic
     from poolsmith.kubernetes.live.snapshot import KubernetesObject
@@ -91,7 +91,7 @@ def _kubelets(view: LiveView) -> Iterator[Diagnostic]:
 
 
 def _old_pods(
-    view: LiveView, item: Expected, body: KubernetesObject, pods: list[KubernetesObject], busy: frozenset[str]
+    view: LiveView, item: ExpectedCluster, body: KubernetesObject, pods: list[KubernetesObject], busy: frozenset[str]
 ) -> Iterator[Diagnostic]:
     """Pods that still run another image than their workload says. Those of drivers may, on nodes that are upgraded at
     this moment: nothing else waits for that. An image that neither it nor the prediction knows is told for itself."""
@@ -117,7 +117,7 @@ def _old_pods(
         yield _finding(view, message, "/spec/stack")
 
 
-def _toolkit(view: LiveView, item: Expected, body: dict[str, Any]) -> Iterator[Diagnostic]:
+def _toolkit(view: LiveView, item: ExpectedCluster, body: dict[str, Any]) -> Iterator[Diagnostic]:
     """A toolkit that was put on the cluster by hand, and is below what the release needs."""
     held = tag_of(_images(pod_template_of(body)).get(_TOOLKIT, ""))
     if not held or held == tag_of(_images(pod_template_of(item.body)).get(_TOOLKIT, "")):
@@ -172,7 +172,7 @@ def other_release(view: LiveView) -> str:
     return ""
 
 
-def follows_release(item: Expected) -> bool:
+def follows_release(item: ExpectedCluster) -> bool:
     """Whether an object is what the operator's release makes of it."""
     return item.bringer is Bringer.OPERATOR or (
         item.bringer is Bringer.CHART and item.through.partition(" ")[0] == OPERATOR_CHART

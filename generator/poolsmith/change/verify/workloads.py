@@ -33,10 +33,10 @@ from poolsmith.kubernetes.live.api_resources import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from poolsmith.change.verify.expected import Expected
+    from poolsmith.change.verify.expected import ExpectedCluster
     from poolsmith.change.verify.live_view import LiveView
     from poolsmith.core.diagnostics import Diagnostic
-    from poolsmith.kubernetes.live.api_resources import Resource
+    from poolsmith.kubernetes.live.api_resources import ApiResource
     from poolsmith.kubernetes.live.snapshot import KubernetesObject, Snapshot
 
 
@@ -190,7 +190,7 @@ def _unpredicted(view: LiveView) -> Iterator[Diagnostic]:
         yield _left_alone(view, shown(kind, name, namespace), (kind, namespace, name), pods)
 
 
-def _other_than_predicted(view: LiveView, item: Expected, body: KubernetesObject) -> Iterator[Diagnostic]:
+def _other_than_predicted(view: LiveView, item: ExpectedCluster, body: KubernetesObject) -> Iterator[Diagnostic]:
     """Of what is known by its name alone: pods that operands and hooks start."""
     template, live = pod_template_of(item.body), pod_template_of(body)
     if not item.passing or template is None or live is None:
@@ -219,7 +219,7 @@ def _other_than_its_owner(
 
 def _finding(
     view: LiveView,
-    resource: Resource,
+    resource: ApiResource,
     body: KubernetesObject,
     who: str,
     held: list[str],
@@ -290,7 +290,7 @@ def _subject(item: Any, namespace: str) -> tuple[str, str]:
 
 
 def _rights_finding(
-    view: LiveView, resource: Resource, place: tuple[str, str], role: str, subjects: list[str]
+    view: LiveView, resource: ApiResource, place: tuple[str, str], role: str, subjects: list[str]
 ) -> Diagnostic:
     namespace, name = place
     message = (

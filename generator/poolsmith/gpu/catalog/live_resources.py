@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from poolsmith.kubernetes.live.api_resources import Resource
+from poolsmith.kubernetes.live.api_resources import ApiResource
 
-CLUSTER_POLICIES = Resource("nvidia.com/v1", "ClusterPolicy")
-DRIVERS = Resource("nvidia.com/v1alpha1", "NVIDIADriver")
-GPU_CLUSTERS = Resource("nvidia.com/v1alpha1", "GPUCluster")
-CC_RUNTIMES = Resource("confidentialcontainers.org/v1beta1", "CcRuntime")
+CLUSTER_POLICIES = ApiResource("nvidia.com/v1", "ClusterPolicy")
+DRIVERS = ApiResource("nvidia.com/v1alpha1", "NVIDIADriver")
+GPU_CLUSTERS = ApiResource("nvidia.com/v1alpha1", "GPUCluster")
+CC_RUNTIMES = ApiResource("confidentialcontainers.org/v1beta1", "CcRuntime")

@@ -32,7 +32,7 @@ YAML_ENDINGS = (".yaml", ".yml")
 
 
 @record(kw_only=False)
-class Place:
+class SourcePlace:
     """Where something stands: below the top of the repository, and in folders that hold a part of it."""
 
     path: str
@@ -42,10 +42,10 @@ class Place:
         return f"{self.path}/ (or {self.short}/)"
 
 
-MANIFESTS = Place("assets", "operands")
-RENDERED = Place("internal/state/testdata/golden", "golden-driver")
-DEFINITIONS = Place("deployments/gpu-operator/crds", "crds")
-CHART = Place("deployments/gpu-operator", ".")
+MANIFESTS = SourcePlace("assets", "operands")
+RENDERED = SourcePlace("internal/state/testdata/golden", "golden-driver")
+DEFINITIONS = SourcePlace("deployments/gpu-operator/crds", "crds")
+CHART = SourcePlace("deployments/gpu-operator", ".")
 
 
 class OperatorRepository:
@@ -59,7 +59,7 @@ class OperatorRepository:
         self._files = self._bytes = 0
         self._objects: dict[str, list[FileObject]] = {}
 
-    def folder_of(self, place: Place) -> str | None:
+    def folder_of(self, place: SourcePlace) -> str | None:
         """The one of the place's two folders that is there."""
         paths = (place.path, place.short)
         return next((path for path in paths if os.path.isdir(self._root / path)), None)  # noqa: PTH112 - never raises

@@ -10,7 +10,7 @@ from poolsmith.core.sources.inner_text import InnerText
 from poolsmith.core.sources.pointer import join
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.gpu.catalog.stack_objects import OPERATOR
-from poolsmith.kubernetes.repository.delivered import Installation, ValuesLayer
+from poolsmith.kubernetes.repository.delivered import ChartInstallation, ValuesLayer
 from poolsmith.kubernetes.repository.manifest_files import LATER
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class FoundValues:
     `is_file`: they stand in a file of their own, and nothing says who reads it.
     """
 
-    installation: Installation
+    installation: ChartInstallation
     release: str | None
     fallback: str | None = None
     is_file: bool = False
@@ -117,7 +117,7 @@ def is_filled_later(text: str) -> bool:
     return "\n" not in text and any(mark in text for mark in _FILLED_LATER)
 
 
-def values_of(installations: Iterable[Installation], fallback: str | None) -> Iterator[FoundValues]:
+def values_of(installations: Iterable[ChartInstallation], fallback: str | None) -> Iterator[FoundValues]:
     """Those of the gpu-operator chart; `fallback` is the release of those that name none that is recorded."""
     for item in installations:
         if item.chart in OPERATOR:
@@ -144,7 +144,7 @@ def values_file(
 
 def _file(document: CheckedDocument, values: dict[str, Any], pointer: str, release: str | None) -> FoundValues:
     layer = ValuesLayer(values, document.source, pointer)
-    item = Installation(chart=OPERATOR_CHART, document=document, pointer=pointer, version=None, layers=(layer,))
+    item = ChartInstallation(chart=OPERATOR_CHART, document=document, pointer=pointer, version=None, layers=(layer,))
     return FoundValues(installation=item, release=release, is_file=True)
 
 

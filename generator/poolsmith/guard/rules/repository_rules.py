@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.core.diagnostics.rule_engine import Rule
     from poolsmith.guard.rules.templates.labelled_nodes import LabelledNodes
-    from poolsmith.kubernetes.repository.delivered import Installation
+    from poolsmith.kubernetes.repository.delivered import ChartInstallation
 
 
-CHART_RULES: tuple[Rule[tuple[Installation, ...], Location], ...] = (
+CHART_RULES: tuple[Rule[tuple[ChartInstallation, ...], Location], ...] = (
     floating_version,
     kata_deploy_values,
     operator_twice_by_one_set,

@@ -28,7 +28,7 @@ from poolsmith.guard.ledger.privilege import Privilege, PrivilegeError
 from poolsmith.guard.ledger.reach import Reach, reach_of
 from poolsmith.guard.policies.policy_files import PRIVILEGES
 from poolsmith.guard.policies.revision import folder_with, tree_at
-from poolsmith.interface.report.audit import Audit, AuditCommit, HeldTime, Leave
+from poolsmith.interface.report.audit import AuditCommit, HeldTime, Leave, PrivilegeAudit
 from poolsmith.project.output.prediction import LEDGER
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class _Held:
     leave: Leave | None
 
 
-def audit(root: Path, since: str, until: str = "HEAD", clusters: Sequence[str] = ()) -> Audit:
+def audit(root: Path, since: str, until: str = "HEAD", clusters: Sequence[str] = ()) -> PrivilegeAudit:
     """`since` is a revision, or a day as year-month-day: the last commit before it. Raises UsageError, NoInputError."""
     git = Git(root, _FLAG)
     last = git.commit(until)
@@ -67,7 +67,7 @@ def audit(root: Path, since: str, until: str = "HEAD", clusters: Sequence[str] =
     reading.begin(history[0])
     for commit in history[1:]:
         reading.go_on(commit)
-    return Audit(
+    return PrivilegeAudit(
         since=history[0], until=history[-1], held=tuple(reading.finished()), not_evaluated=tuple(reading.problems)
     )
 

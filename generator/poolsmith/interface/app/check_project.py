@@ -83,7 +83,7 @@ def _judged(
     if memory is not None and (known := memory.result()) is not None:
         return known
     from poolsmith.interface.app.judge import judge  # all rules
-    from poolsmith.interface.app.run import NOTHING_KNOWN, Known, open_run
+    from poolsmith.interface.app.run import NOTHING_KNOWN, KnownResults, open_run
 
     run = open_run(
         root,
@@ -94,7 +94,7 @@ def _judged(
         first_supply=POLICY_WIDENING in judging.accepted,
         output_at=output_at,
     )
-    judged = judge(run, judging, Known(memory.clusters()) if memory is not None else NOTHING_KNOWN)
+    judged = judge(run, judging, KnownResults(memory.clusters()) if memory is not None else NOTHING_KNOWN)
     if memory is not None and judged.is_lasting:
         memory.keep(judged.result, judged.fresh)
     return judged.result

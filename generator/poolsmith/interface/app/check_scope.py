@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from poolsmith.core.diagnostics import Diagnostic
-    from poolsmith.kubernetes.repository.delivered import Installation, Unknown, ValuesLayer
+    from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
     from poolsmith.kubernetes.repository.model import RepositoryModel
     from poolsmith.kubernetes.repository.repository_files import Listed, RepositoryFile, RepositoryFiles
 
@@ -75,7 +75,7 @@ class Scope:
             is_of_flux and item.code == SCHEMA_VIOLATION.code and _LACKS in item.message
         )
 
-    def has_installation(self, item: Installation) -> bool:
+    def has_installation(self, item: ChartInstallation) -> bool:
         """Whether values of it, or the object that declares it, stand in files that are judged."""
         if self.only is None or item.document.path in self.only:
             return True
@@ -150,7 +150,7 @@ def judged_trees(model: RepositoryModel, scope: Scope) -> Iterator[tuple[Checked
     yield _tree(tuple(loose), model), _version(model.installations)
 
 
-def _version(installations: tuple[Installation, ...]) -> str | None:
+def _version(installations: tuple[ChartInstallation, ...]) -> str | None:
     found = {item.version for item in installations if item.chart in OPERATOR}
     return found.pop() if len(found) == 1 else None
 

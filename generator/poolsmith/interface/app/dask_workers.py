@@ -44,7 +44,7 @@ _CLOSING_SECONDS = 5.0
 
 
 @record
-class Seen:
+class SeenTasks:
     """What a process works with. `folders`: by which numbers the file system knows what a work reads and writes, and
     the profiles of each cluster; `shared` is a digest of the files that all clusters follow from.
 
@@ -58,7 +58,7 @@ class Seen:
     folders: tuple[int, ...]
     shared: str
 
-    def differs(self, other: Seen) -> str:
+    def differs(self, other: SeenTasks) -> str:
         """What an `other` process has otherwise; empty for nothing."""
         if other.folders != self.folders:
             return "it has another folder there: all must share one file system"
@@ -74,9 +74,9 @@ class Seen:
         return ""
 
 
-def seen(folders: tuple[Path, ...]) -> Seen:
+def seen(folders: tuple[Path, ...]) -> SeenTasks:
     """`folders` are the project's, and others that work reads and writes. Raises OSError where one is not there."""
-    return Seen(
+    return SeenTasks(
         poolsmith=__version__,
         python=".".join(platform.python_version_tuple()[:2]),
         catalog=Catalog().digest,
@@ -189,7 +189,7 @@ class Task:
     number: bytes
     work: bytes
     folders: tuple[Path, ...]
-    seen: Seen
+    seen: SeenTasks
 
 
 class _Worker:

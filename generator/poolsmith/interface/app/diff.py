@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from poolsmith.change.diff.change_findings import finding_changes, self_grants
 from poolsmith.change.diff.change_report import ChangeReport
 from poolsmith.change.diff.profile_changes import renamed_clusters
-from poolsmith.change.diff.sides import Pair, as_judged, both_sides, present_in_git
+from poolsmith.change.diff.sides import SidePair, as_judged, both_sides, present_in_git
 from poolsmith.change.diff.touched_clusters import cluster_names, may_extend, touched_bases
 from poolsmith.change.review.beside_output import HeadTree
 from poolsmith.core.diagnostics import Diagnostic, UsageError, sorted_unique
@@ -54,7 +54,7 @@ class SharedFindings:
     judge_changes: tuple[Diagnostic, ...]
 
 
-def shared_findings(sides: BothSides, judging: JudgingOptions, pairs: Iterable[Pair]) -> SharedFindings:
+def shared_findings(sides: BothSides, judging: JudgingOptions, pairs: Iterable[SidePair]) -> SharedFindings:
     """What a profile, a base or a policy file says wrong by itself, what stands in the output without a profile, and
     what the change does beside them. `pairs` are those that differ."""
     project = sides.after.project
@@ -70,7 +70,7 @@ def shared_findings(sides: BothSides, judging: JudgingOptions, pairs: Iterable[P
     )
 
 
-def _reviewed(sides: BothSides, pairs: tuple[Pair, ...]) -> Reviewed:
+def _reviewed(sides: BothSides, pairs: tuple[SidePair, ...]) -> Reviewed:
     """Profiles that do not differ say the same on both sides: they are read where that matters, and once."""
     head = None if sides.head is None else HeadTree(sides.head.files, frozenset(), is_checked_out=False)
     before, after = sides.before.project, sides.after.project
@@ -173,7 +173,7 @@ def _report(sides: BothSides, options: DiffOptions, progress: Progress) -> Chang
 
 
 def _compared(
-    sides: BothSides, work: Sequence[Pair], judging: JudgingOptions, jobs: int, progress: Progress
+    sides: BothSides, work: Sequence[SidePair], judging: JudgingOptions, jobs: int, progress: Progress
 ) -> list[PairResult]:
     if not work:
         return []
@@ -188,7 +188,7 @@ def _compared(
     return sorted(results, key=lambda item: item.name)
 
 
-def _pairs(sides: BothSides) -> list[Pair]:
+def _pairs(sides: BothSides) -> list[SidePair]:
     """The clusters of both sides, by the name that they have now; renamed ones are told by their content."""
     before, after, found = sides.before.project, sides.after.project, sides.touched
     then = {files.name: files for files in before.fleet.clusters} if sides.had_profiles else {}
@@ -209,12 +209,12 @@ def _pairs(sides: BothSides) -> list[Pair]:
             or (bool(bases) and may_extend(after.tree, files, bases))
         )
         older = then.get(renamed.get(name, name)) if is_touched else files
-        pairs.append(Pair(before=older, after=files, is_touched=is_touched))
-    pairs += [Pair(before=then[name], after=None) for name in gone if name not in renamed.values()]
+        pairs.append(SidePair(before=older, after=files, is_touched=is_touched))
+    pairs += [SidePair(before=then[name], after=None) for name in gone if name not in renamed.values()]
     return sorted(pairs, key=lambda pair: pair.name)
 
 
-def _chosen(pairs: Sequence[Pair], names: Sequence[str]) -> Iterator[Pair]:
+def _chosen(pairs: Sequence[SidePair], names: Sequence[str]) -> Iterator[SidePair]:
     known = {name for pair in pairs for name in pair.names}
     for name in names:
         if name not in known:

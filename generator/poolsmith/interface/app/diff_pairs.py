@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.change.diff.change_findings import finding_changes
 from poolsmith.change.diff.cluster_changes import BuiltCluster, Judges, cluster_diff, does_nothing, unknown_diff
-from poolsmith.change.diff.delivery_objects import Made, held_by_side, of_tree
+from poolsmith.change.diff.delivery_objects import MadeDelivery, held_by_side, of_tree
 from poolsmith.change.diff.departures import Handed
 from poolsmith.change.diff.object_changes import InstallationPairs
 from poolsmith.change.diff.profile_changes import renamed_pools
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.change.diff.change_report import ClusterDiff, OtherPoolChange
-    from poolsmith.change.diff.sides import Pair, Side
+    from poolsmith.change.diff.sides import Side, SidePair
     from poolsmith.core.diagnostics import Diagnostic
     from poolsmith.fleet.profiles.fleet import ClusterFiles
     from poolsmith.guard.policies.applied_policies import JudgingOptions
@@ -102,7 +102,7 @@ class PairResult:
     fixed: tuple[Diagnostic, ...]
 
 
-def diff_pairs(context: PairContext, batch: tuple[Pair, ...]) -> Iterator[PairResult]:
+def diff_pairs(context: PairContext, batch: tuple[SidePair, ...]) -> Iterator[PairResult]:
     """Each pair, in order."""
     project = context.after.project.beside(context.before.project)
     policies = project.judging_policies
@@ -113,7 +113,7 @@ def diff_pairs(context: PairContext, batch: tuple[Pair, ...]) -> Iterator[PairRe
             yield _compared(context, pair, judges)
 
 
-def _compared(context: PairContext, pair: Pair, judges: Judges) -> PairResult:
+def _compared(context: PairContext, pair: SidePair, judges: Judges) -> PairResult:
     today = context.judging.today
     before = judged_cluster(context.before, pair.before, today) if pair.before is not None else None
     after = judged_cluster(context.after, pair.after, today) if pair.after is not None else None
@@ -136,7 +136,7 @@ def _compared(context: PairContext, pair: Pair, judges: Judges) -> PairResult:
 
 
 def _others(
-    context: PairContext, pair: Pair, before: JudgedCluster | None, after: JudgedCluster | None
+    context: PairContext, pair: SidePair, before: JudgedCluster | None, after: JudgedCluster | None
 ) -> tuple[OtherPoolChange, ...]:
     older, newer = (side.seen if side is not None else None for side in (before, after))
     return cross_pool_changes(context.after.project, ClusterChange(pair.name, older, newer))
@@ -144,7 +144,7 @@ def _others(
 
 def _diff(
     context: PairContext,
-    pair: Pair,
+    pair: SidePair,
     before: JudgedCluster | None,
     after: JudgedCluster | None,
     judges: Judges,
@@ -163,7 +163,7 @@ def _diff(
 
 
 def _reviewed(
-    context: PairContext, pair: Pair, before: JudgedCluster | None, after: JudgedCluster | None
+    context: PairContext, pair: SidePair, before: JudgedCluster | None, after: JudgedCluster | None
 ) -> Iterator[Diagnostic]:
     """As `check --policies-from` does: a cluster of another name is a new one, and the old one is gone."""
     older, newer = (side.seen if side is not None else None for side in (before, after))
@@ -180,7 +180,7 @@ def _built(side: Side, judged: JudgedCluster | None) -> BuiltCluster | None:
     if judged is None or judged.seen is None or judged.run.tree is None:
         return None
     seen, tree = judged.seen, judged.run.tree
-    made = Made(files=judged.run.files or {}, objects=of_tree(tree, seen.plan))
+    made = MadeDelivery(files=judged.run.files or {}, objects=of_tree(tree, seen.plan))
     handed = Handed(generated=made.objects, held=held_by_side(side, seen.plan.name, made))
     return BuiltCluster(seen=seen, tree=tree, handed=handed)
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from poolsmith.interface.app.starter_files import RepositoryFile
+    from poolsmith.interface.app.starter_files import StarterFile
 
 _ADDRESS = "https://git.example.com/gpu.git"
 _BRANCH = "main"
@@ -237,7 +237,7 @@ def name_of(root: Path) -> str:
     return name if matches(DNS_LABEL, name) else _NAME
 
 
-def _refuse_links(root: Path, of_clusters: set[str], files: tuple[RepositoryFile, ...]) -> None:
+def _refuse_links(root: Path, of_clusters: set[str], files: tuple[StarterFile, ...]) -> None:
     """Before anything is written: folders that are links or files. Raises WriteError."""
     folders = [f"{PROFILES}/{SCHEMAS}", f"{POLICIES}/{SCHEMAS}", *sorted(of_clusters)]
     for folder in (*folders, *(file.path.rpartition("/")[0] for file in files if "/" in file.path)):
@@ -245,15 +245,15 @@ def _refuse_links(root: Path, of_clusters: set[str], files: tuple[RepositoryFile
             raise WriteError(problem.message)
 
 
-def _standing(root: Path, file: RepositoryFile) -> str | None:
+def _standing(root: Path, file: StarterFile) -> str | None:
     return next((path for path in (file.path, *file.others) if os.path.lexists(root / path)), None)
 
 
-def _stands(root: Path, file: RepositoryFile) -> bool:
+def _stands(root: Path, file: StarterFile) -> bool:
     return _standing(root, file) is not None
 
 
-def _lacking(root: Path, file: RepositoryFile) -> str:
+def _lacking(root: Path, file: StarterFile) -> str:
     """Lines that a file of the user's has not; nothing of one that can't be read, or names poolsmith already."""
     path = _standing(root, file) or file.path
     content = read_bytes(root / path, path, _MOST_BYTES)
@@ -268,7 +268,7 @@ def _lacking(root: Path, file: RepositoryFile) -> str:
     return "" if {" ".join(line.split()) for line in file.lines.splitlines()} <= present else file.lines
 
 
-def _found(around: Surroundings, cluster: str | None, engine: str | None, missing: list[RepositoryFile]) -> list[str]:
+def _found(around: Surroundings, cluster: str | None, engine: str | None, missing: list[StarterFile]) -> list[str]:
     """What a profile or a pipeline took from the repository, and from where."""
     found = []
     if cluster is not None and around.address is not None:
@@ -285,7 +285,7 @@ def _found(around: Surroundings, cluster: str | None, engine: str | None, missin
 def _to_fill(
     around: Surroundings,
     cluster: str | None,
-    missing: list[RepositoryFile],
+    missing: list[StarterFile],
     destination: ArgoDestination | None,
     *,
     is_told: bool,

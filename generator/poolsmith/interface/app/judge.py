@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.policies.applied_policies import JudgingOptions
     from poolsmith.interface.app.cluster_judgement import Sorted
     from poolsmith.interface.app.output_judgement import FleetJudgement
-    from poolsmith.interface.app.run import ClusterResult, GenerateResult, Known, Run, Totals
+    from poolsmith.interface.app.run import ClusterResult, GenerateResult, KnownResults, Run, Totals
     from poolsmith.project.run.project import Project
 
 _NO_OBJECTS = "Helm values and label lists hold no Kubernetes objects"
@@ -47,7 +47,7 @@ class Judged:
     is_lasting: bool
 
 
-def judge(run: Run, judging: JudgingOptions, known: Known = NOTHING_KNOWN) -> Judged:
+def judge(run: Run, judging: JudgingOptions, known: KnownResults = NOTHING_KNOWN) -> Judged:
     """Compare every generated folder, run every rule, and take the findings as the policies want them."""
     project = run.project
     totals = run.collect(judge_clusters, few=_FEW_CLUSTERS, known=known.results)

@@ -12,7 +12,7 @@ from poolsmith.interface.app.check_project import told_of
 from poolsmith.interface.app.generate import told, write
 from poolsmith.interface.app.judge import judge
 from poolsmith.interface.app.memory import JUDGING, recall
-from poolsmith.interface.app.run import EMPTY, GenerateResult, Known, open_run, write_and_judge_clusters
+from poolsmith.interface.app.run import EMPTY, GenerateResult, KnownResults, open_run, write_and_judge_clusters
 from poolsmith.project.run.facts import with_facts
 from poolsmith.project.run.run_options import Progress, silent
 
@@ -62,7 +62,7 @@ def run_project(
     if not generated.written:
         return OneRun(generated=generated, outcome=generated.outcome)
     judged_now = {item.name: item.judged for item in written.fresh if item.judged is not None}
-    judged = judge(run, judging, Known(results={**unchanged, **judged_now}))
+    judged = judge(run, judging, KnownResults(results={**unchanged, **judged_now}))
     if memory is not None and judged.is_lasting:
         memory.keep(judged.result, tuple(judged_now.values()))
     return OneRun(generated=generated, outcome=_together(generated.outcome, told_of(judged.result, judging)))

@@ -53,14 +53,14 @@ EMPTY: Mapping[str, ClusterResult] = MappingProxyType({})
 
 
 @record(kw_only=False)
-class Known:
+class KnownResults:
     """What others have found out: results of clusters by name, and what a review says of the changes of some."""
 
     results: Mapping[str, ClusterResult] = field(default_factory=dict)
     reviews: Mapping[str, tuple[Diagnostic, ...]] = field(default_factory=dict)
 
 
-NOTHING_KNOWN = Known()
+NOTHING_KNOWN = KnownResults()
 
 
 @record(frozen=False, kw_only=False)

@@ -22,13 +22,13 @@ from poolsmith.guard.policies.applied_policies import ACCEPTABLE, JudgingOptions
 from poolsmith.guard.policies.revision import base_at
 from poolsmith.interface.app.generate import compare_all, told, unwritten, write
 from poolsmith.interface.app.memory import cluster_names
-from poolsmith.interface.app.run import Known, open_run
+from poolsmith.interface.app.run import KnownResults, open_run
 from poolsmith.interface.app.shard_part import (
     CHECK,
     GENERATE,
-    Question,
     ShardError,
     ShardPart,
+    ShardQuestion,
     files_of,
     knows_grants,
     question,
@@ -106,7 +106,7 @@ _MOST_BYTES, _MOST_MORE = 32 << 20, 64 << 10
 
 
 @record(kw_only=False)
-class Merged:
+class MergedReports:
     """What the run over all clusters would have said. `is_current`: nothing that it was asked about is out of date."""
 
     outcome: Outcome
@@ -114,7 +114,7 @@ class Merged:
 
 
 @with_facts
-def merge(root: Path, paths: Sequence[Path], *, writes: bool = False, jobs: int = 1) -> Merged:
+def merge(root: Path, paths: Sequence[Path], *, writes: bool = False, jobs: int = 1) -> MergedReports:
     """The JSON reports of all shards of a run, over the files that they were made from.
 
     Shards of `generate` have written their clusters; what spans clusters is written now, which has to be asked for.
@@ -131,17 +131,17 @@ def merge(root: Path, paths: Sequence[Path], *, writes: bool = False, jobs: int 
             else f"--write is for shards of `generate`; these are of `{asked.work}`, which writes nothing"
         )
     if asked.work == CHECK:
-        return Merged(_checked(root, parts, asked, jobs))
+        return MergedReports(_checked(root, parts, asked, jobs))
     run = open_run(root, jobs=jobs)
     known = _known(run, parts, question(run.project, asked.work), jobs)
     if writes:
-        return Merged(told(run, write(run, lambda: known.results).result).outcome)
+        return MergedReports(told(run, write(run, lambda: known.results).result).outcome)
     totals = compare_all(run, known.results)
     result = told(run, unwritten(run, totals, totals.outcome()))
-    return Merged(result.outcome, result.is_current)
+    return MergedReports(result.outcome, result.is_current)
 
 
-def _checked(root: Path, parts: Sequence[ShardPart], asked: Question, jobs: int) -> Outcome:
+def _checked(root: Path, parts: Sequence[ShardPart], asked: ShardQuestion, jobs: int) -> Outcome:
     """By the day of the shard that was the last to begin."""
     try:
         days = {dt.date.fromisoformat(part.question.today) for part in parts}
@@ -197,12 +197,12 @@ def _whole(parts: Sequence[tuple[str, ShardPart]]) -> tuple[ShardPart, ...]:
     return tuple(by_number[number][1] for number in range(1, of + 1))
 
 
-_OF_A_RUN = tuple(item.name for item in fields(Question) if item.name != "today")
+_OF_A_RUN = tuple(item.name for item in fields(ShardQuestion) if item.name != "today")
 """What is the same in all shards. Days may differ: a run may begin before midnight."""
 _OF_FILES = ("tool", "catalog", "clusters", "shared")
 
 
-def _unlike(one: Question, other: Question, names: Iterable[str]) -> str:
+def _unlike(one: ShardQuestion, other: ShardQuestion, names: Iterable[str]) -> str:
     """What two questions have otherwise; empty for nothing."""
     for name in names:
         ours, theirs = getattr(one, name), getattr(other, name)
@@ -215,7 +215,7 @@ def _shown(value: Any) -> str:
     return f"`{one_line(printable(str(value)), _LONGEST)}`" if value not in ("", ()) else "none"
 
 
-def _known(run: Run, parts: Sequence[ShardPart], here: Question, jobs: int) -> Known:
+def _known(run: Run, parts: Sequence[ShardPart], here: ShardQuestion, jobs: int) -> KnownResults:
     """What the shards found out, once it is certain that they looked at these very files. Raises ShardError."""
     if unlike := _unlike(here, parts[0].question, _OF_A_RUN):
         raise ShardError(f"the shards are of other files, or of another poolsmith: {unlike}")
@@ -230,7 +230,7 @@ def _known(run: Run, parts: Sequence[ShardPart], here: Question, jobs: int) -> K
             if not knows_grants(item.result.judgement, grants):
                 raise ShardError(f"shard {part.shard} is damaged: {name} uses grants that there are none of")
             digests[name], results[name], reviews[name] = item.files, item.result, item.review
-    return Known(_with_facts(run, results, digests, jobs), reviews)
+    return KnownResults(_with_facts(run, results, digests, jobs), reviews)
 
 
 def _few(names: Sequence[str]) -> str:

@@ -127,7 +127,7 @@ class ShardError(PoolsmithError):
 
 
 @record
-class Question:
+class ShardQuestion:
     """What was asked: the same of all shards, but for the day.
 
     `clusters` is how many the project has, `shared` a digest of what all of them follow from, `base` the commit of
@@ -166,7 +166,7 @@ class ShardPart:
     """All that one shard found out."""
 
     shard: Shard
-    question: Question
+    question: ShardQuestion
     clusters: tuple[ClusterPart, ...]
 
 
@@ -174,7 +174,7 @@ _READER = RecordReader(
     (
         *(
             Shard,
-            Question,
+            ShardQuestion,
             ClusterPart,
             ShardPart,
             ClusterResult,
@@ -190,9 +190,9 @@ _READER = RecordReader(
 )
 
 
-def question(project: Project, work: str, **more: Any) -> Question:
+def question(project: Project, work: str, **more: Any) -> ShardQuestion:
     """Of a project as it stands; `more` are fields of a Question."""
-    return Question(
+    return ShardQuestion(
         tool=__version__,
         catalog=project.catalog.digest,
         work=work,
@@ -216,7 +216,7 @@ def with_beside(project: Project, digest: str, beside: tuple[str, ...]) -> str:
 def part_of(
     project: Project,
     shard: Shard,
-    asked: Question,
+    asked: ShardQuestion,
     files: Mapping[str, str],
     results: Iterable[ClusterResult],
     reviews: Mapping[str, tuple[Diagnostic, ...]],
@@ -269,7 +269,7 @@ def read_part(text: str, shown: str, clusters: int) -> ShardPart:
         raise ShardError(f"{shown} is no report of a shard; `--shard N/M --format json` prints one")
     try:
         shard = _READER.read(Shard, [held.get("number"), held.get("of")])
-        asked = _READER.read(Question, json.loads(_text(held, "question")))
+        asked = _READER.read(ShardQuestion, json.loads(_text(held, "question")))
         most = len(shard.part(range(clusters)))
         return ShardPart(shard=shard, question=asked, clusters=tuple(_parts(_text(held, "results"), asked.work, most)))
     except (ValueError, RecursionError, zlib.error) as error:

@@ -15,7 +15,7 @@ from poolsmith.interface.app.check_project import told_of
 from poolsmith.interface.app.generate import compare_all, told, unwritten, write
 from poolsmith.interface.app.judge import judge
 from poolsmith.interface.app.run import NOTHING_KNOWN, open_run
-from poolsmith.interface.app.shard_part import CHECK, COMPARE, GENERATE, Question, files_of, part_of, question
+from poolsmith.interface.app.shard_part import CHECK, COMPARE, GENERATE, ShardQuestion, files_of, part_of, question
 from poolsmith.project.run.facts import with_facts
 from poolsmith.project.run.run_options import Progress, silent
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Diagnostic
     from poolsmith.core.diagnostics.outcome import Outcome
     from poolsmith.interface.app.judge import Judged
-    from poolsmith.interface.app.run import ClusterResult, GenerateResult, Known, Run
+    from poolsmith.interface.app.run import ClusterResult, GenerateResult, KnownResults, Run
     from poolsmith.project.output.crew import Workers
     from poolsmith.project.run.run_options import Shard
 
@@ -81,7 +81,7 @@ class JudgedOutcome:
     judged: Judged
 
 
-def judged_outcome(run: Run, judging: JudgingOptions, known: Known = NOTHING_KNOWN) -> JudgedOutcome:
+def judged_outcome(run: Run, judging: JudgingOptions, known: KnownResults = NOTHING_KNOWN) -> JudgedOutcome:
     """As `check_project` tells it."""
     judged = judge(run, judging, known)
     return JudgedOutcome(outcome=told_of(judged.result, judging), judged=judged)
@@ -111,7 +111,7 @@ def run_for(
     )
 
 
-def question_of(run: Run, judging: JudgingOptions) -> Question:
+def question_of(run: Run, judging: JudgingOptions) -> ShardQuestion:
     """Of a check."""
     return question(
         run.project,
@@ -131,7 +131,7 @@ def _in_place(item: ClusterResult) -> ClusterResult:
 def _with_part(
     run: Run,
     shard: Shard,
-    asked: Question,
+    asked: ShardQuestion,
     files: Mapping[str, str],
     outcome: Outcome,
     fresh: Iterable[ClusterResult],

@@ -29,7 +29,7 @@ _OWNER_PLACES = ("CODEOWNERS", ".github/CODEOWNERS", "docs/CODEOWNERS", ".gitlab
 
 
 @record
-class RepositoryFile:
+class StarterFile:
     """`lines` are what a file that exists already should have; `others`: paths where one may stand instead."""
 
     path: str
@@ -39,7 +39,7 @@ class RepositoryFile:
     to_fill: str = ""
 
 
-def repository_files(around: Surroundings, branch: str) -> tuple[RepositoryFile, ...]:
+def repository_files(around: Surroundings, branch: str) -> tuple[StarterFile, ...]:
     """What the forge understands; without one that is known, no pipeline."""
     pipeline = {Forge.GITHUB: _github, Forge.GITLAB: _gitlab}.get(around.forge)
     return (
@@ -50,7 +50,7 @@ def repository_files(around: Surroundings, branch: str) -> tuple[RepositoryFile,
     )
 
 
-def _hooks(around: Surroundings) -> RepositoryFile:
+def _hooks(around: Surroundings) -> StarterFile:
     tool = around.tool
     if tool is not None:
         lines = f"  - repo: {tool.value}\n    rev: {tool.source}\n    hooks:\n" + "".join(
@@ -60,9 +60,7 @@ def _hooks(around: Surroundings) -> RepositoryFile:
     else:
         lines = "  - repo: local\n    hooks:\n" + "".join(_LOCAL.format(*hook) for hook in _HOOKS)
         note = "whatever poolsmith is on PATH; docs/ci.md of poolsmith has the hooks that install a commit of it"
-    return RepositoryFile(
-        path=".pre-commit-config.yaml", text=f"# pre-commit runs {note}.\nrepos:\n{lines}", lines=lines
-    )
+    return StarterFile(path=".pre-commit-config.yaml", text=f"# pre-commit runs {note}.\nrepos:\n{lines}", lines=lines)
 
 
 _HOOKS = (
@@ -80,12 +78,12 @@ _LOCAL = """\
 """
 
 
-def _github(around: Surroundings, branch: str) -> RepositoryFile:
+def _github(around: Surroundings, branch: str) -> StarterFile:
     text = Path(__file__).with_name("starter_github.yaml").read_text("utf-8")
     repository, commit = _tool(around)
     text = text.replace("branches: [main]", f'branches: ["{branch}"]')
     text = text.replace("uses: example/poolsmith", f"uses: {repository}").replace(f"@{_COMMIT}", f"@{commit}")
-    return RepositoryFile(path=".github/workflows/profiles.yaml", text=text, lines="", to_fill=_blanks(text))
+    return StarterFile(path=".github/workflows/profiles.yaml", text=text, lines="", to_fill=_blanks(text))
 
 
 def _tool(around: Surroundings) -> tuple[str, str]:
@@ -96,12 +94,12 @@ def _tool(around: Surroundings) -> tuple[str, str]:
     return tool.value.removeprefix("https://github.com/").removesuffix("/").removesuffix(".git"), tool.source
 
 
-def _gitlab(around: Surroundings, branch: str) -> RepositoryFile:
+def _gitlab(around: Surroundings, branch: str) -> StarterFile:
     del branch  # a merge request names its own
     text = Path(__file__).with_name("starter_gitlab.yaml").read_text("utf-8")
     address, commit = (around.tool.value, around.tool.source) if around.tool else ("<address of poolsmith>", _COMMIT)
     text = text.replace("https://git.example.com/poolsmith.git", address).replace(_COMMIT, commit)
-    return RepositoryFile(path=".gitlab-ci.yml", text=text, lines=text, to_fill=_blanks(text))
+    return StarterFile(path=".gitlab-ci.yml", text=text, lines=text, to_fill=_blanks(text))
 
 
 def _blanks(text: str) -> str:
@@ -110,7 +108,7 @@ def _blanks(text: str) -> str:
     return f"what stands in `<` and `>`, in lines {', '.join(numbers)}" if numbers else ""
 
 
-def _owners(forge: Forge) -> RepositoryFile:
+def _owners(forge: Forge) -> StarterFile:
     folder = {Forge.GITHUB: ".github/", Forge.GITLAB: ".gitlab/"}.get(forge, "")
     pipeline = "/.gitlab-ci.yml" if forge is Forge.GITLAB else "/.github/"
     rows = [
@@ -122,7 +120,7 @@ def _owners(forge: Forge) -> RepositoryFile:
     if folder != ".github/":
         rows.append((f"/{folder}CODEOWNERS", "@<those who answer for privileges>"))
     lines = "".join(f"# {pattern:<24} {owner}\n" for pattern, owner in rows)
-    return RepositoryFile(
+    return StarterFile(
         path=f"{folder}CODEOWNERS",
         text=f"{_OWNERS}{lines}",
         lines=lines,
@@ -136,10 +134,10 @@ _OWNERS = """\
 """
 
 
-def _attributes(forge: Forge) -> RepositoryFile:
+def _attributes(forge: Forge) -> StarterFile:
     attribute = "gitlab-generated" if forge is Forge.GITLAB else "linguist-generated"
     lines = "".join(f"{pattern} {attribute}\n" for pattern in FOLDED)
-    return RepositoryFile(path=".gitattributes", text=f"{_ATTRIBUTES}{lines}", lines=lines)
+    return StarterFile(path=".gitattributes", text=f"{_ATTRIBUTES}{lines}", lines=lines)
 
 
 _ATTRIBUTES = """\

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from poolsmith.change.diff.change_report import ChangeReport, ReleaseChangeKind, Revision
-from poolsmith.change.diff.sides import Pair, Side
+from poolsmith.change.diff.sides import Side, SidePair
 from poolsmith.change.upgrade_edits import Edit, Edits, changed_since, done_edits, driver_edits, release_edits
 from poolsmith.core.diagnostics import UsageError, WriteError, sorted_unique
 from poolsmith.core.record import record
@@ -124,7 +124,7 @@ def _compared(before: Project, after: Project, edits: Edits, options: UpgradeOpt
     from poolsmith.interface.app.diff_pairs import PairContext, diff_pairs  # on demand: all rules
 
     then, now = ({files.name: files for files in side.fleet.clusters} for side in (before, after))
-    pairs = tuple(Pair(before=then[name], after=now[name]) for name in edits.clusters)
+    pairs = tuple(SidePair(before=then[name], after=now[name]) for name in edits.clusters)
     after.beside(before)
     context = PairContext(
         before=Side(project=before, files={}),

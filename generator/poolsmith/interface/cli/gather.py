@@ -15,7 +15,7 @@ from poolsmith.interface.cli.terminal import write
 from poolsmith.interface.cli.verbs import Exit
 
 if TYPE_CHECKING:
-    from poolsmith.change.gather import Source
+    from poolsmith.change.gather import TeamSource
 
 
 @click.command("gather")
@@ -45,8 +45,8 @@ def command(sources: tuple[str, ...], check: bool, root: Path) -> int:
     return Exit.FINDINGS if check and found.changed else Exit.CLEAN
 
 
-def _source(text: str) -> Source:
-    from poolsmith.change.gather import Source
+def _source(text: str) -> TeamSource:
+    from poolsmith.change.gather import TeamSource
     from poolsmith.core.diagnostics import UsageError
 
     team, is_named, where = text.partition("=")
@@ -55,4 +55,4 @@ def _source(text: str) -> Source:
         raise UsageError(f"`{text}` names no team and folder: write TEAM=DIR, or TEAM=DIR@REV")
     if not Path(folder).is_dir():
         raise UsageError(f"{folder} is not a folder")
-    return Source(team=team, folder=Path(folder), revision=revision or None)
+    return TeamSource(team=team, folder=Path(folder), revision=revision or None)

@@ -99,12 +99,12 @@ def command(
 def _taken(
     root: Path, source: Path, cluster: str | None, engine: str | None, given: dict[str, str | None]
 ) -> list[Takeover]:
-    from poolsmith.change.takeover.answers import Answers
+    from poolsmith.change.takeover.answers import TakeoverAnswers
     from poolsmith.change.takeover.take_over import take_over
     from poolsmith.interface.app.initialize import name_of
     from poolsmith.project.run.surroundings import look_around
 
-    answers = Answers(engine=engine, **{name: given[name] for name in _OF_NODES})
+    answers = TakeoverAnswers(engine=engine, **{name: given[name] for name in _OF_NODES})
     return take_over(root, source, answers, look_around(root), cluster, name_of(root))
 
 

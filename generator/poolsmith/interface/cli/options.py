@@ -89,9 +89,9 @@ def judged(
         return
     from poolsmith.core.diagnostics import sorted_unique
     from poolsmith.guard.policies.revision import MergedTree
-    from poolsmith.project.run.judged_tree import Subject, judged_tree
+    from poolsmith.project.run.judged_tree import JudgedSubject, judged_tree
 
-    with judged_tree(root, Subject(kind)) as tree:
+    with judged_tree(root, JudgedSubject(kind)) as tree:
         assert tree.files is not None, "only the work tree has none"
 
         def named(outcome: Outcome) -> Outcome:

@@ -56,7 +56,7 @@ class HeldTime:
 
 
 @record
-class Audit:
+class PrivilegeAudit:
     """`since` is what the time begins with, `until` its end; `not_evaluated`: files of commits that can't be read."""
 
     since: AuditCommit
@@ -87,16 +87,16 @@ _COLUMNS = (
 )
 
 
-def audit_json(audit: Audit, context: ReportContext) -> str:
+def audit_json(audit: PrivilegeAudit, context: ReportContext) -> str:
     return json.dumps({"version": 1, "tool": context.tool, **record_body(audit)}, indent=2) + "\n"
 
 
-def audit_csv(audit: Audit) -> str:
+def audit_csv(audit: PrivilegeAudit) -> str:
     """RFC 4180; no cell is a formula to a spreadsheet."""
     return csv_table(_COLUMNS, map(_cells, audit.held))
 
 
-def audit_markdown(audit: Audit) -> str:
+def audit_markdown(audit: PrivilegeAudit) -> str:
     """A table of each cluster; what nobody granted comes first."""
     lines = [f"# Privileges from {_commit_words(audit.since)} to {_commit_words(audit.until)}", ""]
     for cluster in dict.fromkeys(item.cluster for item in audit.held):

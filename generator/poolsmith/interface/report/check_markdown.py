@@ -37,7 +37,7 @@ def check_report(outcome: Outcome, context: ReportContext) -> str:
     ):
         if rest:
             items = tuple(_item(item, with_code=True) for item in rest)
-            parts.append(markdown_page.Part(title=title, items=items, is_folded=True))
+            parts.append(markdown_page.PagePart(title=title, items=items, is_folded=True))
     page = markdown_page.Page(
         marker="check",
         title=_title(outcome),
@@ -68,7 +68,7 @@ def _lead(outcome: Outcome) -> tuple[str, ...]:
     return (first, *skipped[:_MOST_SKIPPED])
 
 
-def _part(block: Block, docs: str) -> markdown_page.Part:
+def _part(block: Block, docs: str) -> markdown_page.PagePart:
     """The code of a rule leads to its page, where somebody has said where the pages are."""
     first = block.findings[0]
     title = f"{first.code} {first.name}"
@@ -76,7 +76,7 @@ def _part(block: Block, docs: str) -> markdown_page.Part:
         title = f"[{title}](<{docs}/rules.md#{first.code.lower()}-{first.name}>)"
     helps = {item.help for item in block.findings}
     is_one = len(helps) == 1 and len(block.findings) > 1 and None not in helps
-    return markdown_page.Part(
+    return markdown_page.PagePart(
         title=f"{_ICONS[block.severity]} {title}",
         lead_in=(f"{block.where}: {block.cluster_names}" if len(block.clusters) > 1 else "")
         + (f"{'; ' if len(block.clusters) > 1 else ''}help: {_one_line(first.help)}" if is_one else ""),
@@ -84,9 +84,9 @@ def _part(block: Block, docs: str) -> markdown_page.Part:
     )
 
 
-def _item(item: Diagnostic, *, with_code: bool = False, with_help: bool = True) -> markdown_page.Item:
+def _item(item: Diagnostic, *, with_code: bool = False, with_help: bool = True) -> markdown_page.PageItem:
     name = f"{item.severity.value} {item.code} {item.name}: " if with_code else ""
-    return markdown_page.Item(
+    return markdown_page.PageItem(
         words=f"{name}{item.message}",
         places=(str(item.primary.span),),
         details=(f"help: {_one_line(item.help)}",) if item.help and with_help else (),

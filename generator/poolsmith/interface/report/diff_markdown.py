@@ -55,9 +55,9 @@ def diff_report(change: ChangeReport, context: ReportContext) -> str:
     return markdown_page.fitted(page, MOST_BYTES)
 
 
-def _part(section: Section, *, is_short: bool) -> markdown_page.Part:
+def _part(section: Section, *, is_short: bool) -> markdown_page.PagePart:
     is_open = is_short or (section.part in _OPEN and not all(point.is_note for point in section.points))
-    return markdown_page.Part(
+    return markdown_page.PagePart(
         title=section.title[:1].upper() + section.title[1:],
         items=tuple(map(_item, section.points)),
         is_folded=not is_open,
@@ -65,9 +65,9 @@ def _part(section: Section, *, is_short: bool) -> markdown_page.Part:
     )
 
 
-def _item(point: Point) -> markdown_page.Item:
+def _item(point: Point) -> markdown_page.PageItem:
     clusters = (f"clusters: {', '.join(f'`{name}`' for name in point.clusters)}",) if len(point.clusters) > 1 else ()
-    return markdown_page.Item(
+    return markdown_page.PageItem(
         words=point.words,
         places=tuple(str(place.span) for place in point.places),
         details=(*clusters, *point.details),

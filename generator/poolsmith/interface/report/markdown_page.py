@@ -21,7 +21,7 @@ _FEW_DETAILS = 4
 
 
 @record
-class Item:
+class PageItem:
     """A sentence, the places that it is about, and further sentences. `mark` stands in front of it, and is ours."""
 
     words: str
@@ -31,11 +31,11 @@ class Item:
 
 
 @record
-class Part:
+class PagePart:
     """A heading of our own words and items. `is_folded`: all of them are; else those after the first few."""
 
     title: str
-    items: tuple[Item, ...]
+    items: tuple[PageItem, ...]
     is_folded: bool = False
     lead_in: str = ""
     """One sentence of users' words under the title."""
@@ -50,7 +50,7 @@ class Page:
     marker: str
     title: str
     lead: tuple[str, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[PagePart, ...]
     rest: str
     """The command that shows all."""
 
@@ -105,7 +105,7 @@ def _lines(page: Page, level: _Level) -> Iterator[str]:
         yield f"Not everything fits into a comment: {code(page.rest, _COMMAND)} shows all."
 
 
-def _part(part: Part, level: _Level) -> Iterator[str]:
+def _part(part: PagePart, level: _Level) -> Iterator[str]:
     count = f"{part.size or len(part.items):,}"
     if part.is_folded:
         yield from _fold(f"<b>{part.title}</b>: {count}", part, part.items, level.items, level)
@@ -122,7 +122,7 @@ def _part(part: Part, level: _Level) -> Iterator[str]:
         yield from _fold(f"{len(rest):,} more", part, rest, level.folded, level)
 
 
-def _fold(summary: str, part: Part, items: tuple[Item, ...], most: int, level: _Level) -> Iterator[str]:
+def _fold(summary: str, part: PagePart, items: tuple[PageItem, ...], most: int, level: _Level) -> Iterator[str]:
     if not most:
         yield f"{len(items):,} more."
         return
@@ -139,7 +139,7 @@ def _fold(summary: str, part: Part, items: tuple[Item, ...], most: int, level: _
     yield "</details>"
 
 
-def _item(item: Item, level: _Level, most: int) -> Iterator[str]:
+def _item(item: PageItem, level: _Level, most: int) -> Iterator[str]:
     most = min(most, level.details)
     places = ""
     if item.places:
@@ -152,7 +152,7 @@ def _item(item: Item, level: _Level, most: int) -> Iterator[str]:
         yield f"  - and {len(item.details) - most:,} more"
 
 
-def _is_cut(part: Part, level: _Level) -> bool:
+def _is_cut(part: PagePart, level: _Level) -> bool:
     most = level.details if part.is_folded else min(level.details, _FEW_DETAILS)
     return len(part.items) > level.items or any(
         len(item.details) > most or len(item.words) > level.letters for item in part.items

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @record(kw_only=False, order=True)
-class Resource:
+class ApiResource:
     """A kind by its group and version, as `apps/v1` and `DaemonSet`: two products have a ClusterPolicy."""
 
     api_version: str
@@ -50,37 +50,37 @@ class Resource:
         return f"{self.api_version} {self.kind}"
 
 
-NODES = Resource("v1", "Node")
-NAMESPACES = Resource("v1", "Namespace")
-PODS = Resource("v1", "Pod")
-DEFINITIONS = Resource("apiextensions.k8s.io/v1", "CustomResourceDefinition")
-SERVICES = Resource("v1", "Service")
-ENDPOINT_SLICES = Resource("discovery.k8s.io/v1", "EndpointSlice")
-ACCOUNTS = Resource("v1", "ServiceAccount")
-CONFIG_MAPS = Resource("v1", "ConfigMap")
-ROLE_BINDINGS = Resource("rbac.authorization.k8s.io/v1", "RoleBinding")
-CLUSTER_ROLES = Resource("rbac.authorization.k8s.io/v1", "ClusterRole")
-CLUSTER_ROLE_BINDINGS = Resource("rbac.authorization.k8s.io/v1", "ClusterRoleBinding")
+NODES = ApiResource("v1", "Node")
+NAMESPACES = ApiResource("v1", "Namespace")
+PODS = ApiResource("v1", "Pod")
+DEFINITIONS = ApiResource("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+SERVICES = ApiResource("v1", "Service")
+ENDPOINT_SLICES = ApiResource("discovery.k8s.io/v1", "EndpointSlice")
+ACCOUNTS = ApiResource("v1", "ServiceAccount")
+CONFIG_MAPS = ApiResource("v1", "ConfigMap")
+ROLE_BINDINGS = ApiResource("rbac.authorization.k8s.io/v1", "RoleBinding")
+CLUSTER_ROLES = ApiResource("rbac.authorization.k8s.io/v1", "ClusterRole")
+CLUSTER_ROLE_BINDINGS = ApiResource("rbac.authorization.k8s.io/v1", "ClusterRoleBinding")
 WEBHOOKS = (
-    Resource("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration"),
-    Resource("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration"),
+    ApiResource("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration"),
+    ApiResource("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration"),
 )
-SECRETS = Resource("v1", "Secret")
+SECRETS = ApiResource("v1", "Secret")
 """Never read, but for Helm's own records where somebody asks for them."""
-DAEMON_SETS = Resource("apps/v1", "DaemonSet")
-DEPLOYMENTS = Resource("apps/v1", "Deployment")
-REPLICA_SETS = Resource("apps/v1", "ReplicaSet")
+DAEMON_SETS = ApiResource("apps/v1", "DaemonSet")
+DEPLOYMENTS = ApiResource("apps/v1", "Deployment")
+REPLICA_SETS = ApiResource("apps/v1", "ReplicaSet")
 """Who really owns the pods of a Deployment."""
 WORKLOADS = (
     DAEMON_SETS,
     DEPLOYMENTS,
-    Resource("apps/v1", "StatefulSet"),
-    Resource("batch/v1", "CronJob"),
-    Resource("batch/v1", "Job"),
+    ApiResource("apps/v1", "StatefulSet"),
+    ApiResource("batch/v1", "CronJob"),
+    ApiResource("batch/v1", "Job"),
 )
-RUNTIME_CLASSES = Resource("node.k8s.io/v1", "RuntimeClass")
-POLICIES = Resource("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy")
-BINDINGS = Resource("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding")
+RUNTIME_CLASSES = ApiResource("node.k8s.io/v1", "RuntimeClass")
+POLICIES = ApiResource("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy")
+BINDINGS = ApiResource("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding")
 
 OF_NAMESPACES = frozenset(
     (
@@ -90,19 +90,19 @@ OF_NAMESPACES = frozenset(
         *(SERVICES, ENDPOINT_SLICES, ACCOUNTS),
         CONFIG_MAPS,
         ROLE_BINDINGS,
-        Resource("rbac.authorization.k8s.io/v1", "Role"),
-        Resource("resource.k8s.io/v1", "ResourceClaimTemplate"),
-        Resource("resource.k8s.io/v1beta2", "ResourceClaimTemplate"),
-        Resource("resource.k8s.io/v1beta1", "ResourceClaimTemplate"),
-        Resource("monitoring.coreos.com/v1", "ServiceMonitor"),
-        Resource("monitoring.coreos.com/v1", "PodMonitor"),
-        Resource("monitoring.coreos.com/v1", "PrometheusRule"),
-        Resource("argoproj.io/v1alpha1", "Application"),
-        Resource("argoproj.io/v1alpha1", "AppProject"),
-        Resource("helm.toolkit.fluxcd.io/v2", "HelmRelease"),
-        Resource("kustomize.toolkit.fluxcd.io/v1", "Kustomization"),
+        ApiResource("rbac.authorization.k8s.io/v1", "Role"),
+        ApiResource("resource.k8s.io/v1", "ResourceClaimTemplate"),
+        ApiResource("resource.k8s.io/v1beta2", "ResourceClaimTemplate"),
+        ApiResource("resource.k8s.io/v1beta1", "ResourceClaimTemplate"),
+        ApiResource("monitoring.coreos.com/v1", "ServiceMonitor"),
+        ApiResource("monitoring.coreos.com/v1", "PodMonitor"),
+        ApiResource("monitoring.coreos.com/v1", "PrometheusRule"),
+        ApiResource("argoproj.io/v1alpha1", "Application"),
+        ApiResource("argoproj.io/v1alpha1", "AppProject"),
+        ApiResource("helm.toolkit.fluxcd.io/v2", "HelmRelease"),
+        ApiResource("kustomize.toolkit.fluxcd.io/v1", "Kustomization"),
         *(
-            Resource("source.toolkit.fluxcd.io/v1", kind)
+            ApiResource("source.toolkit.fluxcd.io/v1", kind)
             for kind in ("GitRepository", "HelmRepository", "OCIRepository", "HelmChart", "Bucket")
         ),
     )
@@ -115,10 +115,10 @@ _GROUP = "rbac.authorization.k8s.io"
 
 
 def reading_roles(
-    resources: Collection[Resource],
+    resources: Collection[ApiResource],
     namespaces: Iterable[str],
     subject: tuple[str, str],
-    of_namespaces: Collection[Resource] = OF_NAMESPACES,
+    of_namespaces: Collection[ApiResource] = OF_NAMESPACES,
     *,
     everywhere: bool = False,
 ) -> tuple[dict[str, Any], ...]:
@@ -143,7 +143,7 @@ def reading_of_secrets(namespace: str, subject: tuple[str, str]) -> tuple[dict[s
     return role, {**binding, "roleRef": {**binding["roleRef"], "kind": "Role"}}
 
 
-def _role(name: str, resources: Collection[Resource]) -> dict[str, Any]:
+def _role(name: str, resources: Collection[ApiResource]) -> dict[str, Any]:
     by_group: dict[str, set[str]] = {}
     for item in resources:
         by_group.setdefault(item.group, set()).add(item.plural)

@@ -21,7 +21,7 @@ from poolsmith.kubernetes.live.api_resources import DEFINITIONS, ClusterError
 from poolsmith.kubernetes.live.snapshot import (
     HELM_RECORDS,
     SECRETS_OF_HELM,
-    Listed,
+    ListedObjects,
     Snapshot,
     State,
     helm_record,
@@ -31,7 +31,7 @@ from poolsmith.kubernetes.live.snapshot import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
 
-    from poolsmith.kubernetes.live.api_resources import Reading, Resource
+    from poolsmith.kubernetes.live.api_resources import ApiResource, Reading
     from poolsmith.kubernetes.live.snapshot import KubernetesObject
 
 MISSING = "reading a cluster needs kr8s, which is not installed; install poolsmith with its extra: `poolsmith[live]`"
@@ -55,9 +55,9 @@ class _Answer:
 
 
 def read_cluster(
-    resources: Iterable[Resource],
+    resources: Iterable[ApiResource],
     namespaces: Collection[str],
-    of_namespaces: Collection[Resource],
+    of_namespaces: Collection[ApiResource],
     how: Reading,
     now: str,
 ) -> Snapshot:
@@ -97,19 +97,21 @@ def _awaited(whole: Callable[[], Coroutine[Any, Any, Snapshot]]) -> Snapshot:
 
 
 async def _read(
-    resources: Iterable[Resource],
+    resources: Iterable[ApiResource],
     namespaces: Collection[str],
-    of_namespaces: Collection[Resource],
+    of_namespaces: Collection[ApiResource],
     how: Reading,
     now: str,
 ) -> Snapshot:
     server = await _Server.reached(how)
-    lists: list[Listed] = []
+    lists: list[ListedObjects] = []
     try:
         for resource in sorted(set(resources)):
             inside = tuple(sorted(set(namespaces))) if resource in of_namespaces else ()
             if server.failures >= _FAILURES:
-                lists.append(Listed(resource, State.FAILED, (), "not asked for: the lists before it failed", inside))
+                lists.append(
+                    ListedObjects(resource, State.FAILED, (), "not asked for: the lists before it failed", inside)
+                )
             else:
                 lists.append(await server.listed(resource, inside))
         if how.helm_namespaces:
@@ -182,15 +184,15 @@ class _Server:
         if session is not None:
             await session.aclose()
 
-    async def listed(self, resource: Resource, namespaces: tuple[str, ...]) -> Listed:
+    async def listed(self, resource: ApiResource, namespaces: tuple[str, ...]) -> ListedObjects:
         """All objects of a kind; what is refused or breaks off is said of the whole list."""
         try:
             served = await self._kinds(resource.api_version)
         except ClusterError as error:
-            return Listed(resource, State.FAILED, (), str(error), namespaces)
+            return ListedObjects(resource, State.FAILED, (), str(error), namespaces)
         place = None if served is None else served.get(resource.kind)
         if place is None:
-            return Listed(resource, State.ABSENT, (), "", namespaces)
+            return ListedObjects(resource, State.ABSENT, (), "", namespaces)
         plural, namespaced = place
         root = _root(resource.api_version)
         paths = [f"{root}/namespaces/{name}/{plural}" for name in namespaces] if namespaced and namespaces else []
@@ -200,33 +202,33 @@ class _Server:
             try:
                 found = await self._all_pages(path, light if resource == DEFINITIONS else dict)
             except ClusterError as error:
-                return Listed(resource, State.FAILED, tuple(items), str(error), namespaces)
+                return ListedObjects(resource, State.FAILED, tuple(items), str(error), namespaces)
             if isinstance(found, _Answer):
                 if found.status in (_UNAUTHORIZED, _FORBIDDEN):
                     reason = f"`list` of `{resource.named}` is not allowed: {_reason(found)}"
-                    return Listed(resource, State.FORBIDDEN, tuple(items), reason, namespaces)
+                    return ListedObjects(resource, State.FORBIDDEN, tuple(items), reason, namespaces)
                 if found.status == _NOT_FOUND:
                     continue
-                return Listed(resource, State.FAILED, tuple(items), _reason(found), namespaces)
+                return ListedObjects(resource, State.FAILED, tuple(items), _reason(found), namespaces)
             items += [{**item, "apiVersion": resource.api_version, "kind": resource.kind} for item in found]
         items.sort(key=lambda item: (str(item["metadata"].get("namespace") or ""), item["metadata"]["name"]))
-        return Listed(resource, State.READ, tuple(items), "", namespaces)
+        return ListedObjects(resource, State.READ, tuple(items), "", namespaces)
 
-    async def helm_records(self, namespaces: tuple[str, ...]) -> Listed:
+    async def helm_records(self, namespaces: tuple[str, ...]) -> ListedObjects:
         """Helm's own records in some namespaces; of each Secret only what `helm_record` keeps."""
         items: list[KubernetesObject] = []
         for namespace in namespaces:
             try:
                 found = await self._all_pages(f"/api/v1/namespaces/{namespace}/secrets", helm_record, SECRETS_OF_HELM)
             except ClusterError as error:
-                return Listed(HELM_RECORDS, State.FAILED, tuple(items), str(error), namespaces)
+                return ListedObjects(HELM_RECORDS, State.FAILED, tuple(items), str(error), namespaces)
             if isinstance(found, _Answer):
                 refused = found.status in (_UNAUTHORIZED, _FORBIDDEN)
                 reason = f"`list` of `secrets` is not allowed: {_reason(found)}" if refused else _reason(found)
                 state = State.FORBIDDEN if refused else State.FAILED
-                return Listed(HELM_RECORDS, state, tuple(items), reason, namespaces)
+                return ListedObjects(HELM_RECORDS, state, tuple(items), reason, namespaces)
             items += found
-        return Listed(HELM_RECORDS, State.READ, tuple(items), "", namespaces)
+        return ListedObjects(HELM_RECORDS, State.READ, tuple(items), "", namespaces)
 
     async def _kinds(self, api_version: str) -> Mapping[str, tuple[str, bool]] | None:
         """By kind: its plural, and whether it stands in namespaces. None for a group that is not served."""

@@ -26,7 +26,7 @@ from poolsmith.core.diagnostics import UsageError
 from poolsmith.core.diagnostics.masking import masked_tree
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word
-from poolsmith.kubernetes.live.api_resources import Resource
+from poolsmith.kubernetes.live.api_resources import ApiResource
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -46,10 +46,10 @@ class State(StrEnum):
 
 
 @record(kw_only=False)
-class Listed:
+class ListedObjects:
     """One kind, of the whole cluster or of `namespaces`. `reason` is empty where all was read."""
 
-    resource: Resource
+    resource: ApiResource
     state: State
     items: tuple[KubernetesObject, ...] = ()
     reason: str = ""
@@ -68,18 +68,18 @@ class Snapshot:
     context: str
     server: str
     taken: str
-    lists: tuple[Listed, ...]
+    lists: tuple[ListedObjects, ...]
 
-    def listed(self, resource: Resource) -> Listed | None:
+    def listed(self, resource: ApiResource) -> ListedObjects | None:
         """None where nobody asked for the kind."""
         return next((item for item in self.lists if item.resource == resource), None)
 
-    def items(self, resource: Resource) -> tuple[KubernetesObject, ...]:
+    def items(self, resource: ApiResource) -> tuple[KubernetesObject, ...]:
         found = self.listed(resource)
         return () if found is None else found.items
 
     @property
-    def unread(self) -> Iterator[Listed]:
+    def unread(self) -> Iterator[ListedObjects]:
         """What was asked for and could not be read whole."""
         return (item for item in self.lists if not item.is_known)
 
@@ -168,10 +168,10 @@ def from_text(text: str, shown: str) -> Snapshot:
     return Snapshot(context=context, server=server, taken=taken, lists=tuple(_lists(body.get("lists"), shown)))
 
 
-def _lists(value: Any, shown: str) -> Iterable[Listed]:
+def _lists(value: Any, shown: str) -> Iterable[ListedObjects]:
     for item in value if isinstance(value, list) else ():
         try:
-            state, resource = State(item["state"]), Resource(str(item["apiVersion"]), str(item["kind"]))
+            state, resource = State(item["state"]), ApiResource(str(item["apiVersion"]), str(item["kind"]))
             reason, namespaces = str(item["reason"]), tuple(str(name) for name in item["namespaces"])
             kind = {"apiVersion": resource.api_version, "kind": resource.kind}
             objects = tuple({**kind, **one} for one in mappings(item["items"]) if _is_object(one))
@@ -180,7 +180,7 @@ def _lists(value: Any, shown: str) -> Iterable[Listed]:
             whole = False
         if not whole:
             raise UsageError(f"{shown} is a damaged snapshot: one of its `lists` has not the form of one")
-        yield Listed(resource, state, objects, reason, namespaces)
+        yield ListedObjects(resource, state, objects, reason, namespaces)
 
 
 def _is_object(item: dict[str, Any]) -> bool:
@@ -197,7 +197,7 @@ def light_definition(body: KubernetesObject, schemas_of: Collection[str]) -> Kub
     return {**body, "spec": {**spec, "versions": versions}}
 
 
-HELM_RECORDS = Resource("poolsmith/v1", "HelmRecord")
+HELM_RECORDS = ApiResource("poolsmith/v1", "HelmRecord")
 """No kind of Kubernetes: what is kept of a record, as if it were an object."""
 SECRETS_OF_HELM = {"labelSelector": "owner=helm,status=deployed", "fieldSelector": "type=helm.sh/release.v1"}
 """The query that lists them: of each release the revision that is deployed."""

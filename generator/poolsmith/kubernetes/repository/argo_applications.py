@@ -22,7 +22,7 @@ from poolsmith.core.sources.pod_template import mapping, mappings, word, words
 from poolsmith.core.sources.pointer import copied, value_at
 from poolsmith.core.sources.scalars import NotJsonError, resolve_plain
 from poolsmith.core.sources.source_file import SourceFile
-from poolsmith.kubernetes.repository.delivered import Delivered, Installation, Unknown, ValuesLayer, delivered
+from poolsmith.kubernetes.repository.delivered import ChartInstallation, Delivered, Unknown, ValuesLayer, delivered
 from poolsmith.kubernetes.repository.flux_releases import add_text, last
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def normal(path: str) -> str | None:
 
 def chart_installations(
     item: CheckedDocument, spec: Any, pointer: str, files: RepositoryFiles
-) -> Iterator[Installation]:
+) -> Iterator[ChartInstallation]:
     """Those of sources that name a chart of a registry."""
     sources = sources_of(spec, pointer, files)
     for source in sources:
@@ -76,7 +76,7 @@ def chart_installations(
             continue
         layers, unknown = helm_layers(item, source, sources, files)
         version = source.data.get("targetRevision")
-        yield Installation(
+        yield ChartInstallation(
             chart=last(chart),
             document=item,
             pointer=f"{source.pointer}/helm",

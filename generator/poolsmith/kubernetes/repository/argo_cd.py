@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from poolsmith.kubernetes.repository.argo_applications import ArgoSource
-    from poolsmith.kubernetes.repository.delivered import Installation
+    from poolsmith.kubernetes.repository.delivered import ChartInstallation
     from poolsmith.kubernetes.repository.flux import Identity
     from poolsmith.kubernetes.repository.kustomize.build import Build, Builder
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
@@ -46,7 +46,7 @@ class ArgoDelivery:
     place: str
     destination: str
     objects: tuple[Delivered, ...]
-    installations: tuple[Installation, ...]
+    installations: tuple[ChartInstallation, ...]
     unknown: tuple[Unknown, ...]
     taken: frozenset[Identity]
     folders: frozenset[str]
@@ -99,7 +99,7 @@ class _Cluster:
 
     destination: str
     objects: list[Delivered]
-    installations: list[Installation]
+    installations: list[ChartInstallation]
 
 
 class _Run:

@@ -18,7 +18,7 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mappings, word
 from poolsmith.core.sources.pointer import copied, value_at
 from poolsmith.kubernetes.repository.argo_applications import chart_installations, file_layer
-from poolsmith.kubernetes.repository.delivered import Installation, Unknown, ValuesLayer, below, merged
+from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer, below, merged
 from poolsmith.kubernetes.repository.flux_releases import GROUP, last, release_of
 from poolsmith.kubernetes.repository.manifest_files import LATER, Form
 
@@ -121,7 +121,7 @@ def brought_along(
     *,
     namespace: str | None = None,
     release_name: str | None = None,
-) -> Iterator[Installation]:
+) -> Iterator[ChartInstallation]:
     """The dependencies that the chart installs with its own values.yaml and `layers` on top of it."""
     own = file_layer(posixpath.join(chart.folder, VALUES_FILE), files)
     stacked = ((own,) if own is not None else ()) + layers
@@ -130,7 +130,7 @@ def brought_along(
         if not _is_on(dependency, values, stacked):
             continue
         parts = [part for layer in stacked if (part := _part(layer, dependency)) is not None]
-        yield Installation(
+        yield ChartInstallation(
             chart=dependency.name,
             document=dependency.document,
             pointer=dependency.pointer,
@@ -181,7 +181,9 @@ def _is_on(dependency: Dependency, values: dict[str, Any], layers: tuple[ValuesL
 _KINDS = ("kind: Application", "kind: HelmRelease")
 
 
-def templated_installations(paths: Iterable[str], files: RepositoryFiles, objects: Finder) -> Iterator[Installation]:
+def templated_installations(
+    paths: Iterable[str], files: RepositoryFiles, objects: Finder
+) -> Iterator[ChartInstallation]:
     """What the charts' templates among `paths` install, with versions that are literals."""
     for path in paths:
         file = files.file(path)
@@ -194,7 +196,7 @@ def templated_installations(paths: Iterable[str], files: RepositoryFiles, object
                 yield replace(item, version=None if is_open else item.version, unknown=(*item.unknown, unknown))
 
 
-def _declared(document: CheckedDocument, files: RepositoryFiles, objects: Finder) -> Iterator[Installation]:
+def _declared(document: CheckedDocument, files: RepositoryFiles, objects: Finder) -> Iterator[ChartInstallation]:
     if not document.is_object:
         return
     if document.kind == "Application" and document.api_version.startswith("argoproj.io/"):

@@ -178,7 +178,7 @@ class ValuesLayer:
 
 
 @record
-class Installation:
+class ChartInstallation:
     """`document` declares it, at `pointer`. `layers` are its values in the order in which Helm puts them on top of each
     other. `version` is as it is written, None where nothing says it; `release_name` and `namespace` likewise.
 

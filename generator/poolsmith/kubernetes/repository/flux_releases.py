@@ -13,7 +13,7 @@ from poolsmith.core.sources.inner_text import InnerText
 from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.core.sources.pointer import join, value_at
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
-from poolsmith.kubernetes.repository.delivered import Installation, Unknown, ValuesLayer
+from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
 from poolsmith.kubernetes.repository.manifest_files import is_encrypted
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class ChartSource:
     """A digest or a folder says which chart it is."""
 
 
-def release_of(item: CheckedDocument, objects: Finder) -> tuple[Installation, ChartSource] | None:
+def release_of(item: CheckedDocument, objects: Finder) -> tuple[ChartInstallation, ChartSource] | None:
     """An object that names no chart is a patch of another, whose name stands for the chart. None: it has no name."""
     spec = mapping(mapping(item.data).get("spec"))
     source = _chart(item, spec, objects)
@@ -62,7 +62,7 @@ def release_of(item: CheckedDocument, objects: Finder) -> tuple[Installation, Ch
     metadata = item.metadata
     namespace = word(spec.get("targetNamespace")) or word(metadata.get("namespace"))
     place = source.version_place or (None, "")
-    installation = Installation(
+    installation = ChartInstallation(
         chart=source.name,
         document=item,
         pointer="/spec/values",

@@ -20,7 +20,7 @@ from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import join
 from poolsmith.core.sources.scalars import NotJsonError, resolve_plain
 from poolsmith.kubernetes.repository.argo_applications import file_layer, normal
-from poolsmith.kubernetes.repository.delivered import Installation, Unknown, ValuesLayer
+from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
 from poolsmith.kubernetes.repository.flux_releases import last, layer_of_text
 from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
 from poolsmith.kubernetes.repository.node_template_marks import labels_at
@@ -69,7 +69,7 @@ class TerraformLabels:
         return self.document.source.locate(mark.pointer)
 
 
-def terraform_charts(text: str, path: str, files: RepositoryFiles) -> Iterator[Installation]:
+def terraform_charts(text: str, path: str, files: RepositoryFiles) -> Iterator[ChartInstallation]:
     """The `helm_release` resources of a file; nothing of a file that is no HCL. Computed charts are left out."""
     for block in _blocks(text, path):
         if block.kind == "resource" and block.labels[:1] == ("helm_release",):
@@ -101,7 +101,7 @@ def _document(block: HclBlock) -> TerraformDocument:
     return TerraformDocument(block.source.path, 0, block.data, block.source.text, places=block.source, title=title)
 
 
-def _installation(block: HclBlock, folder: str, files: RepositoryFiles) -> Installation | None:
+def _installation(block: HclBlock, folder: str, files: RepositoryFiles) -> ChartInstallation | None:
     data, document = block.data, _document(block)
     chart, repository = data.get("chart"), data.get("repository")
     if not isinstance(chart, str) or not chart or data.get("count") == 0:
@@ -117,7 +117,7 @@ def _installation(block: HclBlock, folder: str, files: RepositoryFiles) -> Insta
         if data.get(key) is not None
     ]
     is_fetched = chart.startswith("oci://") or (bool(repository) and not chart.startswith((".", "/")))
-    return Installation(
+    return ChartInstallation(
         chart=last(chart),
         document=document,
         pointer="/values" if "values" in data else "",
@@ -223,7 +223,7 @@ _MARKS = ("{{", "{%")
 _MOST_DEPTH = 20
 
 
-def ansible_charts(document: CheckedDocument, files: RepositoryFiles) -> Iterator[Installation]:
+def ansible_charts(document: CheckedDocument, files: RepositoryFiles) -> Iterator[ChartInstallation]:
     """Those of a playbook or a list of tasks; nothing of any other document. Computed charts are left out."""
     if isinstance(document.data, list):
         for pointer, task in _tasks(document.data, "", 0):
@@ -246,7 +246,7 @@ def _tasks(listed: list[Any], pointer: str, depth: int) -> Iterator[tuple[str, d
 
 def _ansible_installation(
     document: CheckedDocument, task: dict[str, Any], arguments: dict[str, Any], pointer: str, files: RepositoryFiles
-) -> Installation | None:
+) -> ChartInstallation | None:
     chart = _text(arguments.get("chart_ref"))
     if chart is None or _is_computed(chart) or arguments.get("release_state", arguments.get("state")) == "absent":
         return None
@@ -265,7 +265,7 @@ def _ansible_installation(
     is_local = chart.startswith((".", "/")) or files.is_folder(
         posixpath.normpath(posixpath.join(posixpath.dirname(document.path), chart))
     )
-    return Installation(
+    return ChartInstallation(
         chart=last(chart),
         document=document,
         pointer=join(pointer, key) if key in arguments else pointer,

@@ -16,7 +16,7 @@ from poolsmith.core.sources.pointer import value_at
 from poolsmith.core.sources.scalars import NotJsonError, resolve_plain
 from poolsmith.kubernetes.repository.argo_applications import file_layer, normal
 from poolsmith.kubernetes.repository.chart_folders import CHART_FILE, brought_along, chart_at
-from poolsmith.kubernetes.repository.delivered import Installation, Unknown, ValuesLayer
+from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
 from poolsmith.kubernetes.repository.flux_releases import GROUP as FLUX
 from poolsmith.kubernetes.repository.flux_releases import add_text, last, release_of
 from poolsmith.kubernetes.repository.manifest_files import LATER
@@ -36,7 +36,7 @@ def text_or_none(value: Any) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def k3s_chart(item: CheckedDocument, objects: Finder) -> Iterator[Installation]:
+def k3s_chart(item: CheckedDocument, objects: Finder) -> Iterator[ChartInstallation]:
     """A HelmChart of helm.cattle.io; a HelmChartConfig of its name comes on top of its values."""
     spec = mapping(item.data.get("spec"))
     chart = last(word(spec.get("chart")).removesuffix(".tgz"))
@@ -57,7 +57,7 @@ def k3s_chart(item: CheckedDocument, objects: Finder) -> Iterator[Installation]:
         if isinstance(key, str) and not any(sign in key for sign in "[]\\"):
             steps = tuple(key.split("."))
             layers.append(ValuesLayer(_scalar(value), item.source, f"/spec/set/{key.replace('/', '~1')}", steps))
-    yield Installation(
+    yield ChartInstallation(
         chart=chart,
         document=item,
         pointer="/spec/valuesContent",
@@ -80,7 +80,7 @@ def _scalar(value: Any) -> Any:
         return value
 
 
-def chart_proxy(item: CheckedDocument) -> Iterator[Installation]:
+def chart_proxy(item: CheckedDocument) -> Iterator[ChartInstallation]:
     """Of Cluster API: its chart goes into other clusters; `valuesTemplate` is a Go template."""
     spec = mapping(item.data.get("spec"))
     chart, text = word(spec.get("chartName")), word(spec.get("valuesTemplate"))
@@ -92,7 +92,7 @@ def chart_proxy(item: CheckedDocument) -> Iterator[Installation]:
         unknown.append(Unknown(item.source.locate("/spec/valuesTemplate"), "values of a template"))
     else:
         add_text(item.source, "/spec/valuesTemplate", text or None, layers, unknown)
-    yield Installation(
+    yield ChartInstallation(
         chart=last(chart),
         document=item,
         pointer="/spec/valuesTemplate",
@@ -107,7 +107,7 @@ def chart_proxy(item: CheckedDocument) -> Iterator[Installation]:
     )
 
 
-def inflated(item: CheckedDocument, folder: str, files: RepositoryFiles) -> Iterator[Installation]:
+def inflated(item: CheckedDocument, folder: str, files: RepositoryFiles) -> Iterator[ChartInstallation]:
     """`helmCharts` of a kustomization; inline values win over files, unless `valuesMerge` says otherwise."""
     home = word(value_at(item.data, ("helmGlobals", "chartHome")))
     for index, chart in enumerate(mappings(item.data.get("helmCharts"))):
@@ -125,7 +125,7 @@ def inflated(item: CheckedDocument, folder: str, files: RepositoryFiles) -> Iter
             layers = [inline] if merge == "replace" else [inline, *layers] if merge == "merge" else [*layers, inline]
         name = last(word(chart.get("name")))
         if name:
-            yield Installation(
+            yield ChartInstallation(
                 chart=name,
                 document=item,
                 pointer=f"{pointer}/valuesInline",
@@ -144,7 +144,7 @@ def _inside(*parts: str) -> str:
     return posixpath.normpath(posixpath.join(*parts))
 
 
-def fleet_chart(document: CheckedDocument, files: RepositoryFiles) -> Iterator[Installation]:
+def fleet_chart(document: CheckedDocument, files: RepositoryFiles) -> Iterator[ChartInstallation]:
     """A fleet.yaml of Rancher's Fleet, once for all clusters; customisations of some come on top for these."""
     data = mapping(document.data)
     folder = posixpath.dirname(document.path)
@@ -162,7 +162,7 @@ def fleet_chart(document: CheckedDocument, files: RepositoryFiles) -> Iterator[I
         if not chart:
             continue
         version_at = f"{pointer}/version" if text_or_none(own) else "/helm/version"
-        yield Installation(
+        yield ChartInstallation(
             chart=last(chart),
             document=document,
             pointer="/helm/values",
@@ -207,7 +207,7 @@ def _add_file(
         unknown.append(Unknown(item.source.locate(pointer), f"the values file `{path}` is not among the files"))
 
 
-def helmfile_releases(path: str, files: RepositoryFiles) -> Iterator[Installation]:
+def helmfile_releases(path: str, files: RepositoryFiles) -> Iterator[ChartInstallation]:
     """Releases of a helmfile.yaml, or of a template of one; only literals."""
     documents = [item for item in files.filled(path) if isinstance(item.data, dict)]
     listed = [entry for item in documents for entry in mappings(item.data.get("repositories"))]
@@ -216,7 +216,7 @@ def helmfile_releases(path: str, files: RepositoryFiles) -> Iterator[Installatio
         yield from _releases(document, urls, files)
 
 
-def _releases(document: CheckedDocument, urls: dict[str, str], files: RepositoryFiles) -> Iterator[Installation]:
+def _releases(document: CheckedDocument, urls: dict[str, str], files: RepositoryFiles) -> Iterator[ChartInstallation]:
     data = mapping(document.data)
     folder = posixpath.dirname(document.path)
     for index, release in enumerate(mappings(data.get("releases"))):
@@ -242,7 +242,7 @@ def _releases(document: CheckedDocument, urls: dict[str, str], files: Repository
         if release.get("secrets"):
             unknown.append(Unknown(document.source.locate(f"{pointer}/secrets"), "values that are secret"))
         version = text_or_none(release.get("version"))
-        yield Installation(
+        yield ChartInstallation(
             chart=last(chart),
             document=document,
             pointer=f"{pointer}/values",
@@ -277,7 +277,7 @@ class _Near:
 
 def of_object(
     item: CheckedDocument, tree: CheckedTree, whole: CheckedTree, files: RepositoryFiles
-) -> Iterator[Installation]:
+) -> Iterator[ChartInstallation]:
     """What an object of the cluster installs; `tree` are the objects beside it, `whole` those of all files."""
     group = item.api_version.partition("/")[0]
     if item.kind == "HelmRelease" and group == FLUX:
@@ -305,7 +305,7 @@ def of_object(
 
 def loose_installations(
     tree: CheckedTree, whole: CheckedTree, files: RepositoryFiles, used: Container[str], others: Iterable[str]
-) -> Iterator[Installation]:
+) -> Iterator[ChartInstallation]:
     """Of objects that stand alone, and of files that other tools read. `used` are files that have been counted,
     `others` those of the run whose names are not those of YAML."""
     for document in tree.documents:
@@ -330,7 +330,7 @@ def loose_installations(
 _ANSIBLE = "chart_ref"
 
 
-def of_other_languages(paths: Iterable[str], files: RepositoryFiles) -> Iterator[Installation]:
+def of_other_languages(paths: Iterable[str], files: RepositoryFiles) -> Iterator[ChartInstallation]:
     """Charts of files that are no YAML."""
     for path in paths:
         text = files.text(path) if path.endswith(".tf") else None

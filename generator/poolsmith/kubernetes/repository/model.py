@@ -23,7 +23,7 @@ from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, Chec
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from poolsmith.kubernetes.repository.delivered import Delivered, Installation, Unknown
+    from poolsmith.kubernetes.repository.delivered import ChartInstallation, Delivered, Unknown
     from poolsmith.kubernetes.repository.flux import Identity
     from poolsmith.kubernetes.repository.kustomize.build import Build
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
@@ -33,7 +33,7 @@ _ASSERT_ENDINGS = ("-assert.yaml", "-errors.yaml", "-error.yaml")
 
 
 @record(slots=False)
-class Delivery:
+class EngineDelivery:
     """What reaches one cluster. `place` is where it begins: a path, and a destination where there are several.
 
     `by_engine`: Flux or Argo CD says so; else it is what one kustomization brings, and nobody says to which cluster.
@@ -41,7 +41,7 @@ class Delivery:
 
     place: str
     objects: tuple[Delivered, ...]
-    installations: tuple[Installation, ...]
+    installations: tuple[ChartInstallation, ...]
     kustomizations: tuple[CheckedDocument, ...] = ()
     by_engine: bool = True
     refused: tuple[Unknown, ...] = ()
@@ -55,14 +55,14 @@ class RepositoryModel:
 
     files: RepositoryFiles
     documents: tuple[CheckedDocument, ...]
-    deliveries: tuple[Delivery, ...]
+    deliveries: tuple[EngineDelivery, ...]
     loose: CheckedTree
-    installations: tuple[Installation, ...]
+    installations: tuple[ChartInstallation, ...]
     unknown: tuple[Unknown, ...]
     parts: frozenset[str]
 
     @cached_property
-    def all_installations(self) -> tuple[Installation, ...]:
+    def all_installations(self) -> tuple[ChartInstallation, ...]:
         return (*(found for item in self.deliveries for found in item.installations), *self.installations)
 
 
@@ -83,8 +83,8 @@ class _Modelling:
         self.unknown: list[Unknown] = []
         self.taken: set[Identity] = set()
         self.kustomized: set[str] = set()
-        self.deliveries: list[Delivery] = []
-        self.alone: list[Installation] = []
+        self.deliveries: list[EngineDelivery] = []
+        self.alone: list[ChartInstallation] = []
 
     def model(self) -> RepositoryModel:
         parts = self._parts()
@@ -187,7 +187,7 @@ class _Modelling:
         builds = map(self.builder.folder, sorted(folders))
         return tuple(dict.fromkeys(item for build in builds for item in _certain(build)))
 
-    def _inflated(self, kustomizations: Iterable[CheckedDocument]) -> Iterator[Installation]:
+    def _inflated(self, kustomizations: Iterable[CheckedDocument]) -> Iterator[ChartInstallation]:
         for document in kustomizations:
             yield from inflated(document, posixpath.dirname(document.path), self.files)
 
@@ -195,7 +195,7 @@ class _Modelling:
         self,
         place: str,
         objects: Iterable[Delivered],
-        installations: Iterable[Installation] = (),
+        installations: Iterable[ChartInstallation] = (),
         kustomizations: tuple[CheckedDocument, ...] = (),
         *,
         refused: tuple[Unknown, ...] = (),
@@ -207,7 +207,7 @@ class _Modelling:
         for item in items:
             found += of_object(item, tree, self.whole, self.files)
         self.deliveries.append(
-            Delivery(
+            EngineDelivery(
                 place=place or ".",
                 objects=items,
                 installations=tuple(_as_far_as_built(item, refused) for item in found),
@@ -223,7 +223,7 @@ def _certain(build: Build) -> tuple[Unknown, ...]:
     return build.refused if len(build.unknown) == len(build.refused) else ()
 
 
-def _as_far_as_built(installation: Installation, refused: tuple[Unknown, ...]) -> Installation:
+def _as_far_as_built(installation: ChartInstallation, refused: tuple[Unknown, ...]) -> ChartInstallation:
     """What stands below a kustomization at which kustomize stops may lack what that one would have put on it."""
     paths = {installation.document.path, *(layer.source.path for layer in installation.layers)}
     folders = [posixpath.dirname(item.place.span.path) for item in refused]

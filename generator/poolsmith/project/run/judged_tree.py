@@ -39,7 +39,7 @@ _MOST_TOLD = 20
 _MOST_BYTES = 1 << 26
 
 
-class Subject(StrEnum):
+class JudgedSubject(StrEnum):
     """What is judged: the commit that is checked out (HEAD), what the next commit would have, or the files on disk."""
 
     COMMIT = "commit"
@@ -63,13 +63,13 @@ class JudgedTree:
 
 
 @contextmanager
-def judged_tree(root: Path, subject: Subject) -> Iterator[JudgedTree]:
+def judged_tree(root: Path, subject: JudgedSubject) -> Iterator[JudgedTree]:
     """The project as the subject has it. Raises UsageError where there is no repository or no commit."""
-    if subject is Subject.WORK_TREE:
+    if subject is JudgedSubject.WORK_TREE:
         yield JudgedTree(root=root, repository=root, name="the work tree")
         return
     git = Git(root, FLAG)
-    name, prefix, files = _committed(git) if subject is Subject.COMMIT else _staged(git)
+    name, prefix, files = _committed(git) if subject is JudgedSubject.COMMIT else _staged(git)
     own = {path.removeprefix(prefix): file for path, file in files.items() if path.startswith(prefix)}
     if not any(path.startswith(f"{PROFILES}/") for path in own):
         raise UsageError(f"{FLAG} {subject}: {name} has no folder `{PROFILES}` here")
@@ -78,7 +78,7 @@ def judged_tree(root: Path, subject: Subject) -> Iterator[JudgedTree]:
         check_out(git, folder, {path: file for path, file in own.items() if path.startswith(_FOLDERS)})
         for named in _beside(folder):
             check_out(git, folder, _below(own, named))
-        problems = () if subject is Subject.INDEX else tuple(_differing(git, own))
+        problems = () if subject is JudgedSubject.INDEX else tuple(_differing(git, own))
         untracked = _untracked(git)
         if untracked:
             name += f"; {counted(untracked, 'file')} of the work tree that git does not track are not judged"
@@ -109,7 +109,7 @@ def _staged(git: Git) -> tuple[str, str, Mapping[str, GitFile]]:
         mode, blob, stage = about.decode("ascii").split()
         path = os.fsdecode(name)
         if stage != "0":
-            raise UsageError(f"{FLAG} {Subject.INDEX}: `{printable(path)}` is not merged")
+            raise UsageError(f"{FLAG} {JudgedSubject.INDEX}: `{printable(path)}` is not merged")
         files[path] = GitFile(mode, blob)
     return "the index (what the next commit would have)", prefix, files
 

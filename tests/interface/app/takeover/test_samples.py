@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.change.takeover.answers import Answers
+from poolsmith.change.takeover.answers import TakeoverAnswers
 from poolsmith.change.takeover.take_over import take_over
 from poolsmith.core.diagnostics import UsageError
 from poolsmith.core.sources.yaml_reader import read_documents
@@ -29,7 +29,7 @@ CLUSTERS = sorted(folder.name for folder in OUTPUT.iterdir())
 def taken(tmp_path, name):
     repository = tmp_path / "was"
     shutil.copytree(OUTPUT / name, repository / "output/clusters" / name)
-    return repository, take_over(repository, repository, Answers(), look_around(repository), None, "x")
+    return repository, take_over(repository, repository, TakeoverAnswers(), look_around(repository), None, "x")
 
 
 def documents(path):

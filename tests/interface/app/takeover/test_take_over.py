@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from poolsmith.change.takeover.answers import Answers
+from poolsmith.change.takeover.answers import TakeoverAnswers
 from poolsmith.change.takeover.take_over import take_over
 from poolsmith.core.sources.yaml_reader import read_documents
 from poolsmith.core.sources.yaml_writer import emit
@@ -51,7 +51,7 @@ def repository(tmp_path, files):
 
 
 def taken(root, source=None, **answers):
-    return take_over(root, source or root, Answers(**answers), look_around(root), None, "x")
+    return take_over(root, source or root, TakeoverAnswers(**answers), look_around(root), None, "x")
 
 
 def spec(item, file="cluster"):

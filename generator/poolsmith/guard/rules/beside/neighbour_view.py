@@ -56,7 +56,7 @@ class NeighbourPool:
 
 
 @record
-class Match:
+class NeighbourMatch:
     """A template, and the pool whose nodes it describes: the pool label says so, or without one its name.
 
     `named` is the pool that has its name, whatever the label says.
@@ -85,7 +85,7 @@ class NeighbourView:
         return self.plan.cluster.spec.pool_label
 
     @cached_property
-    def matches(self) -> tuple[Match, ...]:
+    def matches(self) -> tuple[NeighbourMatch, ...]:
         """Each template of the files."""
         return tuple(map(self._match, node_templates(self.tree)))
 
@@ -94,12 +94,12 @@ class NeighbourView:
         """Templates whose pool is known."""
         return tuple((match.template, match.pool) for match in self.matches if match.pool is not None)
 
-    def _match(self, template: NodeTemplate) -> Match:
+    def _match(self, template: NodeTemplate) -> NeighbourMatch:
         called = [pool for pool in self.pools if not pool.called.isdisjoint(template.names)]
         named = called[0] if len(called) == 1 else None
         for mark in (*template.labels, *template.choices):
             if mark.key == self.pool_label and mark.value is not None:
                 found = next((pool for pool in self.pools if pool.plan.label_value == mark.value), None)
                 is_one = mark not in template.choices
-                return Match(template=template, pool=found if is_one else None, named=named)
-        return Match(template=template, pool=named, named=named)
+                return NeighbourMatch(template=template, pool=found if is_one else None, named=named)
+        return NeighbourMatch(template=template, pool=named, named=named)

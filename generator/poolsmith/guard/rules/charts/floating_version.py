@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.kubernetes.repository.delivered import Installation
+    from poolsmith.kubernetes.repository.delivered import ChartInstallation
 
 RULE = RuleInfo(
     code="PSM580",
@@ -38,7 +38,7 @@ _NEWEST = ("latest", "stable", "main", "master", "HEAD")
 _FEW = 6
 
 
-def check(installations: tuple[Installation, ...]) -> Iterator[Finding[Location]]:
+def check(installations: tuple[ChartInstallation, ...]) -> Iterator[Finding[Location]]:
     for item in installations:
         if item.chart in CHARTS and not item.is_locked and item.version_pointer and _is_text(item):
             why = _why((item.version or "").strip(), item)
@@ -51,7 +51,7 @@ def check(installations: tuple[Installation, ...]) -> Iterator[Finding[Location]
                 )
 
 
-def _is_text(item: Installation) -> bool:
+def _is_text(item: ChartInstallation) -> bool:
     """Whether what stands there is what the version is: no number, and no template that the reader left out."""
     if item.version:
         return True
@@ -59,7 +59,7 @@ def _is_text(item: Installation) -> bool:
     return not is_there or written in (None, "")
 
 
-def _why(said: str, item: Installation) -> str | None:
+def _why(said: str, item: ChartInstallation) -> str | None:
     """None where one release is told, or another tool puts it in later."""
     if not said:
         return f"no version of the chart {item.chart} is written: the newest one is taken, whichever that is"

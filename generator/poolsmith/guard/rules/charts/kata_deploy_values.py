@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.kubernetes.repository.delivered import Installation
+    from poolsmith.kubernetes.repository.delivered import ChartInstallation
 
 RULE = RuleInfo(
     code="PSM120",
@@ -37,7 +37,7 @@ _HIDDEN = ("x-", "_", ".", "$")
 """Keys that people hang anchors and comments on."""
 
 
-def check(installations: tuple[Installation, ...]) -> Iterator[Finding[Location]]:
+def check(installations: tuple[ChartInstallation, ...]) -> Iterator[Finding[Location]]:
     for item in installations:
         chart = read_chart(_CHART, item.version or "") if item.chart == _CHART else None
         if chart is None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.kubernetes.repository.argo_destination import ArgoTarget
-    from poolsmith.kubernetes.repository.delivered import Installation
+    from poolsmith.kubernetes.repository.delivered import ChartInstallation
 
 RULE = RuleInfo(
     code="PSM583",
@@ -37,8 +37,8 @@ RULE = RuleInfo(
 _FEW = 4
 
 
-def check(installations: tuple[Installation, ...]) -> Iterator[Finding[Location]]:
-    by_set: dict[tuple[str, int, ArgoTarget], dict[str, Installation]] = {}
+def check(installations: tuple[ChartInstallation, ...]) -> Iterator[Finding[Location]]:
+    by_set: dict[tuple[str, int, ArgoTarget], dict[str, ChartInstallation]] = {}
     for item in installations:
         document = item.document
         if document.kind != "Application" or item.chart not in OPERATOR:

@@ -31,7 +31,7 @@ _MADE = "setup discoveries"
 
 
 @record
-class Discovery:
+class FeatureDiscovery:
     """One installation. `tolerations` are its worker's, None where nobody can tell; they stand at `pointer`."""
 
     item: SetupObject
@@ -44,7 +44,7 @@ class Discovery:
         return self.item.place("/metadata/name" if self.item.own_name else self.pointer, note)
 
 
-def discoveries(view: SetupView) -> tuple[Discovery, ...]:
+def discoveries(view: SetupView) -> tuple[FeatureDiscovery, ...]:
     """In the order of the files; made once for a view."""
     found = view.made.get(_MADE)
     if found is None:
@@ -58,14 +58,14 @@ def installs_charts(view: SetupView) -> bool:
     return any(chart.name != OPERATOR_CHART for item in view.objects for chart in installed_charts(item, view))
 
 
-def _of(item: SetupObject, view: SetupView) -> Iterator[Discovery]:
+def _of(item: SetupObject, view: SetupView) -> Iterator[FeatureDiscovery]:
     if item.kind == "NodeFeatureDiscovery" and item.group in _OPERATORS:
-        yield Discovery(item=item, what=item.name, pointer="/metadata/name", tolerations=None)
+        yield FeatureDiscovery(item=item, what=item.name, pointer="/metadata/name", tolerations=None)
     elif item.kind == "Kustomization" and (pointer := _remote(item)) is not None:
-        yield Discovery(item=item, what=f"a base of {item.file}", pointer=pointer, tolerations=None)
+        yield FeatureDiscovery(item=item, what=f"a base of {item.file}", pointer=pointer, tolerations=None)
     elif item.kind == "DaemonSet" and _is_worker(item):
         pod = value_at(item.spec, ("template", "spec"))
-        yield Discovery(
+        yield FeatureDiscovery(
             item=item,
             what=item.name,
             pointer="/spec/template/spec/tolerations",
@@ -78,7 +78,7 @@ def _of(item: SetupObject, view: SetupView) -> Iterator[Discovery]:
                 keys = (*known.worker, "tolerations")
                 given = value_at(values, keys, MISSING)
                 unknown = given is MISSING and (chart.partial or chart.name != "node-feature-discovery")
-                yield Discovery(
+                yield FeatureDiscovery(
                     item=item,
                     what=f"the chart {chart.name} of {item.name}",
                     pointer=chart.pointer + "".join(f"/{key}" for key in keys),

@@ -24,7 +24,7 @@ from poolsmith.project.run.facts import with_facts
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from poolsmith.change.discover.proposal import Proposal, Row
+    from poolsmith.change.discover.proposal import PoolProposal, ProposalRow
     from poolsmith.interface.app.live.verify import Source
     from poolsmith.kubernetes.live.snapshot import Snapshot
 
@@ -75,7 +75,7 @@ def write_profiles(root: Path, found: Discovery) -> tuple[str, ...]:
     return tuple(texts)
 
 
-def _held_against(root: Path, proposal: Proposal, snapshot: Snapshot, source: Source) -> Discovery:
+def _held_against(root: Path, proposal: PoolProposal, snapshot: Snapshot, source: Source) -> Discovery:
     draft = proposal.draft
     texts = draft.texts()
     project = DraftProject(root=root, texts_of_profiles=texts)
@@ -118,7 +118,7 @@ def _held_against(root: Path, proposal: Proposal, snapshot: Snapshot, source: So
     )
 
 
-def _field(row: Row) -> DiscoveredField:
+def _field(row: ProposalRow) -> DiscoveredField:
     return DiscoveredField(
         profile=row.profile,
         field=".".join(row.path),

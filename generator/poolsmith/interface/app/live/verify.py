@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from poolsmith.core.diagnostics import Diagnostic
-    from poolsmith.kubernetes.live.api_resources import Reading, Resource
+    from poolsmith.kubernetes.live.api_resources import ApiResource, Reading
     from poolsmith.kubernetes.live.snapshot import Snapshot
 
 
@@ -55,9 +55,9 @@ class Source:
 
 def snapshot_of(
     source: Source,
-    resources: Iterable[Resource],
+    resources: Iterable[ApiResource],
     namespaces: Collection[str],
-    of_namespaces: Collection[Resource] = OF_NAMESPACES,
+    of_namespaces: Collection[ApiResource] = OF_NAMESPACES,
 ) -> Snapshot:
     """Raises UsageError, ClusterError, WriteError."""
     if source.file is not None:
