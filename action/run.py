@@ -134,7 +134,7 @@ def follow(run: Run) -> dict[str, object]:
         sarif = ("sarif",) if is_set("SARIF") else ()
         run.call("check", limit, *judged, reports=(*said, *sarif, *more))
     if "diff" in commands and base:
-        options = (limit, f"--base={base}", *allowed)
+        options = (limit, f"--base={base}", "--head=HEAD", *allowed)
         run.call("diff", *options, annotates="check" not in commands, reports=(*said, *more))
     return told(run, base)
 
