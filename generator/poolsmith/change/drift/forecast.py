@@ -1,8 +1,6 @@
-"""What a cluster's delivery engine will always show as out of sync, and what keeps it from that.
+"""Fields that a cluster's delivery engine will always show as out of sync, what cures each, and the report text.
 
-What keeps a field from being reported for ever: a value that is written out, or an entry that ignores it.
-
-Drift in sentences.
+A cure is a value that is written out, or an entry by which the engine ignores the field.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""Waivers, rule settings and enforcement that let more pass than those of the base.
+"""Waivers, rule settings, enforcement and entries of policies/supply.yaml that are less strict than those of the base.
 
-Sources and acceptances of policies/supply.yaml that the base does not have.
-
-An entry is no news where one entry of the base allows all that it does.
+An entry of a supply policy is not reported where one entry of the base allows all that it does.
 """
 
 from __future__ import annotations

@@ -1,10 +1,6 @@
-"""Nodes: in which pool each is, whether its facts are those of the profile, and what it lacks.
+"""Nodes of a cluster: the pool each belongs to, differences from its profile, labels and taints, and unusable GPUs.
 
-Labels and taints of a node that are otherwise than its pool needs them.
-
-In which pool each node is: the one that its label names, and the one that it is like.
-
-Nodes whose GPUs can't be used, as they and their operands say themselves.
+A node belongs to the pool that its label names; a node without the label is compared with what pools look like.
 """
 
 from __future__ import annotations

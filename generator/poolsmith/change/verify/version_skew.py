@@ -1,8 +1,4 @@
-"""Versions on a cluster that are too far apart: kubelets and server, pods and what their DaemonSet says.
-
-The release of the operator that runs, where it is another than the committed one.
-
-Definitions of the operator's resources that are older than its release.
+"""Versions on a cluster that do not match: kubelets, pods, the operator's release, and its CustomResourceDefinitions.
 
 Helm never upgrades what a chart has in `crds/`, and the server drops fields that a definition lacks without a word.
 """

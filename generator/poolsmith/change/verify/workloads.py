@@ -1,13 +1,8 @@
-"""Workloads in the namespaces of the stack: those that nobody predicted, and what known ones may do beyond it.
+"""Workloads, containers and rights in the stack's namespaces that nobody predicted, or that go beyond the prediction.
 
-Which workload of a cluster really makes a pod: by uids, since anybody may write an owner's name.
-
-Whether a pod is what a template says, as far as what it runs, and as whom.
-
-A webhook may take its images from a mirror, and tools may put containers beside those of the template: what those may
-do is told of their privileges. An image of another tag is of an older template, and told elsewhere.
-
-Rights on the API server that nobody predicted: of the accounts of the stack, and by the roles of the stack.
+Owners are matched by uid, since anybody may write an owner's name. A webhook may take images from a mirror, and tools
+may add containers to those of the template: the privileges of those are reported. An image with another tag is of an
+older template, and reported elsewhere.
 """
 
 from __future__ import annotations

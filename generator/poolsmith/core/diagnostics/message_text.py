@@ -1,9 +1,4 @@
-"""User text and values made harmless and short, for whatever shows them.
-
-Several things in one sentence of a message: the first ones, how many more there are, and their plural.
-
-Which known word was meant.
-"""
+"""Text for messages: user text made harmless and short, lists with a count and a plural, and the nearest known word."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """A chart's entry filled in from values.
 
-In a text, `${path}` is a value and `${@name}` a variable or definition; `reference` says in which forms. A text that
-is nothing but that is left out when the value is false or empty, unless the reference ends in `!` and the value is
-not null. Text of values is read back as Kubernetes would (`read_back`): what would not stay in its place is an error.
-A definition that is a text is put into the texts that refer to it, as `include` does, and read back there.
+In a text, `${path}` is a value and `${@name}` a variable or definition; `entry_expressions` says in which forms. A text
+that is nothing but a reference is left out when the value is false or empty, unless the reference ends in `!` and the
+value is not null. Text of values is read back as Kubernetes would (`read_back`): what would not stay in its place is an
+error. A definition that is a text is put into the texts that refer to it, as `include` does, and read back there.
 A mapping may be one of:
 `{$when, $then, $else}`  one of two, or nothing;
 `{$when, $items}`        in a list: several items; the condition may be absent;

@@ -1,13 +1,8 @@
-"""The status that the operator writes on a GPUCluster.
+"""From a GPUCluster to everything that the operator creates for it, the status it writes, and its labels on nodes.
+
+The controller returns no error: what keeps it from its work is in the conditions.
 
 Source: NVIDIA/gpu-operator@v26.7.0:controllers/gpucluster_controller.go, internal/conditions/gpucluster.go.
-
-From a GPUCluster to everything that the operator creates for it.
-
-Its controller returns no error: what keeps it from its work is in the conditions.
-
-The labels that the operator writes on nodes for a GPUCluster.
-
 Source: NVIDIA/gpu-operator@v26.7.0:controllers/nodelabeling_controller.go.
 """
 

@@ -1,13 +1,9 @@
-"""The operands that hold a claim on GPUs: the validator and the DCGM engine.
+"""The operands of a GPUCluster: validator, DCGM engine, exporter of GPU metrics, and the DRA driver.
+
+Validator and DCGM engine hold a claim on GPUs. The DRA driver is a kubelet plugin and a controller of compute domains.
 
 Source: NVIDIA/gpu-operator@v26.7.0:internal/state/{configurable_state,dra_validation,dcgm}.go, their templates.
-
-The exporter of GPU metrics, its Service and its ServiceMonitor.
-
 Source: NVIDIA/gpu-operator@v26.7.0:internal/state/dcgm_exporter.go, manifests/state-dcgm-exporter/.
-
-The driver of dynamic resource allocation: the kubelet plugin and the controller of compute domains.
-
 Source: NVIDIA/gpu-operator@v26.7.0:internal/state/dra_driver.go, manifests/state-dra-driver/.
 """
 

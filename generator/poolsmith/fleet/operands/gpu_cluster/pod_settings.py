@@ -1,6 +1,4 @@
-"""What the workloads of a GPUCluster have in common.
-
-What the operands of one GPUCluster are made from, and which version of resource allocation the cluster serves.
+"""Settings that all workloads of a GPUCluster share, what they are made from, and the served version of the DRA API.
 
 Source: NVIDIA/gpu-operator@v26.7.0:internal/state/gpucluster.go, controllers/clusterinfo/clusterinfo.go.
 """

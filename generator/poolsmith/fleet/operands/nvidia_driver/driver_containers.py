@@ -1,6 +1,4 @@
-"""The containers of a driver pod: images, arguments, variables, resources, probes.
-
-The images of a driver pod.
+"""The containers of an NVIDIADriver's pod: images, arguments, variables, resources, probes.
 
 Source: NVIDIA/gpu-operator:api/nvidia/v1alpha1/nvidiadriver_types.go, internal/image, internal/state/driver.go.
 References are parsed as regclient/regclient:types/ref does it, the separators written so that none is empty.

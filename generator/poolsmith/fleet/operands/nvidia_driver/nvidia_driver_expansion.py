@@ -1,6 +1,4 @@
-"""Everything that the operator creates for one node pool of an NVIDIADriver.
-
-What a release's operator makes of all NVIDIADriver objects of a cluster.
+"""Everything that a release's operator creates for all NVIDIADriver objects of a cluster, node pool by node pool.
 
 Source: NVIDIA/gpu-operator:controllers/nvidiadriver_controller.go and internal/state.
 """

@@ -1,12 +1,11 @@
-"""Pass: defaults that the API server would fill in, written out where an engine would remove them at each sync.
+"""Passes that write out values where an engine would otherwise see a difference at each sync: defaults and nulls.
 
-That is a field of the items of a list, which Argo CD's structured merge replaces as a whole; and a value that somebody
-sets to null, where the chart renders the null. What is stored is the same.
-
-Pass: values that keep nulls out of what the chart renders.
+The API server fills in defaults. An engine would remove them again in two cases: in the items of a list, which Argo
+CD's structured merge replaces as a whole, and where somebody sets a value to null and the chart renders the null. What
+is stored is the same.
 
 The chart of some releases writes a null where its defaults have nothing. Server-side apply refuses some of them, and in
-place of others the server stores a default, which an engine that compares would take away again.
+place of others the server stores a default, which an engine that compares would remove again.
 """
 
 from __future__ import annotations

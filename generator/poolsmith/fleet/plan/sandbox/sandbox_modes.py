@@ -1,6 +1,6 @@
-"""Pass: which sandboxes a cluster's pools ask for, and what the operator is told of it.
+"""Pass: which sandboxes a cluster's pools ask for, the operator's values for them, and what their hosts have to have.
 
-What hosts of sandboxed pools have to be set up for: declared by a kernel argument, or acknowledged.
+Hosts of sandboxed pools are declared by a kernel argument, or acknowledged.
 """
 
 from __future__ import annotations
