@@ -1,6 +1,6 @@
-"""What the profiles of a cluster tell by themselves, for a merge that has only heard of the rest.
+"""Use case: the shards of one run merged into what the run over all clusters would have reported.
 
-Use case: the shards of one run put together, to what the run over all clusters would have said.
+What the profiles of a cluster alone determine is not in the reports: the merge finds it out by itself.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What Terraform files install and which nodes they make: literals are read, computed values are unknown.
+"""What Terraform files and Ansible tasks install, and the nodes that Terraform makes: literals only.
+
+Computed and templated values are unknown.
 
 Sources: registry.terraform.io: hashicorp/helm (helm_release), hashicorp/google, hashicorp/aws, hashicorp/azurerm.
-
-Helm charts that tasks of Ansible install: literals are read, templated values are unknown.
 
 Source: docs.ansible.com, kubernetes.core.helm: `chart_version` (default: newest), `release_values` (alias `values`),
 `values_files` before them, `set_values` on top.

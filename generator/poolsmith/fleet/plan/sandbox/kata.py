@@ -1,6 +1,6 @@
 """Kata pools, plain and confidential, by the era of the release, and where Kata can't run.
 
-Hosts, processors, runtimes, too many GPUs in a pod, or an installation of another era can keep Kata from running.
+Hosts, processors, runtimes, too many GPUs in a pod, or a cluster that has Kata of another era can keep it from running.
 """
 
 from __future__ import annotations

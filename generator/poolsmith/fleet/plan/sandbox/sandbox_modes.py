@@ -1,6 +1,6 @@
-"""Pass: which sandboxes a cluster's pools ask for, the operator's values for them, and what their hosts have to have.
+"""Pass: which sandboxes a cluster's pools ask for, the operator's values for them, and the setup of their hosts.
 
-Hosts of sandboxed pools are declared by a kernel argument, or acknowledged.
+A profile declares the setup of a host by a kernel argument, or acknowledges it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
 """The rules PSM310 to PSM315: every object of a tree against the schema of its kind.
 
-Documents that are meant as objects, and of which nobody can say what they are.
-
-Where something stands in an object that a schema or a standard judges.
-
-Values that are filled in after the file is written: what they will be, nobody can tell from it.
+Half an object (a document that is meant as one and lacks its kind or version) is reported. Values that are filled in
+after the file is written are not judged: nobody can know them from the file.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""Kubernetes quantities, exact: the amount as a fraction, and whether the API server keeps it as a whole number.
+"""Kubernetes quantities, exact, and semantic versions as blang/semver reads and orders them.
 
-A quantity is `{QUANTITY: [numerator, denominator], "scale": power of ten or None}`; the numbers are decimal text.
-
-Semantic versions, as blang/semver reads and orders them; build metadata has no rank.
-
-A version is `{SEMVER: [major, minor, patch, [pre-release parts]]}`.
+A quantity is `{QUANTITY: [numerator, denominator], "scale": power of ten or None}`; the numbers are decimal text, and
+the scale says whether the API server keeps the amount as a whole number.
+A version is `{SEMVER: [major, minor, patch, [pre-release parts]]}`. Build metadata has no rank.
 """
 
 from __future__ import annotations
