@@ -1,6 +1,6 @@
 """Settings of a predicted object, one line each, and fields that need no acceptance: the table of docs/ledger.md.
 
-What is in none of the tables of `settings_table` counts, so that a field that Kubernetes has yet to invent is a
+What is in none of the tables of this module counts, so that a field that Kubernetes has yet to invent is a
 setting until somebody has decided what it means.
 """
 

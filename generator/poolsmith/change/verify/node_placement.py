@@ -271,7 +271,7 @@ def judge_node_health(view: LiveView) -> Iterator[Diagnostic]:
     for node in view.nodes:
         pool = view.pool_of(node)
         if pool is not None:
-            for text in _node_health_of(node, pool, view):
+            for text in _health_problems(node, pool, view):
                 ill.setdefault((pool.name, text), []).append(node.name)
     layers = {item.pool.name: item.layers for item in view.cluster.loaded.pools}
     for (name, text), names in ill.items():
@@ -286,7 +286,7 @@ def upgrades(view: LiveView) -> str:
     return ", ".join(f"{count} {state}" for state, count in sorted(states.items()))
 
 
-def _node_health_of(node: LiveNode, pool: PoolPlan, view: LiveView) -> Iterator[str]:
+def _health_problems(node: LiveNode, pool: PoolPlan, view: LiveView) -> Iterator[str]:
     if node.conditions.get(_READY, "True") != "True":
         yield "the kubelet is not ready"
         return

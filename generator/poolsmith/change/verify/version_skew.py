@@ -186,7 +186,7 @@ def runs_another(view: LiveView, release: str, differing: int) -> Diagnostic:
 
 
 _ANYTHING = "x-kubernetes-preserve-unknown-fields"
-_DEFINITIONS_FEW = 3
+_FEW_FIELDS = 3
 
 
 def judge_definitions(view: LiveView) -> Iterator[Diagnostic]:
@@ -229,7 +229,7 @@ def _lacking(
 
 
 def _older(view: LiveView, name: str, lacks: list[str]) -> Diagnostic:
-    fields = f"{counted(len(lacks), 'field')} ({listed(lacks, _DEFINITIONS_FEW)})"
+    fields = f"{counted(len(lacks), 'field')} ({listed(lacks, _FEW_FIELDS)})"
     message = (
         f"`CustomResourceDefinition/{name}` of cluster `{view.cluster.name}` is older than release "
         f"{view.cluster.plan.cluster.spec.stack.release}: it lacks {fields}, which the API server drops"

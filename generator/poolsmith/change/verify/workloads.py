@@ -270,7 +270,7 @@ def judge_rights(view: LiveView) -> Iterator[Diagnostic]:
             subjects = [_subject(item, namespace) for item in mappings(body.get("subjects"))]
             ours = [text for text, of in subjects if is_ours or of in view.cluster.stack_namespaces]
             if ours:
-                yield _rights_finding(view, resource, (namespace, name), f"{kind} `{called}`", ours)
+                yield _unpredicted_right(view, resource, (namespace, name), f"{kind} `{called}`", ours)
 
 
 def _subject(item: Any, namespace: str) -> tuple[str, str]:
@@ -284,7 +284,7 @@ def _subject(item: Any, namespace: str) -> tuple[str, str]:
     return f"{kind} {name}", where
 
 
-def _rights_finding(
+def _unpredicted_right(
     view: LiveView, resource: ApiResource, place: tuple[str, str], role: str, subjects: list[str]
 ) -> Diagnostic:
     namespace, name = place

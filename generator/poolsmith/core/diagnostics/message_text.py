@@ -125,7 +125,7 @@ def plural(number: int, word: str) -> str:
 
 
 _CUTOFF = 0.6
-_SUGGEST_LONGEST = 80
+_LONGEST_WORD = 80
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
@@ -145,7 +145,7 @@ def nearest(word: str, known: Iterable[str], *, certain: bool = False) -> str | 
     candidates = list(known)
     flat = flatten(word)
     same = next((candidate for candidate in candidates if flatten(candidate) == flat), None)
-    if same is not None or len(word) > _SUGGEST_LONGEST:
+    if same is not None or len(word) > _LONGEST_WORD:
         return same
     from difflib import SequenceMatcher, get_close_matches  # start-up: only mistakes need it
 

@@ -1,5 +1,4 @@
-"""How a field of a profile is declared, once for loading, JSON Schema and people, and the common head of all documents.
-"""
+"""How a field of a profile is declared, once for loading, JSON Schema and people, and the head of all documents."""
 
 from __future__ import annotations
 

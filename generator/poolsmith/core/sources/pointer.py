@@ -1,5 +1,4 @@
-"""Paths into documents (JSON pointers of RFC 6901 and the dotted spelling of messages), and values of nested mappings.
-"""
+"""Paths into documents (JSON pointers of RFC 6901, the dotted spelling of messages), and values of nested mappings."""
 
 from __future__ import annotations
 

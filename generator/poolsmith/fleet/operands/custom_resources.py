@@ -103,7 +103,7 @@ _GATES = "featureGates."
 _COMPUTE_DOMAINS = "computeDomains.enabled"
 
 
-class Settings(ResourceSpec):
+class GpuClusterSpec(ResourceSpec):
     """The spec of one GPUCluster."""
 
     @property
@@ -144,7 +144,7 @@ class Settings(ResourceSpec):
         return self.at("draDriver", "featureGates").get(condition.removeprefix(_GATES)) is True
 
 
-KIND = "NVIDIADriver"
+NVIDIA_DRIVER = "NVIDIADriver"
 _HOST_MANAGER = "vgpu-host-manager"
 
 

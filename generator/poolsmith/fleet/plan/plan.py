@@ -1,6 +1,6 @@
 """The resolved decisions for one cluster, among them the toolkits that belong to one pool only.
 
-`resolve` makes a plan in small passes; `render` turns it into files. Every value carries its origin.
+`pipeline` makes a plan in small passes; `project.output` turns it into files. Every value carries its origin.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""Passes: taints that a node can have, startup taints that do what they are for, and tolerations for all of the stack.
-"""
+"""Passes: taints that a node can have, startup taints that do what they are for, and tolerations of the stack."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The fields of a pool's NVIDIA driver and its upgrade, and kind DriverImageList: images seen in a registry.
-"""
+"""The fields of a pool's NVIDIA driver and its upgrade, and kind DriverImageList: images seen in a registry."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Upgrade steps between releases that the vendor supports, facts about the target, and installations to compare with.
-"""
+"""Upgrade steps that the vendor supports, facts about the target, and installations to compare with."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Use cases: changes of privileges and driver pods since a revision, and of a default installation between releases.
-"""
+"""Use cases: changes of privileges and driver pods since a revision, and of a default installation between releases."""
 
 from __future__ import annotations
 

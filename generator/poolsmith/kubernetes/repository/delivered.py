@@ -1,5 +1,4 @@
-"""An object as a delivery engine applies it, and a chart as it is installed, each value with the user's line behind it.
-"""
+"""An object as a delivery engine applies it, and a chart as it is installed, with the user's line of each value."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The second unit: an overlay per pool, and toolkit-base/, what the toolkits of pools have in common.
-"""
+"""The second unit: an overlay per pool, and toolkit-base/, what the toolkits of pools have in common."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ from poolsmith.gpu.catalog.gpu_clusters import objects_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from poolsmith.fleet.operands.custom_resources import Settings
+    from poolsmith.fleet.operands.custom_resources import GpuClusterSpec
     from poolsmith.fleet.operands.gpu_cluster.pod_settings import GpuClusterRequest
     from poolsmith.fleet.operands.kube import Container, Pod
     from poolsmith.gpu.catalog.gpu_clusters import GpuClusterState
@@ -238,7 +238,7 @@ def _images(request: GpuClusterRequest) -> tuple[str, str]:
         raise OperatorError(f"{wrapper} validator image path: {error}") from error
 
 
-def _fill_plugin(pod: Pod, settings: Settings, image: str, validator_image: str) -> None:
+def _fill_plugin(pod: Pod, settings: GpuClusterSpec, image: str, validator_image: str) -> None:
     component = settings.at("draDriver")
     set_image(pod, image, component)
     init = must_find(init_containers_of(pod), "driver-validation")
@@ -302,6 +302,6 @@ def _fill_controller(pod: Pod, request: GpuClusterRequest, image: str) -> None:
         container["resources"] = requirements(controller["resources"])
 
 
-def _add_gates(container: Container, settings: Settings) -> None:
+def _add_gates(container: Container, settings: GpuClusterSpec) -> None:
     if settings.feature_gates:
         add_variables(container, [{"name": "FEATURE_GATES", "value": settings.feature_gates}])

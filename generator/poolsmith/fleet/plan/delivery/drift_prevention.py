@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from poolsmith.gpu.catalog.drift_facts import ListDefault, NullDefault
 
 
-DERIVATION = "server_defaults"
+DEFAULTS = "server_defaults"
 _ADDED = "the server adds this field to items of the list: an engine that compares would never be in sync"
 _STORED = "the server stores its default in place of null: an engine that compares would never be in sync"
 
@@ -60,7 +60,7 @@ def _in_place_of_null(setting: ValueSetting, null: NullDefault) -> ValueSetting:
 
 def _written(setting: ValueSetting, value: Any, why: str, default: ListDefault | NullDefault) -> ValueSetting:
     asked = (setting.origin, FromCatalog(f"server_defaults/{default.dotted}", default.source))
-    return ValueSetting(setting.path, value, Derived(DERIVATION, why, asked))
+    return ValueSetting(setting.path, value, Derived(DEFAULTS, why, asked))
 
 
 def _with_field(value: Any, path: tuple[str, ...], default: ListDefault) -> Any:
@@ -77,7 +77,7 @@ def _with_field(value: Any, path: tuple[str, ...], default: ListDefault) -> Any:
     ]
 
 
-CHART_NULLS_DERIVATION = "chart_nulls"
+NULLS = "chart_nulls"
 _WHY = {
     True: "the chart writes a null here, which server-side apply refuses",
     False: "the chart writes a null here, and the server stores its default instead: it would never be in sync",
@@ -92,6 +92,6 @@ def cure_nulls(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
         if any(overlap(item.path, setting.path) for setting in plan.values):
             continue
         asked = (facts.at_cluster("/spec/stack/release"), FromCatalog(f"chart_nulls/{item.dotted}", item.source))
-        origin = Derived(CHART_NULLS_DERIVATION, _WHY[item.effect == REFUSED], asked)
+        origin = Derived(NULLS, _WHY[item.effect == REFUSED], asked)
         settings.append(ValueSetting(item.path, item.value, origin))
     return with_values(plan, *settings)

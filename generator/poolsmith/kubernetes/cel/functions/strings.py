@@ -1,5 +1,4 @@
-"""String and regular expression functions and string.format(), by code points, as cel-go's strings library version 2.
-"""
+"""String and regular expression functions, and string.format(), by code points, as in cel-go's strings version 2."""
 
 from __future__ import annotations
 
