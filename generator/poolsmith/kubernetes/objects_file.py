@@ -1,7 +1,4 @@
-"""Kubernetes objects that a user names a file of: a stream of YAML documents or JSON, lists unfolded.
-
-Objects of any file with the way back to its lines.
-"""
+"""Kubernetes objects of any file, with the way back to its lines: YAML documents or JSON, lists unfolded."""
 
 from __future__ import annotations
 

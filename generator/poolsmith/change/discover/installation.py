@@ -1,6 +1,4 @@
-"""The installation of a cluster that runs, as if it stood in files, so that a takeover can read it.
-
-Back from a custom resource to the values of the chart that rendered it.
+"""A cluster's running installation as a set of files, with the chart's values read back from its custom resource.
 
 The catalog says which value each field comes from. A field that is not there although the chart's default would write
 it had a value that is false, zero or empty; what no field shows stays at the default. What the API server fills in by

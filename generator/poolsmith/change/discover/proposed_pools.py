@@ -1,6 +1,7 @@
-"""Fields of a pool's profile, from its nodes and from what they refer to; what nothing tells is a question.
+"""Proposed profile fields of a pool, from its nodes and the objects they refer to; what is unknown becomes a question.
 
-What nodes and the custom resource refer to by name: configurations of the device plugin, layouts of MIG and vGPU.
+The objects that nodes and the custom resource name are the device plugin's configurations and the layouts of MIG and
+vGPU.
 """
 
 from __future__ import annotations

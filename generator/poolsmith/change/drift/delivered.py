@@ -1,7 +1,4 @@
-"""Everything that a cluster's delivery engine applies and compares, with the unit that brings it.
-
-How engines compare: which diff a cluster's delivery takes, and which others there are.
-"""
+"""All objects that a cluster's delivery engine applies, each with its delivery unit, and the diff the engine takes."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""What a cluster's delivery engine will always show as out of sync, and what keeps it from that.
+"""Fields that a cluster's delivery engine will always show as out of sync, what cures each, and the report text.
 
-What keeps a field from being reported for ever: a value that is written out, or an entry that ignores it.
-
-Drift in sentences.
+A cure is a value that is written out, or an entry by which the engine ignores the field.
 """
 
 from __future__ import annotations
@@ -23,8 +21,7 @@ from poolsmith.core.diagnostics.message_text import cut_inside
 from poolsmith.core.facts.versions import line_of
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import join, overlap, split, value_at
-from poolsmith.fleet.plan.delivery.drift_prevention import CHART_NULLS_DERIVATION as NULLS
-from poolsmith.fleet.plan.delivery.drift_prevention import DERIVATION as DEFAULTS
+from poolsmith.fleet.plan.delivery.drift_prevention import DEFAULTS, NULLS
 from poolsmith.fleet.plan.origin import Derived, FromProfile, profile_inputs
 from poolsmith.fleet.profiles.cluster import Engine
 from poolsmith.gpu.catalog import Catalog
@@ -320,7 +317,7 @@ def engine_words(compared: EngineDiff) -> str:
 
 def drift_words(item: Drift) -> str:
     """What the server makes of the field."""
-    return f"{item.means}: {_words_shown(item.stored)}" if item.effect in _STORED else item.means
+    return f"{item.means}: {_as_json(item.stored)}" if item.effect in _STORED else item.means
 
 
 def cure_words(cure: Cure) -> str:
@@ -328,5 +325,5 @@ def cure_words(cure: Cure) -> str:
     return f"{'cured by the value' if cure.kind is CureKind.VALUE else 'cured by'} `{cure.text}`"
 
 
-def _words_shown(value: Any) -> str:
+def _as_json(value: Any) -> str:
     return cut_inside(json.dumps(value, ensure_ascii=False), _LONGEST_VALUE)

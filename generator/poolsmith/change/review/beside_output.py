@@ -1,12 +1,10 @@
-"""Nothing beside the output: what a change brings into delivered folders, and poolsmith did not generate.
-
-What a file beside the output would do to those who deliver it, told by its name.
+"""Files that a change brings into delivered folders and that poolsmith did not generate, and their effect by name.
 
 Sources: argo-cd:util/app/discovery and reposerver/repository (build tools, `.argocd-source*.yaml`),
 kustomize:api/konfig (names of kustomizations), fluxcd/source-controller (`.sourceignore`),
 fluxcd/kustomize-controller (a folder without a kustomization gets one of all its manifests).
 
-What a change would merge: the entries of git's index, and files that somebody may still add to it.
+The entries come from git's index; files that are not in it yet, and may still be added, are looked at too.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""Which files the pipelines of a revision run or read, as far as their texts name them.
+"""Which files the pipelines of a revision run or read, by their names and by the texts that name them.
 
-Which files of a repository may have to do with its check, by their names.
-
-All names are compared in lower case: where a file system does not tell cases apart, neither does what runs there.
-
-Texts of files of the base and of a change, from git's objects; what is too large or no text is none.
+All names are compared in lower case: some file systems do not tell cases apart. Texts come from git's objects; a file
+that is too large or no text has none.
 """
 
 from __future__ import annotations

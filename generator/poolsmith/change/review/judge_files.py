@@ -1,6 +1,6 @@
-"""The judge itself: files that run this check, decide it, or decide who sees and approves what, and that change.
+"""Changed files that run this check, decide its result, or decide who sees and approves a change.
 
-Workflows of GitHub and its likes that do not run the check, and may still decide it.
+Workflows (of GitHub and similar forges) that do not run the check may still decide its result.
 
 Source: the documentation of GitHub on required status checks (a check is known by the name of its job), on
 `permissions`, and on events that run with the rights of the base.

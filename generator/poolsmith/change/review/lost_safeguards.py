@@ -1,8 +1,7 @@
-"""What protects a cluster in the base, and would not any more: switched off by a line of a profile, not of a policy.
+"""Safeguards of the base that a change of profiles removes: switches, the order of rings, the kind of stack.
 
-Rings that a change turns round, and clusters that would get what is new earlier than in the base.
-
-A cluster whose kind of stack a change turns into another one, where nobody supports that.
+A cluster that leaves its ring, or whose ring moves, may get new releases earlier than in the base. A change from one
+kind of stack to another is reported, because nobody supports it.
 """
 
 from __future__ import annotations

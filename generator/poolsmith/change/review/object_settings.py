@@ -1,8 +1,6 @@
-"""Which fields of predicted objects give nothing that anybody has to accept, and why: the table of docs/ledger.md.
+"""Settings of a predicted object, one line each, and fields that need no acceptance: the table of docs/ledger.md.
 
-The settings of a predicted object: each field with its value, as one line of text.
-
-What is in none of the tables of `settings_table` counts, so that a field that Kubernetes has yet to invent is a
+What is in none of the tables of this module counts, so that a field that Kubernetes has yet to invent is a
 setting until somebody has decided what it means.
 """
 

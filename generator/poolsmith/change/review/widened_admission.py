@@ -1,11 +1,7 @@
-"""Admission policies of the base that a change takes away, or that nobody can tell to be as strict as before.
+"""Admission policies of the base that a change removes, or that may be less strict after it.
 
-What is as written, modulo format and comments, is no news; nor is what surely refuses more: further validations and
-bindings, fewer conditions, wider constraints, harder actions. Everything else is for people to judge.
-
-Whether an admission policy or a binding is meant for all requests that another one is meant for.
-
-Whether two texts in CEL are one expression, written with other blanks and comments.
+Expressions that differ in blanks and comments only are the same. What surely refuses more is not reported: further
+validations and bindings, fewer conditions, wider constraints, harder actions. Everything else is for people to judge.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""Grants of a change that allow more than those of its base, whichever names and files they have.
+"""Grants of a change that allow more than those of its base, whatever their names and files.
 
-What the policies of a change allow and those of its base do not, in words.
-
-Whether one pattern with `*` and `?` matches all that another one matches.
+Names are compared as patterns: whether one pattern with `*` and `?` matches everything that another one matches.
 """
 
 from __future__ import annotations

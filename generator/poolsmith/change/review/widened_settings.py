@@ -1,8 +1,6 @@
-"""Waivers, rule settings and enforcement that let more pass than those of the base.
+"""Waivers, rule settings, enforcement and entries of policies/supply.yaml that are less strict than those of the base.
 
-Sources and acceptances of policies/supply.yaml that the base does not have.
-
-An entry is no news where one entry of the base allows all that it does.
+An entry of a supply policy is not reported where one entry of the base allows all that it does.
 """
 
 from __future__ import annotations
@@ -121,7 +119,7 @@ def _said(actions: _Actions) -> str:
     return " and ".join(action.value for action in EnforcementAction if action in actions)
 
 
-_WIDENED_SUPPLY_LONGEST = 300
+_LONGEST_ENTRY = 300
 
 
 def widened_supply(base: Policies, head: Policies) -> Iterator[Widening]:
@@ -136,7 +134,7 @@ def widened_supply(base: Policies, head: Policies) -> Iterator[Widening]:
         what = f"{SUPPLY} is new: from the merge on it says where things may come from, and what is accepted"
         yield Widening(what, whole_file(path), SUPPLY)
     for what in _sources(old.spec, new.spec):
-        yield Widening(f"{SUPPLY}: {cut(what, _WIDENED_SUPPLY_LONGEST)}", whole_file(path), SUPPLY)
+        yield Widening(f"{SUPPLY}: {cut(what, _LONGEST_ENTRY)}", whole_file(path), SUPPLY)
     yield from _acceptances((*old.unknown, *old.settings), (*new.unknown, *new.settings))
 
 
@@ -250,4 +248,4 @@ def _acceptances(old: tuple[Acceptance, ...], new: tuple[Acceptance, ...]) -> It
         before = known.get(item.key)
         if before is None or item.last_day > before:
             how = f"until {item.last_day}" + (f", and not {before}" if before is not None else "")
-            yield Widening(f"{SUPPLY}: {cut(item.said, _WIDENED_SUPPLY_LONGEST)} would pass {how}", item.place, SUPPLY)
+            yield Widening(f"{SUPPLY}: {cut(item.said, _LONGEST_ENTRY)} would pass {how}", item.place, SUPPLY)

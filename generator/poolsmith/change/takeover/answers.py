@@ -1,6 +1,6 @@
-"""What only people know of nodes: given as flags, else assumed, and said so.
+"""What only people know of a cluster to take over: given as flags, else assumed, with the assumption stated.
 
-Where Argo CD delivers a cluster whose profile is being made: nowhere that another cluster is delivered to.
+The destination of Argo CD is one that no other cluster is delivered to.
 """
 
 from __future__ import annotations

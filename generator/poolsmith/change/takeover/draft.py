@@ -1,7 +1,4 @@
-"""Profiles that are being made: their fields, where each comes from, and their text.
-
-Profiles that stand nowhere yet, planned and generated as if they stood in the project.
-"""
+"""Draft profiles of a takeover: their fields, where each comes from, their text, and plans made from them in memory."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Profiles that come as near to what is installed as profiles can, found by generating and comparing.
+"""Profile fields that reproduce an installation, found by proposing, generating and comparing.
 
-Which field of a profile holds which value of the chart.
-
-A row proposes; whether it holds is seen when the profiles are generated and compared with what is installed.
+A row of the table proposes a field for a value of the chart. Whether it holds is seen when the profiles are generated
+and compared with what is installed.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Use case: profiles that generate what a repository installs today, and what of it they can't.
+"""Use case: profiles that generate what a repository installs today, and a report of what they can't generate.
 
-The last word: the profiles are generated, and what comes out is read again and compared with what is installed.
-
-What a takeover comes to, line by line: what is the same, what differs and why, what was assumed.
+The profiles are generated, read again and compared with what is installed. The report lists what is the same, what
+differs and why, and what was assumed.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""How many pods of a DaemonSet or Deployment there should be, and how many are ready, as its controller says; and
-which pods no longer count.
+"""What the parts of a verification look at: a cluster's objects, the prediction with live uids, and counts of pods.
 
-The prediction for the resources that stand on a cluster: the operator puts their uids into names.
-
-What the parts of a verification look at.
+The operator puts the uids of live resources into names. Counts of pods are those that a controller reports; pods that
+have ended do not count.
 """
 
 from __future__ import annotations

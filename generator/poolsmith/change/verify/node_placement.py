@@ -1,10 +1,6 @@
-"""Nodes: in which pool each is, whether its facts are those of the profile, and what it lacks.
+"""Nodes of a cluster: the pool each belongs to, differences from its profile, labels and taints, and unusable GPUs.
 
-Labels and taints of a node that are otherwise than its pool needs them.
-
-In which pool each node is: the one that its label names, and the one that it is like.
-
-Nodes whose GPUs can't be used, as they and their operands say themselves.
+A node belongs to the pool that its label names; a node without the label is compared with what pools look like.
 """
 
 from __future__ import annotations
@@ -275,7 +271,7 @@ def judge_node_health(view: LiveView) -> Iterator[Diagnostic]:
     for node in view.nodes:
         pool = view.pool_of(node)
         if pool is not None:
-            for text in _node_health_of(node, pool, view):
+            for text in _health_problems(node, pool, view):
                 ill.setdefault((pool.name, text), []).append(node.name)
     layers = {item.pool.name: item.layers for item in view.cluster.loaded.pools}
     for (name, text), names in ill.items():
@@ -290,7 +286,7 @@ def upgrades(view: LiveView) -> str:
     return ", ".join(f"{count} {state}" for state, count in sorted(states.items()))
 
 
-def _node_health_of(node: LiveNode, pool: PoolPlan, view: LiveView) -> Iterator[str]:
+def _health_problems(node: LiveNode, pool: PoolPlan, view: LiveView) -> Iterator[str]:
     if node.conditions.get(_READY, "True") != "True":
         yield "the kubelet is not ready"
         return

@@ -1,6 +1,6 @@
-"""Objects: missing on the cluster, or held otherwise.
+"""Objects that are missing on the cluster, or that differ from what was predicted.
 
-Texts of ConfigMaps that are YAML: what they say is compared, not how it is written.
+Texts of ConfigMaps that are YAML are compared by their content, not by how they are written.
 """
 
 from __future__ import annotations

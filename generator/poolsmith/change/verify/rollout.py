@@ -1,6 +1,6 @@
-"""What is not ready, and why as far as its pods tell.
+"""Workloads that are not ready, with the reason that their pods give, and objects whose status says that they failed.
 
-What objects say of themselves: nobody delivers them any more, they are about to go, something failed.
+Such a status also says that nobody delivers an object any more, or that it is about to be deleted.
 """
 
 from __future__ import annotations

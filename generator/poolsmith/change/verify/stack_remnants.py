@@ -1,6 +1,6 @@
-"""What stays behind after a change of stack, release or mode, or after an uninstall.
+"""Objects that stay behind after a change of stack, release or mode or after an uninstall, and dead webhooks.
 
-Admission webhooks of the stack that nobody answers any more: whatever they are asked of is refused, or unguarded.
+Requests to a webhook that nobody answers are refused, or pass unchecked.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What a cluster or a bundle says, made harmless before it is shown: people may write anything there.
+"""All findings of a verification of one cluster, in text that is safe to show.
 
-Everything that a verification tells of one cluster.
+Anybody may have written what a cluster or a bundle of a cluster's state says.
 """
 
 from __future__ import annotations

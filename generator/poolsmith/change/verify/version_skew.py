@@ -1,8 +1,4 @@
-"""Versions on a cluster that are too far apart: kubelets and server, pods and what their DaemonSet says.
-
-The release of the operator that runs, where it is another than the committed one.
-
-Definitions of the operator's resources that are older than its release.
+"""Versions on a cluster that do not match: kubelets, pods, the operator's release, and its CustomResourceDefinitions.
 
 Helm never upgrades what a chart has in `crds/`, and the server drops fields that a definition lacks without a word.
 """
@@ -190,7 +186,7 @@ def runs_another(view: LiveView, release: str, differing: int) -> Diagnostic:
 
 
 _ANYTHING = "x-kubernetes-preserve-unknown-fields"
-_DEFINITIONS_FEW = 3
+_FEW_FIELDS = 3
 
 
 def judge_definitions(view: LiveView) -> Iterator[Diagnostic]:
@@ -233,7 +229,7 @@ def _lacking(
 
 
 def _older(view: LiveView, name: str, lacks: list[str]) -> Diagnostic:
-    fields = f"{counted(len(lacks), 'field')} ({listed(lacks, _DEFINITIONS_FEW)})"
+    fields = f"{counted(len(lacks), 'field')} ({listed(lacks, _FEW_FIELDS)})"
     message = (
         f"`CustomResourceDefinition/{name}` of cluster `{view.cluster.name}` is older than release "
         f"{view.cluster.plan.cluster.spec.stack.release}: it lacks {fields}, which the API server drops"

@@ -1,13 +1,8 @@
-"""Workloads in the namespaces of the stack: those that nobody predicted, and what known ones may do beyond it.
+"""Workloads, containers and rights in the stack's namespaces that nobody predicted, or that go beyond the prediction.
 
-Which workload of a cluster really makes a pod: by uids, since anybody may write an owner's name.
-
-Whether a pod is what a template says, as far as what it runs, and as whom.
-
-A webhook may take its images from a mirror, and tools may put containers beside those of the template: what those may
-do is told of their privileges. An image of another tag is of an older template, and told elsewhere.
-
-Rights on the API server that nobody predicted: of the accounts of the stack, and by the roles of the stack.
+Owners are matched by uid, since anybody may write an owner's name. A webhook may take images from a mirror, and tools
+may add containers to those of the template: the privileges of those are reported. An image with another tag is of an
+older template, and reported elsewhere.
 """
 
 from __future__ import annotations
@@ -275,7 +270,7 @@ def judge_rights(view: LiveView) -> Iterator[Diagnostic]:
             subjects = [_subject(item, namespace) for item in mappings(body.get("subjects"))]
             ours = [text for text, of in subjects if is_ours or of in view.cluster.stack_namespaces]
             if ours:
-                yield _rights_finding(view, resource, (namespace, name), f"{kind} `{called}`", ours)
+                yield _unpredicted_right(view, resource, (namespace, name), f"{kind} `{called}`", ours)
 
 
 def _subject(item: Any, namespace: str) -> tuple[str, str]:
@@ -289,7 +284,7 @@ def _subject(item: Any, namespace: str) -> tuple[str, str]:
     return f"{kind} {name}", where
 
 
-def _rights_finding(
+def _unpredicted_right(
     view: LiveView, resource: ApiResource, place: tuple[str, str], role: str, subjects: list[str]
 ) -> Diagnostic:
     namespace, name = place

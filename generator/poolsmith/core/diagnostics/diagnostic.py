@@ -1,15 +1,7 @@
-"""The one type in which poolsmith talks about a user's input.
+"""Diagnostic, the one type of a finding about a user's input, with its severity and place, and what stops a run.
 
-How bad a finding is.
-
-An entry of the code book: what one PSM code means.
-
-Where something stands in a file.
-
-What is raised when a run cannot go on.
-
-Findings about a user's input are values (Diagnostic), collected and sorted. These exceptions mean that
-there is nothing to collect: only `cli` turns them into an exit code.
+Findings are values, collected and sorted. The exceptions mean that there is nothing to collect: only `cli` turns them
+into an exit code.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What settings and waivers need to know of a rule, without loading the rules: a table generated from them.
+"""What settings and waivers need to know of each rule, without loading the rules: a table generated from them.
 
 Codes are grouped by hundred; the second half of the first hundred goes on where PSM2 was full.
 """

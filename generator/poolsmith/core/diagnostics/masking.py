@@ -1,9 +1,9 @@
-"""What a secret looks like, by its name and by its shape, and text with all secrets masked.
+"""Secrets recognised by name, by shape or within an address, and text in which all of them are masked.
 
 Names of secrets, paths of files that hold them and whom a token is for are no secrets: `secretName`, `keyFile`,
 `imagePullSecrets`, `tokenAudience` stay readable.
 
-Secrets in addresses: found, and never shown. A user name, a password, a query or a fragment may hold one.
+In an address, a user name, a password, a query or a fragment may hold a secret.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""User text and values made harmless and short, for whatever shows them.
-
-Several things in one sentence of a message: the first ones, how many more there are, and their plural.
-
-Which known word was meant.
-"""
+"""Text for messages: user text made harmless and short, lists with a count and a plural, and the nearest known word."""
 
 from __future__ import annotations
 
@@ -130,7 +125,7 @@ def plural(number: int, word: str) -> str:
 
 
 _CUTOFF = 0.6
-_SUGGEST_LONGEST = 80
+_LONGEST_WORD = 80
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
@@ -150,7 +145,7 @@ def nearest(word: str, known: Iterable[str], *, certain: bool = False) -> str | 
     candidates = list(known)
     flat = flatten(word)
     same = next((candidate for candidate in candidates if flatten(candidate) == flat), None)
-    if same is not None or len(word) > _SUGGEST_LONGEST:
+    if same is not None or len(word) > _LONGEST_WORD:
         return same
     from difflib import SequenceMatcher, get_close_matches  # start-up: only mistakes need it
 

@@ -1,9 +1,7 @@
 """Runs rules of any kind over what they look at, and turns what they find into diagnostics.
 
-A rule that finds the same in thousands of objects must not hide all others: of one rule so much is shown, and the rest
-is counted in one finding more.
-
-What a rule says of one place.
+A rule that finds the same in thousands of objects must not hide all others: of one rule a limited number is shown, and
+the rest is counted in one more finding.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""One profile file: its envelope, and its errors at their lines.
-
-One file with one document of our own kinds, typed.
-"""
+"""One file with one document of poolsmith's own kinds: its envelope, its typed spec, and its errors at their lines."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""How a field of a profile is declared: once, for loading, for JSON Schema and for people.
-
-What every document of our own kinds begins with.
-"""
+"""How a field of a profile is declared, once for loading, JSON Schema and people, and the head of all documents."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""git, asked about the repository of a folder: objects and lists only; no hook or filter of the repository runs.
+"""git, asked about the repository of a folder: objects, lists and the index. No hook or filter of the repository runs.
 
-What git's index remembers of files that are checked out: their blobs, and the state in which it saw them.
-
-A file in that state has not been written since, so that nobody need read it. As in git itself, one that was written
-while or after the index was (a racy entry) is not to be trusted, nor is one whose time of change (ctime) differs.
+A file in the state that the index remembers has not been written since, so nobody needs to read it. As in git itself, a
+file that was written while or after the index was (a racy entry) is not trusted, nor is one whose time of change
+(ctime) differs.
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
-"""Files that users wrote: untrusted input.
+"""Files that users wrote, as untrusted input: listing, bytes, text and YAML documents.
 
 Whatever a pull request can put into a folder is expected here: links out of the tree, named pipes, huge,
 unreadable or wrongly encoded files. Each ends in a diagnostic with the file's name; nothing is raised.
-
-Text and YAML documents of any file that a user names.
-
-The files below a folder, however deep a stranger has nested it.
 """
 
 from __future__ import annotations

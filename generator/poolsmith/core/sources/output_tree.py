@@ -1,10 +1,8 @@
-"""Generated folders: what stands there, and replacing one as a whole.
+"""Generated folders: what is in them, and replacing one as a whole.
 
-A folder is replaced by staging its successor beside it and swapping the two. Whoever looks sees the old
-folder or the new one. Files that are not ours move along untouched (as hard links, so they keep their
+A folder is replaced by staging its successor beside it and swapping the two, in one step where the system can. A reader
+sees the old folder or the new one. Files that are not ours move along untouched (as hard links, so they keep their
 identity). A run that was killed leaves a `.poolsmith-*` folder behind; `recover` cleans it up.
-
-Swap two folders in one step, where the system can.
 """
 
 from __future__ import annotations

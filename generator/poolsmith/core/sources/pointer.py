@@ -1,7 +1,4 @@
-"""Paths into documents: JSON pointers (RFC 6901), and the dotted spelling of messages.
-
-A look below the keys of nested mappings, and copies of them.
-"""
+"""Paths into documents (JSON pointers of RFC 6901, the dotted spelling of messages), and values of nested mappings."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""One file that a user wrote, and the way from its data back to its lines.
-
-Digests of what was read.
-"""
+"""One file that a user wrote, with the way from its data back to its lines, and digests of what was read."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""How much a YAML text may hold, counted before anything of it is kept: a small file must not cost minutes.
+"""Limits on a YAML text, counted before anything of it is kept, and texts that define an anchor again.
 
-Texts that define an anchor again: legal YAML, where an alias means the last definition above it.
-
-PyYAML's composers refuse them; go-yaml, which kustomize, Helm, Flux and Argo CD read with, does not.
+A small file must not cost minutes. An anchor that is defined again is legal YAML, where an alias means the last
+definition above it. PyYAML's composers refuse it; go-yaml, which kustomize, Helm, Flux and Argo CD read with, does not.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""From a JSON pointer to a place in a YAML text.
-
-Places in a file of many documents, composed once for all of them.
-"""
+"""From a JSON pointer to a place in a YAML text; a file of many documents is composed once for all of them."""
 
 from __future__ import annotations
 

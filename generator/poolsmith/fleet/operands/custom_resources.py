@@ -1,14 +1,8 @@
-"""The spec of a custom resource, asked field by field.
+"""ClusterPolicy, GPUCluster and NVIDIADriver as the operator reads them, and the conditions that it writes.
 
-A ClusterPolicy as the operator reads it: with its own answers where a field is absent.
-
-A GPUCluster as the operator reads it: with its own answers where a field is absent.
+Where a field is absent, the operator's own answer holds.
 
 Source: NVIDIA/gpu-operator@v26.7.0:api/nvidia/v1alpha1, internal/state.
-
-An NVIDIADriver as the operator reads it.
-
-The conditions that the operator's controllers write.
 """
 
 from __future__ import annotations
@@ -109,7 +103,7 @@ _GATES = "featureGates."
 _COMPUTE_DOMAINS = "computeDomains.enabled"
 
 
-class Settings(ResourceSpec):
+class GpuClusterSpec(ResourceSpec):
     """The spec of one GPUCluster."""
 
     @property
@@ -150,7 +144,7 @@ class Settings(ResourceSpec):
         return self.at("draDriver", "featureGates").get(condition.removeprefix(_GATES)) is True
 
 
-KIND = "NVIDIADriver"
+NVIDIA_DRIVER = "NVIDIADriver"
 _HOST_MANAGER = "vgpu-host-manager"
 
 

@@ -1,8 +1,6 @@
-"""What the operator will create, and what it looks at while it decides.
+"""What the operator will create, what it looks at while it decides, and all objects of a cluster once it has settled.
 
 Objects are whole Kubernetes objects as plain mappings, in the order of `object_order`.
-
-All that stands in a cluster once a plan is applied and its operator has settled.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""What one expansion looks at.
+"""The facts that one expansion looks at: the nodes' operating system and kernel, and the cluster's container runtime.
 
-The operating system and kernel of nodes, as their labels say, and the node that speaks for a ClusterPolicy.
-
-The one container runtime that the operator assumes for a whole cluster.
+The operator assumes one container runtime for a whole cluster.
 
 Source: NVIDIA/gpu-operator:controllers/state_manager.go. A live operator lists nodes in no order: two runtimes
 without the preferred one end in whichever comes last.

@@ -1,8 +1,6 @@
-"""The nodes of a cluster, as `kubectl get nodes` prints them or in a short form.
+"""Files that describe nodes: `kubectl get nodes` or a short form of it, and /etc/os-release as the operator sees it.
 
 The short form is a list of `{name, labels, runtime}`; annotations and taints may stand there too.
-
-/etc/os-release, as the operator's pod sees it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""Requests and limits of the operands' containers.
+"""An operand's containers: requests and limits, the image by repository, image and version, the operator's variables.
 
-The image of a component from repository, image and version.
+The variables are those that the operator itself runs with, as the kubelet sets them: of two with one name, the last.
 
 Source: NVIDIA/gpu-operator:api/nvidia/v1 and internal/image.
-
-The variables that the operator itself runs with, as the kubelet sets them: of two of a name, the last one.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""Pass: what the support matrices say, and where they say nothing.
+"""Passes for the Kubernetes distribution: support matrices, node tools, the kubelet's folder, and a quota for pods.
 
-Pass: what makes the nodes of a pool is something that the distribution's nodes can be made by.
-
-Pass: where the kubelet of the distribution keeps its files.
-
-Pass: a quota where a cloud admits system-critical pods by quota only.
+Where the support matrices say nothing, that is noted. Some clouds admit system-critical pods only where there is a
+quota for them.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""Passes of a cluster whose GPUs are given out by claims: `stack.kind: gpu-cluster`.
+"""The passes of a cluster whose GPUs are given out by claims: `stack.kind: gpu-cluster`.
 
 A GPUCluster stands in the place of the ClusterPolicy: no device plugin, toolkit, MIG manager or sandboxes.
 Source: NVIDIA/gpu-operator@v26.7.0:controllers/gpucluster_controller.go, controllers/nodelabeling_controller.go;
 NVIDIA/cloud-native-docs@gpu-operator-v26.7-1:gpu-operator/dra-intro-install.rst.
-
-The passes of a cluster whose GPUs are given out by claims.
 """
 
 from __future__ import annotations

@@ -1,15 +1,13 @@
-"""Pass: pools can be told apart, and something writes the label that does it.
-
-Pass: labels that keep operands off nodes have a writer that writes them again.
+"""Passes: labels that tell pools apart or keep operands off nodes, and what writes them.
 
 The operator removes its own labels from nodes without a GPU label, those that opt out included; a kubelet or a
 provisioner writes them once. Node Feature Discovery writes them together with the GPU label, and again and again, and
 the operator keeps what is there.
 
+An external Node Feature Discovery, which the operator does not install, has to be set up for these labels.
+
 Source: NVIDIA/gpu-operator@v24.9.2, v26.3.3:controllers/state_manager.go and @v26.7.0:controllers/
 nodelabeling_controller.go, removeAllGPUStateLabels
-
-Pass: what a Node Feature Discovery that the operator does not install has to be set up for.
 """
 
 from __future__ import annotations

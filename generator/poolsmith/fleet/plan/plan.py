@@ -1,8 +1,6 @@
-"""The resolved decisions for one cluster.
+"""The resolved decisions for one cluster, among them the toolkits that belong to one pool only.
 
-`resolve` makes a plan in small passes; `render` turns it into files. Every value carries its origin.
-
-A toolkit of a pool's own, and what its objects are called.
+`pipeline` makes a plan in small passes; `project.output` turns it into files. Every value carries its origin.
 """
 
 from __future__ import annotations

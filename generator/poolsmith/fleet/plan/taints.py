@@ -1,7 +1,4 @@
-"""Pass: taints that a node can have, and startup taints that do what they are for.
-
-Pass: whatever the stack runs tolerates the pools' taints.
-"""
+"""Passes: taints that a node can have, startup taints that do what they are for, and tolerations of the stack."""
 
 from __future__ import annotations
 

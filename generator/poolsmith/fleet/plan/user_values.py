@@ -1,6 +1,6 @@
-"""Pass: stack.values, checked as strictly as generated values, on top of them.
+"""Passes: `stack.values`, checked as strictly as generated values and laid on top of them.
 
-Pass: `stack.values` that ask for a GPUCluster, whose pools are planned in another way.
+Values that ask for a GPUCluster are refused: the pools of such a cluster are planned in another way.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """NodePoolBases, and the order in which `extends` stacks them.
 
-Where the mistakes of a profile are collected: keys in the wrong place are sought in all profiles' fields.
+The sink for mistakes looks for misplaced keys in the fields of all profiles.
 """
 
 from __future__ import annotations

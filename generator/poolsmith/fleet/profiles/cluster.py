@@ -1,9 +1,4 @@
-"""Kind Cluster: what all pools of one cluster share.
-
-Where Argo CD delivers a cluster to, as a profile says it.
-
-What an engine delivers before the GPU stack.
-"""
+"""Kind Cluster: what all pools of one cluster share, and how and where the cluster is delivered."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Where a pool's NVIDIA driver comes from, and how it is replaced.
-
-Kind DriverImageList: driver images that somebody has seen in a registry.
-"""
+"""The fields of a pool's NVIDIA driver and its upgrade, and kind DriverImageList: images seen in a registry."""
 
 from __future__ import annotations
 

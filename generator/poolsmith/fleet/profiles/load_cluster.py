@@ -1,6 +1,6 @@
 """One cluster's profiles, typed, with all their mistakes.
 
-Secrets in the addresses of profiles: a repository is readable by more people than may know them.
+Secrets in addresses are among the mistakes: more people can read a repository than may know them.
 """
 
 from __future__ import annotations

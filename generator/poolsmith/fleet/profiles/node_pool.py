@@ -1,8 +1,6 @@
-"""Kinds NodePool and NodePoolBase: what the nodes of one pool are.
+"""Kinds NodePool and NodePoolBase: what the nodes of one pool are, and which tool makes them.
 
 A profile says what a pool is; what follows from that is derived, never repeated.
-
-What makes the nodes of a pool.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Kind RingOrder: the order in which what is new reaches the clusters.
+"""Kinds RingOrder and TeamList: the order in which clusters get new releases, and which team may bring which profiles.
 
-Kind TeamList: which team may bring which clusters and bases into the fleet.
+A team brings clusters and bases into the fleet.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Repository, image and version of each component, as values.yaml of each chart tag has them.
+"""Facts of each recorded chart: images of its components, nulls that it writes itself, and the keys a subchart reads.
 
-Nulls that a chart writes into its custom resources by itself, and the values that cure them.
-
-Which keys the chart of Node Feature Discovery reads below its components only.
+An image is repository, image and version, as values.yaml of each chart tag has them. The nulls stand with the values
+that cure them. The subchart is Node Feature Discovery, which reads some keys below its components only.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""What Helm charts install besides custom resources: workloads, accounts and roles.
+"""What Helm charts install besides custom resources (workloads, accounts, roles), and the rights of the operator.
 
 A data file describes a chart for all its known versions, in the compact form of `operands.whole` with a few words
-more, which `operands.chart_workloads` fills in from values. What depends on the version alone is decided here: a
+more, which `fleet.operands.chart` fills in from values. What depends on the version alone is decided here: a
 node with `$since` or `$before` that does not cover the version asked for gives way to its `$else`, or is gone.
 
-What the operator's own roles may do in each release: the baseline for rendered and edited ones.
+The rights of each release are the baseline for rendered and edited roles.
 """
 
 from __future__ import annotations

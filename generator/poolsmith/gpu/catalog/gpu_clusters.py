@@ -1,9 +1,7 @@
-"""What a release's operator creates for a GPUCluster that says nothing.
+"""What a release's operator creates for a GPUCluster without settings, and the feature gates of its DRA driver.
 
 An entry is made by `gpu_cluster_entry`. Compact forms are unfolded into whole Kubernetes objects on demand, fresh each
-time: whoever asks may change what it gets.
-
-GPUs by claims: what a GPUCluster needs, and the feature gates of its DRA driver.
+time: callers may change what they get.
 """
 
 from __future__ import annotations

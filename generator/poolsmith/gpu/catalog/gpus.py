@@ -1,7 +1,4 @@
-"""GPU products: architecture, PCI ids, passthrough resources, MIG.
-
-Which GPUs, and how many, the machines of clouds have.
-"""
+"""GPU products (architecture, PCI ids, passthrough resources, MIG), and the GPUs of clouds' instance types."""
 
 from __future__ import annotations
 

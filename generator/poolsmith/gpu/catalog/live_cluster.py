@@ -1,8 +1,7 @@
-"""By which names what stays behind on a cluster is known, and how far versions on it may be apart.
+"""Facts for reading a running cluster: names of what stays behind, allowed version skew, states, and marks of nodes.
 
-How objects and nodes say that nobody works on them any more, or that something is wrong with them.
-
-What nodes of a cluster say of themselves: distribution, system, pool.
+States are how objects and nodes say that nobody works on them any more, or that something is wrong. Marks of nodes say
+their distribution, system and pool.
 """
 
 from __future__ import annotations

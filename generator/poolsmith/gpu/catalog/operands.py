@@ -1,15 +1,8 @@
-"""What a release's operator creates before it looks at the custom resources.
+"""What a release's operator creates on its own and for an NVIDIADriver, its scripts, and files that operands wait for.
 
-Compact forms are unfolded into whole Kubernetes objects on demand, fresh each
-time: whoever asks may change what it gets.
-
-Scripts that the operator's containers run, word for word; entries of the catalog have markers in their place.
-
-What a release's operator creates for an NVIDIADriver.
-
-An entry is made by `nvidia_driver_entry`; its objects are unfolded afresh each time.
-
-What operands wait for on a node: files in one folder, which validations write.
+Compact forms are unfolded into whole Kubernetes objects on demand, fresh each time: callers may change what they get.
+Scripts that the operator's containers run are kept word for word; entries have markers in their place. Operands wait on
+a node for files in one folder, which validations write. An NVIDIADriver's entry is made by `nvidia_driver_entry`.
 """
 
 from __future__ import annotations

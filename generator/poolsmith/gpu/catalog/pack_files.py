@@ -3,7 +3,7 @@
 Nothing of a pack is executed, and nothing is taken from a path that the pack names: its files have the names of what
 they hold. What is refused is a diagnostic at its place; the pack's releases are unknown then.
 
-Whether the readers of the catalog understand what a pack holds: each entry is read once, before it counts.
+The readers of the catalog read each entry of a pack once before it counts.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Operating systems, Kubernetes distributions, container runtimes, and the support matrices.
+"""Operating systems, Kubernetes distributions with their paths, container runtimes, and the support matrices.
 
-Which Kubernetes distribution the paths of a values file belong to.
+From the paths of a values file follows the distribution that they belong to.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""What a release's chart writes into its custom resources.
+"""What a release's chart writes into its custom resources, and the definitions of these resources.
 
-An entry is made by `projection_entry`; `docs/projection.md` says how far it was held against recordings.
-
-The custom resources that a release of the operator defines.
+An entry is made by `projection_entry`; `docs/projection.md` says how much of it was checked against recordings.
 """
 
 from __future__ import annotations

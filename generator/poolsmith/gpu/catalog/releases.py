@@ -1,6 +1,4 @@
-"""gpu-operator releases beyond their charts.
-
-How the operator behaves at any tag of its chart, also where the catalog has no entry of that tag.
+"""Releases of the GPU Operator beyond their charts, and its behaviour at any tag, also one without an entry.
 
 Entries of releases are made of the same rules, each of which holds for a range of releases.
 """

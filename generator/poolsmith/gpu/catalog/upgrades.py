@@ -1,7 +1,4 @@
-"""From one release of the operator to another: the steps that the vendor supports, and what is known of the target.
-
-Installations that two releases are compared by.
-"""
+"""Upgrade steps that the vendor supports, facts about the target, and installations to compare with."""
 
 from __future__ import annotations
 

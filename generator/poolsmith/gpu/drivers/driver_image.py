@@ -1,11 +1,10 @@
-"""What a driver's version says: a branch like `580`, or all of it like `580.126.20`.
+"""A driver's version and the tag of its image, and which images are published, from a list.
 
-The tag of a driver's image: its version, the kernel where the driver is precompiled, and the operating system.
+A version is a branch like `580`, or full like `580.126.20`. A tag has the version, the kernel where the driver is
+precompiled, and the operating system.
 
 Source: NVIDIA/gpu-operator:controllers/state_manager.go for a ClusterPolicy, internal/state/nodepool.go for an
 NVIDIADriver. Both go by one rule in each release, which the catalog has as `osTagMajors`.
-
-Which driver images are published: by system, processor, kernel and version, from a list.
 """
 
 from __future__ import annotations

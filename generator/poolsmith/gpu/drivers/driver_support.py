@@ -1,14 +1,10 @@
-"""Which kernel modules a driver loads, the open or the proprietary ones, and which of them a GPU can use.
+"""Which kernel modules a driver loads, which GPUs it supports, what runs beside it, and what a system brings itself.
 
-`chosen` is open, proprietary, auto, or empty where nobody says it.
-
-Whether a driver supports a GPU: from its first version to the last branch of its architecture.
-
-What runs beside a driver, and what the operator refuses beside it.
+Kernel modules are the open or the proprietary ones; `chosen` is open, proprietary, auto, or empty where nobody says it.
+A driver supports a GPU from its first version to the last branch of its architecture. A system may bring a driver and
+a toolkit. The operator refuses some features beside some drivers.
 
 Source: NVIDIA/gpu-operator:controllers/nvidiadriver_controller.go and controllers/object_controls.go.
-
-What an operating system carries itself: a driver, and where it lies; a toolkit.
 """
 
 from __future__ import annotations

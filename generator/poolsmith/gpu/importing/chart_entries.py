@@ -1,12 +1,9 @@
-"""Make a release's projection from what is known about its chart.
+"""The catalog entries of a release that are made from its chart: values, projection, and the table of value paths.
 
 The value map says which value a template writes into which field, whether quoted, and whether behind a guard of
 its own. The CRD tells quoted strings from whole structures. What neither says stands in an overlay kept by hand:
 blocks that appear as a whole, defaults, refusals, metadata; each rule for a range of releases, with its basis.
-
-A release's entries that come from its chart: which values it takes, and which field follows from which of them.
-
-Make the compact table of value paths over all releases from what was recorded per release.
+The table of value paths is compact: one for all releases.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
-"""Make compact structural schemas from CustomResourceDefinitions.
-
-Only what decides whether an object is taken, and which of its fields are kept: no descriptions, no messages.
-
-Make a release's catalog entry from the files of a chart.
+"""A release's catalog entry and compact schemas of its CustomResourceDefinitions, from the files of a chart.
 
 The entry holds facts only: accepted value paths with their types, defaults, the fields of NVIDIADriver, and
-the names of the MIG layouts that come with the release.
+the names of the MIG layouts that come with the release. The schemas keep what decides whether an object is accepted
+and which of its fields are kept: no descriptions, no messages.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
-"""Make a release's GPUCluster entry from objects that the operator's own tests render.
+"""A release's entries for GPUCluster and NVIDIADriver, from objects that the operator's own tests render or expect.
 
-Facts only, in a compact form. What the tests' resource put there (namespace, images, resources, tolerations, further
-variables) is taken out; what is rendered in one case and not in another is kept with the field that makes it appear.
-
-Make a release's entry for NVIDIADriver from the objects that the operator's own tests expect.
-
-Facts only: what belongs to the tests' resources (names, images, resources, digests) is left out.
+Facts only, in a compact form. What the tests' resources put there (names, namespace, images, resources, tolerations,
+digests, further variables) is removed. For a GPUCluster, what is rendered in one case and not in another is kept with
+the field that makes it appear.
 """
 
 from __future__ import annotations

@@ -1,12 +1,8 @@
-"""Compact forms of Kubernetes objects from a stranger's manifests.
+"""Compact forms of Kubernetes objects, and a release's operand entry made of the operator's own static manifests.
 
 Facts only: paths, types, names, numbers, rules. Scripts are not kept: a long one is the marker `<script N chars>`.
-What a form would lose is refused, so that nothing is left out silently; `operands.whole` unfolds the forms again.
-
-Make a release's operand entry from the operator's own static manifests.
-
-Facts only, in a compact form: paths, types, names, numbers, rules. Scripts are not kept: a long one is the marker
-`<script N chars>`. What only OpenShift gets is left out.
+What a form would lose is refused, so that nothing is left out silently; `operands.whole` unfolds the forms again. What
+only OpenShift gets is left out.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""A configuration of the device plugin: whether the plugin would start with it, as its own code decides.
+"""A configuration of the device plugin: whether the plugin would start with it, and what of its sharing it ignores.
 
-Fields of structures are found whatever their case, those of sharing are not; unknown ones are passed over.
-
-What of sharing stands in a configuration where the device plugin passes it over.
-
-It starts all the same, and shares otherwise than was meant, or not at all.
+The mistakes are those at which the plugin's own code stops. Field names match in any case, those of sharing do not;
+unknown fields are ignored. With a sharing section in the wrong place the plugin starts, and shares in another way than
+was meant, or not at all.
 """
 
 from __future__ import annotations

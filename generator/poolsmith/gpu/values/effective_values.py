@@ -1,10 +1,6 @@
-"""What values turn on and off, after the chart's defaults.
+"""What values turn on and off after the chart's defaults, variables of a component, and the images that are pulled.
 
 A default that is not recorded is unknown: neither on nor off.
-
-Variables that Helm values give to a component.
-
-The images of an installation's components, as values and the chart's defaults name them.
 """
 
 from __future__ import annotations

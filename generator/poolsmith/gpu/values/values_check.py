@@ -1,8 +1,7 @@
 """Helm values of the gpu-operator chart, wherever they stand: in profiles, releases, Applications, files.
 
-The rules and their table are imported when the first values are judged.
-
-Values files that nobody installs by name, and the release that what stands near them says they are for.
+The rules and their table are imported when the first values are judged. For a values file that no installation names,
+the release is the one that files near it name.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The privileges that a cluster's workloads hold, pool by pool.
-
-What a line of a ledger goes back to.
-"""
+"""The privileges that a cluster's workloads hold, pool by pool, each line with its origins."""
 
 from __future__ import annotations
 

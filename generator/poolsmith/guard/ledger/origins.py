@@ -1,8 +1,7 @@
-"""Why a privilege is there: the profile line or the chart default that switches it on, and what it came through.
+"""Why a privilege is there: the profile line or chart default that causes it, and which lines each value causes.
 
-What each value of the user causes: the lines of the ledger that are gone without it.
-
-The exact way to an origin, for values that no table can foresee; what follows from profiles has its table.
+The lines that a value causes are those of the ledger that are gone without it. This way is exact, for values that no
+table can foresee; what follows from profiles has its table.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""What a cluster's plan produces: its installation, and the ledger of it.
+"""What a cluster's plan produces: its installation, its ledger, and the resources that its nodes offer to workloads.
 
 Clusters that are installed alike share the work; where the lines of their profiles stand does not matter for it.
-
-What the nodes of each pool offer to workloads by name: resources of device plugins.
 
 Source: NVIDIA/k8s-device-plugin:README.md (resource names of MIG strategies, time slicing and MPS).
 """

@@ -1,11 +1,9 @@
-"""One privilege of a workload as a token of text: `name[:argument...]`.
+"""A privilege of a workload as a token of text, `name[:argument...]`, and the partial order of which includes which.
 
 `:` and `%` are percent-encoded in arguments. The same privilege has one text only: paths are normalised, capabilities
 written as the pod specification writes them, kernel settings with dots. In `rbac` tokens `@`, `#` and `/` are encoded
 as well where they would be read as something else, a comma may be, and a path of the API server that is no resource
 stands as `nonResourceURLs/<path>` in the place of group and resource.
-
-Which privilege includes which: a partial order on tokens.
 
 `covers` and `widens` compare privileges of the same name only.
 """

@@ -1,7 +1,4 @@
-"""The rules over privileges on what a cluster's profiles produce.
-
-The rules over ledgers and grants, listed by hand.
-"""
+"""The rules over privileges and grants, listed by hand, and their run over what a cluster's profiles produce."""
 
 from __future__ import annotations
 

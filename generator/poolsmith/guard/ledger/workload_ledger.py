@@ -1,6 +1,6 @@
-"""A cluster's ledger, workload by workload: what one holds is the same on each pool where it runs.
+"""A cluster's ledger gathered by workload, each privilege with its origins.
 
-A ledger's lines gathered by workload, each with why it is there.
+What a workload holds is the same on each pool where it runs.
 """
 
 from __future__ import annotations

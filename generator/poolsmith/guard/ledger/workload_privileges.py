@@ -1,4 +1,4 @@
-"""The privileges that a pod template asks for.
+"""The privileges that a pod template asks for, and what service accounts may do through the API.
 
 What is listed is what the template says, or what follows from it for certain:
 - `run-as-root` only where the template says so (runAsUser 0, or runAsNonRoot false without a user). Else the image
@@ -13,11 +13,10 @@ What is listed is what the template says, or what follows from it for certain:
 - An annotation by which a container runtime gives devices, mounts or confinement, whatever its value.
 Fields of the wrong type are as good as absent: the API server takes no such object.
 
-What service accounts may do through the API, from roles and their bindings.
-
-A right counts for an account by whatever name a binding gives it: itself, its user name, or a group that it is in. A
-role that is bound but not among the objects is unknown, except `cluster-admin`, which means the same everywhere.
-Whether the pods mount the account's token is not asked: it is theirs to ask for.
+Rights follow from roles and their bindings. A right counts for an account by whatever name a binding gives it: itself,
+its user name, or a group that it is in. A role that is bound but not among the objects is unknown, except
+`cluster-admin`, which means the same everywhere. Whether the pods mount the account's token is not asked: they can ask
+for it themselves.
 """
 
 from __future__ import annotations

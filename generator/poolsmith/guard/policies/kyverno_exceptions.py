@@ -1,18 +1,16 @@
-"""JMESPath expressions that count what pods hold beyond what they may: an exception asks for zero of each.
-
-Counts, and not the operators AllIn or AnyNotIn: these read the pod's own text as a pattern too, so that a `*` in a pod
-would match whatever is allowed (Kyverno, pkg/engine/variables/operator).
-
-The rules of the chart kyverno-policies that grants can lift, and what else a pod must not hold then.
-
-Names: charts/kyverno-policies/templates of kyverno/kyverno, the same since its version 3.0.
-
-PolicyExceptions of Kyverno for the predicted workloads of a cluster, never wider than its grants.
+"""PolicyExceptions of Kyverno for the predicted workloads of a cluster, never wider than its grants.
 
 `kyverno.io/v2` with `spec.conditions`: Kyverno 1.12 and later (api/kyverno/v2/policy_exception_types.go). An exception
 lifts a whole rule for a pod. So its conditions say what else the pod must not hold: containers by name and image,
 host paths, where they are mounted, and the service account. Kyverno cannot tell pools apart: what is not granted on all
 pools where a workload runs is left out.
+
+A condition is a JMESPath expression that counts what a pod holds beyond what it may, and asks for zero.
+It does not use the operators AllIn or AnyNotIn: these read the pod's own text as a pattern too, so that a `*` in a pod
+would match whatever is allowed (Kyverno, pkg/engine/variables/operator).
+
+The rules are those of the chart kyverno-policies that grants can lift.
+Names: charts/kyverno-policies/templates of kyverno/kyverno, the same since its version 3.0.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Which files there are in `policies/`, and what each is for.
+"""The files of `policies/` and what each is for, and a file of `policies/admission/` with its kinds.
 
-A file of `policies/admission/`: shipped to the clusters that know its kinds, byte by byte.
+A file of `policies/admission/` is shipped to the clusters that know its kinds, byte by byte.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""Folders of another revision of the repository, and how its policies differ from those of the checkout.
+"""Another revision of the repository, read from git's objects, and how its policies differ from those of the checkout.
 
-The files come from git's objects. Nothing is checked out and no hook or filter of the repository runs: blobs are
-written into a folder of our own, which is then read under the same suspicion as any other.
-
-The revision that a change is judged against: the base of a pull request.
+A change is judged against such a revision: the base of a pull request. Nothing is checked out and no hook or filter of
+the repository runs: blobs are written into a folder of our own, which is then read as untrusted input like any other.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The rules over installations of charts, listed by hand.
-
-The rules over descriptions of nodes, listed by hand.
-"""
+"""The rules over installations of charts and over descriptions of nodes, listed by hand."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Use cases: what the catalog knows of the operator's releases, and an entry from a chart.
-
-Use case: the JSON Schema of the Helm values of one release of the chart.
-"""
+"""Use cases over the catalog: what it knows of releases, an entry from a chart, and the JSON Schema of Helm values."""
 
 from __future__ import annotations
 

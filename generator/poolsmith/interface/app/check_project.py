@@ -1,6 +1,6 @@
-"""Use case: judge a project and its committed output. The rules are loaded only for what is not remembered.
+"""Use cases: judge a project and its committed output, and compare it with what `generate` would write.
 
-Use case: what `generate` would change. The generator is loaded only for what is not remembered.
+The rules and the generator are loaded only for what is not remembered.
 """
 
 from __future__ import annotations

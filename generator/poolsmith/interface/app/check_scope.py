@@ -1,11 +1,8 @@
-"""Which documents of a repository a run judges: those of the GPU stack, those that the user named, or all.
+"""Which documents of a repository a run judges, what it leaves out, and the check of single files that a hook names.
 
-What a run over a repository did not judge, in a few lines: no file goes unmentioned.
-
-Use case: a few files of anyone's repository, as a hook names them, each for the release that it is for.
-
-Of other files only those are read that stand near, and say what the named ones are for. Findings are told of the named
-ones alone.
+A run judges the documents of the GPU stack, those that the user named, or all. Every file that was not judged is in the
+summary. Each named file is judged for its own release: of other files only those near it are read, and findings are
+reported for the named ones alone.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""All findings on what one cluster's profiles produce.
+"""All findings on what one cluster's profiles produce, and what of the run could not be evaluated.
 
-What of a run could not be evaluated: each thing on its own, so that somebody may answer for it, or nobody does.
+Each thing that could not be evaluated is a finding of its own, so that somebody can accept exactly this one.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Use case: what a change does, held against the revision that it is to be merged into.
+"""Use case: what a change does, compared with the revision that it is to be merged into.
 
-Git is read without touching the work tree. Clusters that the change can't do anything to are not even loaded.
-
-Findings of both sides of a change on what clusters share, and on the repository itself.
+Git is read without touching the work tree. Clusters that the change can't affect are not even loaded. Beside clusters,
+it reports findings on what clusters share and on the repository itself.
 """
 
 from __future__ import annotations

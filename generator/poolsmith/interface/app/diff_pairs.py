@@ -1,7 +1,4 @@
-"""Clusters of both sides of a change, judged and compared. Any process can do some of them.
-
-All that `check` would say of one cluster of one side of a change.
-"""
+"""Clusters of both sides of a change, judged as `check` would and compared. Any process can do some of them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""Use case: what a release's operator creates, from custom resources and nodes, without a cluster.
+"""Use case: what a release's operator creates from values, custom resources and nodes, without a cluster.
 
-What `expand` is given: values, custom resources, nodes and other objects, read and judged.
-
-Labels of the nodes that `expand` is given, by the rule of `check`.
+The input is read and judged first; the labels of its nodes are judged by the rule of `check`.
 """
 
 from __future__ import annotations

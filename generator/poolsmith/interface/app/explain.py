@@ -1,6 +1,6 @@
-"""Use case: say why. A rule, a pool's plan, or the origin of a generated value.
+"""Use case: say why. A rule, a pool's plan with the order in which its nodes are updated, or the origin of a value.
 
-The order in which nodes go from one kernel or system to the next, for a pool that has several.
+For a pool with several kernels or systems, the order is that in which nodes go from one to the next.
 """
 
 from __future__ import annotations

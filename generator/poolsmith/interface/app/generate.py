@@ -1,8 +1,7 @@
-"""Use case: generate the output; and what that would change, where nobody remembers it.
+"""Use case: generate the output, or say what that would change where no earlier result is remembered.
 
-Nothing is written unless every profile is sound: clusters are staged one by one, and put in place together.
-
-One writer per project.
+Nothing is written unless every profile is sound: clusters are staged one by one, and put in place together. A project
+has one writer at a time.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Use case: every image that the nodes of a project's clusters will pull.
+"""Use cases: every image that the nodes of a project's clusters will pull, and what to copy into mirrors.
 
-Use case: what to copy into mirrors before a cluster without the internet is installed: images, charts, packages.
+Mirrors are for clusters without the internet: images, charts and packages are copied before the installation.
 """
 
 from __future__ import annotations

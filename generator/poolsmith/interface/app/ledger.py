@@ -1,7 +1,4 @@
-"""Use case: the privileges of a project, and what would change with other values.
-
-What happens to the driver pods of each pool, for machines.
-"""
+"""Use case: the privileges of a project, and what would change with other values, driver pods included."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Use case: what a project's clusters gain and lose since another revision: privileges, and driver pods.
-
-Use case: what a default installation may do more, and less, with another release.
-"""
+"""Use cases: changes of privileges and driver pods since a revision, and of a default installation between releases."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""What this user's earlier runs over the same bytes said, so that nothing is done twice.
+"""Results of this user's earlier runs over the same bytes, and the parts of a project that a result follows from.
 
 A result is remembered by everything that it follows from: the tool, what was asked, each profile, policy and committed
-file. Nothing that is committed is trusted: the store is the user's own.
-
-The parts of a project that results follow from: what clusters share, and what is each cluster's own.
+file. The parts are what clusters share and what is each cluster's own. Nothing that is committed is trusted: the store
+is the user's own.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What can be judged only once all clusters have been looked at: grants, and policies that met nothing.
+"""Findings on a generated folder as it is committed, and on the fleet once all clusters have been looked at.
 
-What rules and schemas say of a generated folder as it is committed.
+Findings on the fleet are about grants, and about policies that applied to nothing.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""One run over the clusters of a project, and what it collects.
-
-What a run makes of each cluster: written, compared or judged.
-
-What `generate` and `check` say of a whole project.
-"""
+"""One run over the clusters of a project: each is written, compared or judged, and the results are collected."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What the profiles of a cluster tell by themselves, for a merge that has only heard of the rest.
+"""Use case: the shards of one run merged into what the run over all clusters would have reported.
 
-Use case: the shards of one run put together, to what the run over all clusters would have said.
+What the profiles of a cluster alone determine is not in the reports: the merge finds it out by itself.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from poolsmith.project.run.project import Project
 
 
-_PROFILE_FACTS_FEW = 12
+_FEW_CLUSTERS = 12
 """So many are looked at sooner than another process is started."""
 
 
@@ -77,7 +77,7 @@ class ProfileFacts:
 
 def profile_facts(project: Project, clusters: Sequence[ToldCluster], jobs: int) -> Iterator[ProfileFacts]:
     """In any order. More than a few are shared by processes."""
-    return in_batches(partial(_facts_of, project), clusters, jobs, few=_PROFILE_FACTS_FEW, folders=project.folders)
+    return in_batches(partial(_facts_of, project), clusters, jobs, few=_FEW_CLUSTERS, folders=project.folders)
 
 
 def _facts_of(project: Project, batch: tuple[ToldCluster, ...]) -> Iterator[ProfileFacts]:

@@ -1,11 +1,10 @@
 """What a shard found out, as its JSON report carries it to the merge: a line of JSON for each cluster.
 
 Each cluster's result stands with a digest of the files that it follows from, and the merge takes none whose files are
-others on its side. What is shown to people is masked as in every report; names stay as they are. What is read is held
-against the form of each record, and against what a shard may say: somebody who can replace a report can lie about the
-clusters in it. What profiles alone tell, as what output/fleet/ follows from, is found out by the merge itself.
-
-What the result of one cluster may say: of that cluster only, and nothing that no shard finds out.
+different on its side. What is shown to people is masked as in every report; names stay as they are. What is read is
+checked against the form of each record, and against what a shard may say: of its own clusters only, and nothing that no
+shard finds out. Somebody who can replace a report can lie about the clusters in it. What follows from profiles alone,
+such as output/fleet/, is found out by the merge itself.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""Files by which a repository runs poolsmith, names who approves, and folds what nobody applies.
+"""Files that a repository starts with: CI and hooks, owners, first policies, and the first cluster with its pool.
 
-The first policies: what happens to pods without a grant, and who owns the folder. Grants are for people to write.
-
-The first cluster and its pool.
+The policies say what happens to pods without a grant, and who owns the folder. Grants are for people to write.
 """
 
 from __future__ import annotations

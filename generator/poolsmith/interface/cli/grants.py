@@ -1,7 +1,4 @@
-"""poolsmith grants.
-
-Grants that are missing, for people.
-"""
+"""poolsmith grants: grants that are missing, as YAML and as a summary for people."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The report of a run: printed, written to files, and told to the build server that runs it.
+"""The report of a run: printed, written to files, and given to the build server that runs it.
 
-Where the files of the repository can be read, as the environment says it.
+The environment says at which web address the files of the repository can be read.
 """
 
 from __future__ import annotations

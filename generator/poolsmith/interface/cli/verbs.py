@@ -1,7 +1,4 @@
-"""The verbs: what each is for, and the module of this package that is imported when it is called.
-
-Exit codes, the same for every verb and output format.
-"""
+"""The verbs: what each is for, the module that is imported when it is called, and the exit codes of all of them."""
 
 from __future__ import annotations
 

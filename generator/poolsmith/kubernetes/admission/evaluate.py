@@ -1,9 +1,7 @@
-"""Policies on a request, as the API server's plugin evaluates them.
+"""Policies evaluated on a request as the API server's plugin does it: verdicts, messages, and audit annotations.
 
 Rules: kubernetes/apiserver:pkg/admission/plugin/policy/validating, dispatcher and validator. Costs are not counted;
 the engine has limits of its own, and what passes them is not evaluated.
-
-What a policy says of a request beside its verdict: messages of failed validations, and audit annotations.
 """
 
 from __future__ import annotations

@@ -1,13 +1,11 @@
-"""Whether a policy or a binding is meant for a request.
+"""Whether a policy or a binding applies to a request, and with which parameters a policy is evaluated.
 
-Rules: kubernetes/apiserver:pkg/admission/plugin/policy/matching and webhook/predicates. What hangs on something that
+Rules: kubernetes/apiserver:pkg/admission/plugin/policy/matching and webhook/predicates. What depends on something that
 nobody knows here (labels of a namespace, the plural of a kind, a conversion between versions) is undecided.
-
-Which parameters a policy is evaluated with.
 
 Rules: kubernetes/apiserver:pkg/admission/plugin/policy/generic, CollectParams.
 
-Objects that are given as parameters, and that no policy is evaluated with.
+Objects that are given as parameters, and with which no policy is evaluated, are reported.
 """
 
 from __future__ import annotations

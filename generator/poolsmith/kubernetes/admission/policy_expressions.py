@@ -1,11 +1,10 @@
-"""A policy whose expressions are compiled, and what the API server would refuse of them.
+"""A policy with compiled expressions, what the API server would refuse of them, and the fields of `object` it reads.
 
 A compile error spoils its own expression only: at evaluation that one is an error, and failurePolicy decides.
 
-The API server holds new expressions to what the minor before its own has, so that it can be gone back to; stored ones
-it evaluates with all that it has. So what only this minor has is refused, and evaluated all the same.
-
-Which fields of `object` a policy reads, by its text.
+The API server checks new expressions against what the minor version before its own has, so that a downgrade stays
+possible; stored ones it evaluates with all that it has. So what only this minor has is refused, and evaluated all the
+same.
 """
 
 from __future__ import annotations

@@ -1,12 +1,8 @@
-"""What is sent to the API server: an object, what is done with it, by whom, and where.
+"""The admission request of an object, made offline: the object, the operation, the user, the place, its CEL values.
 
-The request that brings an object to the API server, from what is known of it offline.
-
-A request with its values for expressions, made once and shared by all policies.
-
-Ephemeral containers of a pod at hand, as the request by which alone they come into one.
-
-A policy that is for pods/ephemeralcontainers and not for pods would else be passed over.
+The values for expressions are made once and shared by all policies. Ephemeral containers get a request of their own,
+because they enter a pod in no other way: a policy for pods/ephemeralcontainers and not for pods would be missed without
+it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""The values that an expression sees: one object under review, made once and shared by every policy.
+"""The values that expressions see of one object, made once for all policies, and a bound on what an evaluation costs.
 
-Whether the API server might stop an evaluation by its cost limit: an upper bound, asked for large objects only.
-
-Costs are not counted here. A small object can't pass the limit within the steps that the engine takes; on a large one,
-loops over long texts can, and what the API server would stop is no pass.
+The bound says whether the API server might stop an evaluation by its cost limit; it is used for large objects only.
+A small object can't pass the limit within the steps that the engine takes. On a large one, loops over long texts can,
+and what the API server would stop does not count as a pass.
 """
 
 from __future__ import annotations

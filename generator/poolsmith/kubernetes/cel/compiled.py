@@ -1,7 +1,4 @@
-"""An expression that the API server would accept, ready to be evaluated.
-
-A tree of CEL back to text that any engine reads the same way.
-"""
+"""An expression that the API server would accept, ready to be evaluated, and its tree as text for any engine."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""CEL as the API server of one Kubernetes minor has it: what a policy's expressions may say, and what they mean.
-
-The names that a policy's expressions may use, and the fields of the typed ones, as the API server declares them.
+"""CEL as the API server of one Kubernetes minor has it: functions, variables, and the fields of the typed ones.
 
 Source: k8s.io/apiserver 0.34.1 `pkg/admission/plugin/cel/compile.go`.
 """

@@ -1,8 +1,6 @@
-"""Text as Go prints it.
+"""Text as Go prints it, durations and timestamps as Go reads them, and regular expressions in RE2's syntax.
 
-Durations and timestamps as Go reads them from text.
-
-Regular expressions in RE2's syntax: the one module that knows google-re2.
+This is the one module that imports google-re2.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""What the API server checks in literals: times, numbers, regular expressions, format strings, lists of one type.
+"""What the API server checks in literals, and conversions of constants, which cel-go computes while it plans.
 
-Conversions of constants, which cel-go computes when it plans an expression: one that fails is no expression at all.
+Checked are times, numbers, regular expressions, format strings, and lists of one type. An expression with a conversion
+that fails is refused.
 
 Source: cel-go, interpreter/decorators.go, decOptimize.
 """

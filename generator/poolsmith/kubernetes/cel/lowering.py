@@ -1,6 +1,6 @@
-"""What every step of the lowering asks: types, optionals, names of ours, values that are computed once.
+"""What every step of the lowering shares (types, optionals, names, values computed once), and overloads of calls.
 
-Calls whose overload the checker chose: the API server refuses any value that this overload does not take.
+The checker chose one overload of a call: the API server refuses any value that this overload does not take.
 """
 
 from __future__ import annotations

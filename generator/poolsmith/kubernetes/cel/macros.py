@@ -1,8 +1,7 @@
-"""Types of macros: those of what cel-go expands them to.
+"""Macros: their types, from what cel-go expands them to, and their variables as the engine has them.
 
-Macros with variables as the engine has them: loops, and bodies for what an optional holds.
-
-Each variable gets a name of ours: one that the user calls `list` or `optional` must not hide what lowered text means.
+Macros with variables are loops, and bodies for the value of an optional. Each variable gets a generated name: one that
+the user calls `list` or `optional` must not hide what the lowered text means.
 """
 
 from __future__ import annotations

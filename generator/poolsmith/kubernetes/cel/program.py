@@ -1,15 +1,8 @@
-"""What the engine does as the API server does it, and what it is told in other words.
-
-Small pieces of lowered trees, and what a tree or a type holds.
-
-How an expression and the variables that it reads become one program.
+"""How an expression and the variables that it reads become one program for the engine, with the pieces to build it.
 
 Variables are bound around the expression, each once, in order: computed when first read, remembered, and their errors
-absorbed by `||` and `&&`.
-
-Expressions deeper than the engine's parser takes: parts that stand alone are computed when asked for.
-
-Variables and closed subtrees become calls of one function that evaluates them once; their errors stay errors.
+absorbed by `||` and `&&`. An expression that is deeper than the engine's parser takes is split: variables and closed
+subtrees become calls of one function that evaluates them once, when asked for; their errors stay errors.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""The tree of a CEL expression: what the parser makes and every later step reads.
+"""The tree of a CEL expression, which the parser makes and every later step reads, and the tokens of CEL text.
 
 Operators are calls with cel-go's names (`_+_`, `!_`, `_?_:_`), macros are calls as written. Offsets count code points.
-
-CEL text to tokens: numbers, strings with their escapes, names, signs.
 """
 
 from __future__ import annotations

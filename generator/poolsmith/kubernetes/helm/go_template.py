@@ -1,17 +1,11 @@
-"""What a Go template makes of a value, and what Kubernetes reads back.
+"""What a Go template prints for a value, what Kubernetes reads back from that text, and Go's cleaning of paths.
 
 A chart writes text, and the text is read again as YAML. A value written without quotes is therefore typed anew:
 the string `yes` comes back as true, `570.10` as a number. A quoted one comes back as the string that Go printed.
+What stands around a text decides what it becomes: a line break, `: ` or a quote can add keys, containers and documents.
+So a text is accepted only where it stays in its place, however that place is indented, in a mapping or in a list.
 
-What Kubernetes reads where a template wrote a text: one scalar, or the text has left its place.
-
-A template writes text, and what stands around a text decides what it becomes: a line break, `: ` or a quote can add
-keys, containers and documents. So a text is taken only where it stays in its place, however that place is indented,
-in a mapping or in a list. What stays there is typed anew: the string `yes` is read as true.
-
-Paths taken apart and joined as the operator does it: always cleaned.
-
-Rules: the standard packages `path` and `path/filepath` of Go.
+Rules of paths: the standard packages `path` and `path/filepath` of Go.
 """
 
 from __future__ import annotations

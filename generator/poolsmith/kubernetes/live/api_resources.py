@@ -1,10 +1,7 @@
-"""Kinds of Kubernetes objects as an API server serves them.
+"""Resources that an API server serves, the least roles that let somebody read them, and how a cluster is to be read.
 
-The least that a reader of a cluster must be allowed: one role for what has no namespace, one for namespaces.
-
-`list` is the only verb: nothing is watched, nothing is read by its name, and no verb that writes is among them.
-
-How a cluster is to be asked, and that it can't be.
+One role is for what has no namespace, one for namespaces. `list` is the only verb: nothing is watched, nothing is read
+by its name, and no verb that writes is among them.
 """
 
 from __future__ import annotations

@@ -1,13 +1,11 @@
-"""What was read from a cluster: lists of objects, and what could not be listed, and why.
+"""What was read from a cluster: lists of objects, what could not be listed and why, and a file that keeps it.
 
-A snapshot as a file, to be looked at again without the cluster: JSON, with whatever may be a secret left out.
+The file is JSON, without whatever may be a secret. Definitions of custom resources are kept without schemas: those are
+most of the bytes of a cluster.
 
-Definitions of custom resources without the schemas of others: those are most of what a cluster has to read.
-
-Helm's own records of what it has installed: Secrets, which are read only where somebody asks for it.
-
-Of a record is kept which chart it is of, and the values that people gave, without what may be a secret. The rest of a
-record (the chart with its templates, the manifest, hooks, notes) is forgotten at once, and so is any other Secret.
+Helm's records of what it has installed are Secrets, which are read only where somebody asks for it. Of a record two
+things are kept: its chart, and the values that people gave, without what may be a secret. The rest of a record (the
+chart with its templates, the manifest, hooks, notes) is dropped at once, and so is any other Secret.
 Source: helm.sh/helm v3 and v4, pkg/storage/driver.
 """
 

@@ -1,6 +1,6 @@
 """Judges one pod by a level and a version of the Pod Security Standards.
 
-The checks of the Pod Security Standards, listed by hand: baseline, then restricted.
+The checks are listed by hand: baseline, then restricted.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""Names and places that Kubernetes itself gives.
+"""Names that Kubernetes itself gives: the token's path, harmless volumes, annotations of runtimes and AppArmor.
 
-What nodes and their container runtimes do for a pod, besides what its containers ask for: volumes, annotations.
-
-The annotations that said an AppArmor profile before pods had a field for it.
+AppArmor profiles stood in annotations before pods had a field for them.
 
 Rules: kubernetes/kubernetes:pkg/registry/core/pod/strategy.go (what is copied), pkg/api/pod/util.go (what can be read)
 and pkg/security/apparmor/helpers.go (what the kubelet takes).

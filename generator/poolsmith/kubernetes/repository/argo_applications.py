@@ -1,9 +1,9 @@
-"""Charts of Argo CD's Applications: values in the order in which the repo-server gives them to Helm.
+"""Applications of Argo CD: those that ApplicationSets make from files, and their charts with the values for Helm.
+
+Values have the order in which the repo-server gives them to Helm.
 
 Source: argo-cd docs/user-guide/helm.md: valueFiles, then values or valuesObject, then parameters. A file may lie in
 another source of the same Application (`$ref/path`).
-
-ApplicationSets of Argo CD: the Applications that their generators make from files. Other generators are unknown.
 
 Source: argo-cd docs/operator-manual/applicationset: list, git files, git directories, matrix and merge; parameters as
 fasttemplate (`{{path.basename}}`) and as Go templates (`{{.path.basename}}`). What a generator of another kind would

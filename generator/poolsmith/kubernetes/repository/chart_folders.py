@@ -1,11 +1,10 @@
-"""Helm charts whose files stand in the repository, and the charts that they bring along: umbrella charts.
+"""Helm charts whose files stand in the repository, their dependencies, and charts that their templates declare.
 
 Source: helm.sh/docs/topics/charts: a dependency goes by its alias; `condition` is a path in the parent's values;
 Chart.lock has the versions that were resolved.
 
-Templates of Helm charts that declare other charts (Applications of Applications); only literal lines.
-
-Nobody renders them here. A line that a template fills in says nothing, and what nobody says is unknown.
+Templates declare charts by Applications (Applications of Applications). Nobody renders them here: only literal lines
+are read. A line that a template fills in says nothing, and what nobody says is unknown.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""An object as a delivery engine applies it, and the user's lines that it is made of.
-
-A Helm chart as it is installed: which release of it, where, and with which values, each with its line.
-"""
+"""An object as a delivery engine applies it, and a chart as it is installed, with the user's line of each value."""
 
 from __future__ import annotations
 

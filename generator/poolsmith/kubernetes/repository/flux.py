@@ -1,10 +1,10 @@
-"""What Flux applies to a cluster: its Kustomizations from the top down, each as its parents have changed it.
+"""What Flux applies to a cluster: its Kustomizations from the top down, with the variables of `postBuild`.
+
+Each Kustomization is read as its parents have changed it.
 
 Source: fluxcd/kustomize-controller docs/spec/v1/kustomizations.md. A folder without kustomization.yaml is taken with
 all that is below it; `components`, `patches`, `images`, `namePrefix`, `nameSuffix`, `targetNamespace` and
 `commonMetadata` are put on what is built, and variables come last.
-
-What Flux's postBuild puts into texts: `${name}` with defaults and operators, as drone/envsubst reads them.
 
 Source: fluxcd/pkg kustomize/kustomize_varsub.go (variables are looked up in each object's YAML, which is read again
 afterwards), and drone/envsubst.

@@ -1,8 +1,8 @@
-"""What Terraform files install and which nodes they make: literals are read, computed values are unknown.
+"""What Terraform files and Ansible tasks install, and the nodes that Terraform makes: literals only.
+
+Computed and templated values are unknown.
 
 Sources: registry.terraform.io: hashicorp/helm (helm_release), hashicorp/google, hashicorp/aws, hashicorp/azurerm.
-
-Helm charts that tasks of Ansible install: literals are read, templated values are unknown.
 
 Source: docs.ansible.com, kubernetes.core.helm: `chart_version` (default: newest), `release_values` (alias `values`),
 `values_files` before them, `set_values` on top.
@@ -229,7 +229,7 @@ def ansible_charts(document: CheckedDocument, files: RepositoryFiles) -> Iterato
         for pointer, task in _tasks(document.data, "", 0):
             for module in _MODULES:
                 if isinstance(arguments := task.get(module), dict):
-                    found = _ansible_installation(document, task, arguments, join(pointer, module), files)
+                    found = _chart_of_task(document, task, arguments, join(pointer, module), files)
                     if found is not None:
                         yield found
 
@@ -244,7 +244,7 @@ def _tasks(listed: list[Any], pointer: str, depth: int) -> Iterator[tuple[str, d
                     yield from _tasks(inner, join(place, key), depth + 1)
 
 
-def _ansible_installation(
+def _chart_of_task(
     document: CheckedDocument, task: dict[str, Any], arguments: dict[str, Any], pointer: str, files: RepositoryFiles
 ) -> ChartInstallation | None:
     chart = _text(arguments.get("chart_ref"))

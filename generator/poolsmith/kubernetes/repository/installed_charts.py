@@ -1,9 +1,9 @@
-"""Charts that are installed by what is neither Flux nor Argo CD: k3s and RKE2, Cluster API, Fleet, Helmfile, kustomize.
+"""Charts that objects and files install, whichever tool reads them.
+
+Argo CD and Flux have modules of their own. Here are k3s and RKE2, Cluster API, Fleet, Helmfile and kustomize.
 
 Sources: docs.k3s.io/helm, cluster-api-addon-provider-helm, fleet.rancher.io/ref-fleet-yaml,
 helmfile.readthedocs.io, kustomize's helmCharts.
-
-The charts that objects and files install, whichever tool reads them.
 """
 
 from __future__ import annotations

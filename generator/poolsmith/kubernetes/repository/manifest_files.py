@@ -1,6 +1,6 @@
-"""The files that manifest rules look at, whoever wrote them.
+"""The files that manifest rules look at, and the forms of files that no delivery engine applies as they stand.
 
-What a file is that no delivery engine applies as it stands: a template, something encrypted, another language.
+Such a form is a template, something encrypted, or another language.
 """
 
 from __future__ import annotations

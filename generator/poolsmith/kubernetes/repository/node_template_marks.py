@@ -1,6 +1,6 @@
-"""Labels and taints as tools that make nodes write them: maps, lists of objects, texts, flags of the kubelet.
+"""Labels and taints in the descriptions of nodes of each tool: where they stand, and in which form.
 
-Where the descriptions of nodes of each tool say labels and taints.
+The forms are maps, lists of objects, texts, and flags of the kubelet.
 
 Sources: kubernetes-sigs/karpenter:pkg/apis/crds; kubernetes-sigs/cluster-api, definitions of v1beta1 and v1beta2;
 Cluster API providers rke2, k3s, aws, azure and gcp; kubeadm's v1beta3 and v1beta4; eksctl.io/v1alpha5;

@@ -3,7 +3,7 @@
 Files are read when they are first asked for, and once. What a delivery engine would read beyond the checked paths is
 read too, as long as it lies below the root or below one of these paths.
 
-A file that can't be read as a whole, one document at a time: what is sound is judged, what is broken is told.
+A file that can't be read as a whole is read one document at a time: sound ones are judged, broken ones are reported.
 """
 
 from __future__ import annotations

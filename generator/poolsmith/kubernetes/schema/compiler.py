@@ -1,9 +1,7 @@
-"""Compiles structural schemas into closures, each when it is first needed.
+"""Compiles structural schemas into closures, each when it is first needed, with the checks of lists.
 
-A closure takes a value and returns None, or a list of violations whose paths grow on the way out; so a sound
+A closure takes a value and returns None, or a list of violations whose paths are built on return; so a sound
 object costs no path and no list. Strict: a field that the schema does not name is a violation.
-
-Checks of lists: their items, their length, and entries that stand twice.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""Which schema an object is judged by: packs, versions, kinds.
-
-Compact files of structural schemas: how they are read.
+"""Which schema an object is judged by, and the packs of structural schemas: compact files.
 
 A pack is zlib over lines of text. The first line is a JSON header (source, licence, versions); each other line is one
 definition: name, versions it holds for (ranges of indices into the header's versions, or `*`), the kind that it is

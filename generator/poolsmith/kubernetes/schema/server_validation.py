@@ -1,13 +1,12 @@
-"""What the API server asks of single fields of built-in objects beyond their published definitions.
+"""What the API server asks of built-in objects beyond their published definitions: in single fields and across fields.
 
-Enumerations, bounds and names that its validation code holds (pkg/apis/*/validation), and fields that the definitions
-demand but the server fills in. Each was asked of kube-apiserver 1.34, by server-side apply with strict validation; what
-only some of the minors 1.25 to 1.37 take is left out.
+Single fields: enumerations, bounds and names that its validation code holds (pkg/apis/*/validation), and fields that
+the definitions demand but the server fills in. Each was asked of kube-apiserver 1.34, by server-side apply with strict
+validation; what only some of the minors 1.25 to 1.37 accept is left out.
 
-What the API server asks of built-in objects across fields: one source of a volume, a selector that selects.
-
-From its validation code (pkg/apis/core/validation, apps, batch and rbac), held against kube-apiserver 1.34. What the
-server judges only with other objects in hand is not here.
+Across fields (one source of a volume, a selector that selects): from its validation code (pkg/apis/core/validation,
+apps, batch and rbac), tested with kube-apiserver 1.34. What the server judges only with other objects in hand is not
+here.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""The validation rules (CEL) of the definitions we hold, each as a function of our own.
+"""The validation rules (CEL) of the definitions we hold, each as a function, and what may not change between revisions.
 
 They are found by the rule's text. A rule that is not here is reported as not evaluated, never as passed; a rule over
-`oldSelf` says something only about two revisions (see transitions).
-
-What may not change between two revisions of an object.
+`oldSelf` says something only about two revisions (see transition_violations).
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
-"""How Argo CD is told whether a child Application is healthy: a patch of its own configuration, for people to apply.
-
-It is a patch and no object, so that no sync and no `kubectl apply` of the folder takes it for the whole `argocd-cm`.
-
-output/fleet/: what spans clusters. For each Argo CD a folder: an ApplicationSet per project, and the projects.
+"""output/fleet/: a folder for each Argo CD, with an ApplicationSet per project, the projects, and a health patch.
 
 Whoever applies a folder gives one Argo CD what is its own, and nothing of another one. Flux clusters pull what is
-theirs, and need nothing here.
+theirs, and need nothing here. The patch makes Argo CD see whether a child Application is healthy. It is a patch of its
+configuration and no object, so that no sync and no `kubectl apply` of the folder takes it for the whole `argocd-cm`.
 """
 
 from __future__ import annotations

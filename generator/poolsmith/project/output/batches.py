@@ -1,10 +1,9 @@
 """Many clusters on several processors, in bounded memory.
 
-A batch is a part of the clusters, and what is made of it is a function of its files. Who works on it is an executor of
-`concurrent.futures`: processes of this machine, or other workers. They share nothing, and what comes back from them is
-small. Results come in any order; who needs one sorts them.
-
-The interpreter's search for cycles, made rare: trees of documents have none.
+A batch is a part of the clusters, and its result is a function of its files. It is done by an executor of
+`concurrent.futures`: processes of this machine, or other workers. They share nothing, and what they return is
+small. Results arrive in any order; who needs one sorts them. The interpreter's search for cycles runs rarely: trees of
+documents have none.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The first unit: namespaces, shared configuration, and the operator's values.
+"""Delivery units, in order, before an engine's objects are made of them: the platform unit and the further ones.
 
-Further units: each a folder with a kustomization, and values where it installs a chart.
-
-What a cluster's GitOps engine is pointed at, in order, before it is put into an engine's words.
+The first unit has namespaces, shared configuration, and the operator's values. Each further unit is a folder with a
+kustomization, and values where it installs a chart.
 """
 
 from __future__ import annotations

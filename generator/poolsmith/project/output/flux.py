@@ -1,6 +1,6 @@
-"""Flux: sources, a Kustomization per unit, a HelmRelease per chart.
+"""Flux objects: the source of the output with its signatures, a Kustomization per unit, a HelmRelease per chart.
 
-Flux: the source of the output, a git repository or an OCI artefact, and the signatures that it demands.
+The source is a git repository or an OCI artefact.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Helm values: only what differs from the chart's defaults, each with its reason above it.
-
-Where a value or a privilege comes from, for people.
-"""
+"""Helm values files: only what differs from the chart's defaults, each value with its origin and reason above it."""
 
 from __future__ import annotations
 

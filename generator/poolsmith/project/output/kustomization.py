@@ -1,6 +1,6 @@
-"""Kustomizations: written so that each builds alone, and read back as kustomize would.
+"""Kustomizations that each build alone, read back as kustomize would, and JSON patches between several trees.
 
-What several trees have in common, and JSON patches (RFC 6902) that make each of them out of it.
+Trees are reduced to what they have in common, and JSON patches (RFC 6902) that make each of them out of it.
 """
 
 from __future__ import annotations

@@ -3,16 +3,14 @@
 A pool's folder is a Component of kustomize where the tool has Kubernetes objects, so that a kustomization of one's own
 takes it in; the same files are merge patches for `kubectl patch`. Nothing here is applied by itself.
 
+Cluster API: labels of a MachineDeployment's machines reach nodes only in a few domains of Cluster API's own, so that
+labels stand in the kubelet's registration.
+
 Sources: kubernetes-sigs/karpenter:pkg/apis/crds; kubernetes-sigs/cluster-api, bootstrap/kubeadm/config/crd;
 kubernetes/autoscaler:cluster-autoscaler/cloudprovider/clusterapi/README.md; Talos v1.13, machine configuration;
 AWS CLI, eks update-nodegroup-config; Terraform providers aws, google and azurerm.
 
-One patch for a tool that makes nodes.
-
-Patches for Cluster API: bootstrap templates, the machine pools of clouds, and what an autoscaler is told.
-
-Labels of a MachineDeployment's machines reach nodes only in a few domains of Cluster API's own, so that labels stand
-in the kubelet's registration. Source: kubernetes-sigs/cluster-api, book, metadata propagation; RKE2ConfigTemplate and
+Source: kubernetes-sigs/cluster-api, book, metadata propagation; RKE2ConfigTemplate and
 KThreesConfigTemplate of the providers rke2 and k3s; *ManagedMachinePool of the providers aws, azure and gcp.
 """
 

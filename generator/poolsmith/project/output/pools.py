@@ -1,7 +1,4 @@
-"""The second unit: an overlay per pool.
-
-toolkit-base/: what the toolkits of pools have in common, and the variant of it that a pool gets.
-"""
+"""The second unit: an overlay per pool, and toolkit-base/, what the toolkits of pools have in common."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Labels and taints in the words of each tool that makes nodes.
-
-What a pool's nodes must carry, and how to say it to whoever makes the nodes.
-"""
+"""Labels and taints that a pool's nodes must carry, in the words of each tool that makes nodes."""
 
 from __future__ import annotations
 

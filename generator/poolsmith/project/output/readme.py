@@ -1,9 +1,4 @@
-"""README.md of a cluster: pools, what runs where, and why.
-
-What waits for what on the nodes of each pool, in words.
-
-What a prediction says in the generated files.
-"""
+"""README.md of a cluster: pools, what runs where and why, and what waits for what on the nodes of each pool."""
 
 from __future__ import annotations
 

@@ -1,10 +1,7 @@
-"""A plan to all generated files of its cluster.
+"""A plan to all generated files of its cluster, among them delivery/ and the part of KubeVirt's own object.
 
-delivery/: what the cluster is pointed at.
-
-What KubeVirt's own object has to permit, so that virtual machines may ask for the pools' GPUs.
-
-Nobody but its owner writes that object: this is a part to take over.
+delivery/ is what the cluster's GitOps engine is pointed at. KubeVirt's object has to permit that virtual machines ask
+for the pools' GPUs. Nobody but its owner writes that object: the generated part is for the owner to copy.
 Source: NVIDIA/cloud-native-docs@gpu-operator-v26.7-1:gpu-operator/gpu-operator-kubevirt.rst.
 """
 

@@ -1,6 +1,6 @@
-"""One cluster from profiles to files, in memory.
+"""One cluster from profiles to files, in memory, with the policies that its API server is to enforce.
 
-What the API server of a cluster is to enforce: the users' policies, and what was granted.
+These are the users' policies, and one made of what was granted.
 """
 
 from __future__ import annotations

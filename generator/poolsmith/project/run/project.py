@@ -1,7 +1,7 @@
-"""A project on disk: where profiles, policies and output are, and what is loaded once for all.
+"""A project on disk: where profiles, policies and output are, and what is loaded once for all clusters.
 
-Where the output stands: beside the profiles, in another folder (a work tree of another branch or repository, an
-artefact that was pulled), or in a git revision.
+The output stands beside the profiles, in another folder (a work tree of another branch or repository, an artefact that
+was pulled), or in a git revision.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""A part of a fleet that a machine of its own works on, as a matrix of a CI system has them.
-
-How far a run is, for whoever wants to know.
-"""
+"""Options of a run: the shard of a fleet that one machine works on, as in a CI matrix, and the report of progress."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""PSM66x: what a change adds to what its base allows. No setting and no waiver holds for these.
+"""PSM66x and PSM67x: what a change adds to what its base allows, and what its Helm values give to running workloads.
 
-PSM67x: what the Helm values of a change give to what runs.
+No setting and no waiver holds for PSM66x.
 """
 
 from __future__ import annotations

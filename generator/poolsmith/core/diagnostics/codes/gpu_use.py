@@ -1,12 +1,7 @@
-"""PSM150, PSM230 to PSM241: what a pool's GPUs are used for, sandboxes, partitions and sharing.
+"""What a pool's GPUs are used for: sandboxes, partitions and sharing, claims (DRA), stacks without the operator.
 
-PSM140 to PSM149: GPUs by claims (DRA).
-
-PSM160 to PSM169: a GPU stack without the operator.
-
-PSM190 to PSM199: Kata by its eras, and confidential pools.
-
-PSM130 to PSM139: hosts of vGPUs.
+PSM130 to PSM139: hosts of vGPUs. PSM140 to PSM149: GPUs by claims (DRA). PSM160 to PSM169: a GPU stack without the
+operator. PSM190 to PSM199: Kata by its eras, and confidential pools. PSM150, PSM230 to PSM241: everything else.
 """
 
 from __future__ import annotations

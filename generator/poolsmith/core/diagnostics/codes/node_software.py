@@ -1,8 +1,7 @@
-"""PSM218, PSM219, PSM234 to PSM239: where a pool's driver comes from, and whether it is there.
+"""A pool's driver, its container runtime, and its taints.
 
-PSM223 to PSM229: container runtimes and what configures them.
-
-PSM243 to PSM249: taints of pools, and pools whose nodes come and go.
+PSM218, PSM219, PSM234 to PSM239: where the driver comes from, and whether it is there. PSM223 to PSM229: container
+runtimes and what configures them. PSM243 to PSM249: taints, and pools whose nodes come and go.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""PSM7xx: what stands outside of the supply policy, and what a change would switch off.
+"""PSM65x, PSM7xx and PSM806: sources outside of the supply policy, its acceptances, and files beside the stack.
 
-PSM65x: what a supply policy accepts.
-
-PSM806: files beside the GPU stack that are not there.
+PSM65x: what a supply policy accepts. PSM7xx: what stands outside of it, and what a change would switch off. PSM806:
+files beside the GPU stack that are not there.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""PSM6xx: policy files.
-
-PSM9xx: what the users' own policies say.
-"""
+"""PSM6xx and PSM9xx: policy files, and the verdicts of the users' own admission policies."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""PSM4xx: privileges. Entries of rules stand in the rules' own files.
-
-PSM64x: grants as an admission policy.
-"""
+"""PSM4xx and PSM64x: privileges, and grants as an admission policy. Entries of rules stand in the rules' own files."""
 
 from __future__ import annotations
 

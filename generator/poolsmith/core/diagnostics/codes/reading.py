@@ -1,9 +1,4 @@
-"""PSM0xx: reading files.
-
-PSM02x: packs of facts beside the built-in catalog.
-
-PSM03x: profiles of several teams in one fleet.
-"""
+"""PSM0xx: reading files; PSM02x: packs of facts; PSM03x: profiles of several teams in one fleet."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""PSM3xx: Helm values and Kubernetes schemas.
-
-PSM31x: Kubernetes objects against the schemas of their kinds.
-"""
+"""PSM3xx: Helm values; PSM31x: Kubernetes objects against the schemas of their kinds."""
 
 from __future__ import annotations
 

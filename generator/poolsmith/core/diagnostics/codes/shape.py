@@ -1,8 +1,7 @@
-"""PSM1xx: the shape of profiles.
+"""PSM1xx: the shape of profiles; PSM117 to PSM119: the rings of a rollout; PSM121: clusters with one destination.
 
-PSM117 to PSM119: rings, in which what is new reaches one group of clusters after the other.
-
-PSM121: clusters of a fleet that one Argo CD would deliver to one place.
+Rings are groups of clusters that get new releases one after the other. PSM121 is about clusters that one Argo CD would
+deliver to one place.
 """
 
 from __future__ import annotations

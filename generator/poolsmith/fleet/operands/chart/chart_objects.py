@@ -1,13 +1,9 @@
-"""What a chart renders to: its objects, its hooks, or why there are none.
-
-Whole Kubernetes objects out of filled entries.
+"""From a chart's entry and values to the objects and hooks that Helm would install, or why there are none.
 
 Deployments and Jobs are written like DaemonSets. `extraInit`, `extraVolumes`, and a container's `extraEnv` and
 `extraMounts`, hold what values bring in Kubernetes' own form; `spec` is laid over the workload's specification,
 `namespace` replaces that of the release. The texts of volumes and mounts are the entry's own: one with a value in it
 is a mapping, so that no value is taken apart. What has `metadata` is written out, and `clusterWide` where it is.
-
-From a chart's entry and values to the objects that Helm would install.
 """
 
 from __future__ import annotations

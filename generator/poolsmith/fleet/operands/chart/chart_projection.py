@@ -1,6 +1,4 @@
-"""The labels that a chart's helpers put on its objects and operands.
-
-Values to custom resources, as the chart of a release renders them.
+"""Values to custom resources, as the chart of a release renders them, and the labels of the chart's helpers.
 
 There are no templates here: the catalog says for each field which value reaches it and how. What a template can
 stumble over (a null where it goes deeper, text that is no YAML) stops this as it stops Helm.

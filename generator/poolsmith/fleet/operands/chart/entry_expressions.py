@@ -1,8 +1,7 @@
-r"""What the texts of a chart's entry may refer to: values, variables, definitions, and the item of a loop.
+r"""What the texts of a chart's entry may refer to, the conditions in it, and the references to values, `${path}`.
 
-The conditions in a chart's entry: lists of terms that must all hold.
-
-References to values in the texts of a chart's entry: `${path}`, and the form in which the chart writes it.
+A condition is a list of terms that must all hold. A reference can name a value, a variable, a definition, or the item
+of a loop.
 
 `${path form}` says how the template writes what `path` stands for; several paths with `|` between them are tried in
 turn for one that is true, as `default` does. `!` behind them: also where none is true, as long as it is not null.

@@ -1,9 +1,9 @@
 """A chart's entry filled in from values.
 
-In a text, `${path}` is a value and `${@name}` a variable or definition; `reference` says in which forms. A text that
-is nothing but that is left out when the value is false or empty, unless the reference ends in `!` and the value is
-not null. Text of values is read back as Kubernetes would (`read_back`): what would not stay in its place is an error.
-A definition that is a text is put into the texts that refer to it, as `include` does, and read back there.
+In a text, `${path}` is a value and `${@name}` a variable or definition; `entry_expressions` says in which forms. A text
+that is nothing but a reference is left out when the value is false or empty, unless the reference ends in `!` and the
+value is not null. Text of values is read back as Kubernetes would (`go_template`): what would leave its place is an
+error. A definition that is a text is put into the texts that refer to it, as `include` does, and read back there.
 A mapping may be one of:
 `{$when, $then, $else}`  one of two, or nothing;
 `{$when, $items}`        in a list: several items; the condition may be absent;
@@ -41,7 +41,6 @@ from poolsmith.fleet.operands.chart.entry_expressions import (
     reference,
 )
 from poolsmith.kubernetes.helm import go_template
-from poolsmith.kubernetes.helm import go_template as go_path
 from poolsmith.kubernetes.helm.go_template import (
     TemplateError,
     as_data,
@@ -140,7 +139,7 @@ def _value(asked: Reference, scope: ValueScope) -> Any:
     """Of a text that is one reference."""
     path, value = _first(asked.paths, scope)
     if asked.form == "rooted":
-        return go_path.joined("/", printed(value))
+        return go_template.joined("/", printed(value))
     if asked.form == "written":
         return str(_kept(go_template.block, to_yaml(value), path, scope)).rstrip("\n")
     if not (value is not None if asked.always else is_true(value)):

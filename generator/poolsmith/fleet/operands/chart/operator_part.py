@@ -1,10 +1,8 @@
-"""What the operator's chart brings, whatever the nodes: custom resources, and everything else.
+"""What the operator's chart installs, whatever the nodes: custom resources, other objects, and `extraObjects`.
 
-The objects that a chart takes from `extraObjects`: each stands in the release like an object of the chart.
-
-Since v26.3 the chart hands each item, or a text that is one, to the template engine and installs what comes out.
-Here the references of `SIMPLE` are filled in; an item with any other action is not shown. What a kind makes others do
-must be known as well: an object of another kind is installed, listed, and counted as not evaluated.
+Since v26.3 the chart hands each item of `extraObjects`, or a text that is one, to the template engine and installs the
+result. Here the references of `SIMPLE` are filled in; an item with any other action is not shown. What a kind makes
+others do must be known as well: an object of another kind is installed, listed, and counted as not evaluated.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What the operator does to nearly every operand: image, pull policy and secrets, resources, arguments, variables.
+"""What the operator sets in nearly every operand (image, pull secrets, resources, variables), and its init containers.
 
-The containers that wait until something on the node is ready.
+The init containers wait until something on the node is ready.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The device plugin, its MPS daemon, and GPU feature discovery, which share an image.
+"""The device plugin, its MPS daemon and GPU feature discovery, which share an image, and the plugin's configuration.
 
-A device plugin configuration that the user brings, and the containers that hand it out.
+A configuration that the user brings is handed out to the nodes by an init container and a sidecar.
 """
 
 from __future__ import annotations

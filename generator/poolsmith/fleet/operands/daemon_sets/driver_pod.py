@@ -1,10 +1,7 @@
-"""The init container that clears a node of the old driver.
+"""The driver pod of a ClusterPolicy: its driver manager, the files users bring, and the containers beside the driver.
 
-Files out of ConfigMaps and Secrets that users bring for drivers.
-
-What the operating system decides about a driver container: folders for packages and certificates, subscriptions.
-
-The containers beside the driver: peer memory for RDMA, GPUDirect Storage, GDRCopy.
+The operating system decides the folders for packages and certificates and the subscriptions. The containers beside the
+driver are peer memory for RDMA, GPUDirect Storage and GDRCopy.
 """
 
 from __future__ import annotations

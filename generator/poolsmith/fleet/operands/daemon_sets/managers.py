@@ -1,10 +1,9 @@
 """The operands that set up what a node's GPUs are used for: MIG, passthrough, vGPU, Kata, confidential mode.
 
-The hash by which the operator notices that the Kata manager's configuration changed.
-
-It is FNV-1a over a printed Go structure: types, field names and values. A map or list that is empty is one without
-entries, and one that is absent is nil: the API server keeps the difference. Held against runs of the operator's
-binary. Source: NVIDIA/gpu-operator:internal/utils. Its text is what sigs.k8s.io/yaml writes of the same structure.
+The operator notices by a hash that the Kata manager's configuration changed. The hash is FNV-1a over a printed Go
+structure: types, field names and values. A map or list that is empty is one without entries, and one that is absent is
+nil: the API server keeps the difference. Checked against runs of the operator's binary.
+Source: NVIDIA/gpu-operator:internal/utils. The configuration's text is what sigs.k8s.io/yaml writes of the structure.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""DCGM and its exporter.
+"""DCGM and its exporter, with the metric relabelings of its ServiceMonitor as the operator writes them.
 
-Rules that relabel metrics, as they come out of the operator.
-
-It reads them into a type and writes them anew, without the fields that are empty. Source: NVIDIA/gpu-operator at
-v26.7.0, vendor/github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1, RelabelConfig.
+The operator reads relabelings into a type and writes them anew, without the fields that are empty.
+Source: NVIDIA/gpu-operator at v26.7.0,
+vendor/github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1, RelabelConfig.
 """
 
 from __future__ import annotations

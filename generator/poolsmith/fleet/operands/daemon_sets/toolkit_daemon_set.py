@@ -1,7 +1,4 @@
-"""The container runtime's own files and sockets, mounted into what configures it.
-
-The container toolkit, which teaches the node's runtime about GPUs.
-"""
+"""The DaemonSet of the container toolkit, with the files and sockets of the container runtime that it configures."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What every DaemonSet of a ClusterPolicy gets, whatever it runs.
-
-Which change belongs to which DaemonSet.
-"""
+"""What every DaemonSet of a ClusterPolicy gets, and which change belongs to which DaemonSet."""
 
 from __future__ import annotations
 

@@ -1,13 +1,8 @@
-"""The status that the operator writes on a GPUCluster.
+"""From a GPUCluster to everything that the operator creates for it, the status it writes, and its labels on nodes.
+
+The controller returns no error: what keeps it from its work is in the conditions.
 
 Source: NVIDIA/gpu-operator@v26.7.0:controllers/gpucluster_controller.go, internal/conditions/gpucluster.go.
-
-From a GPUCluster to everything that the operator creates for it.
-
-Its controller returns no error: what keeps it from its work is in the conditions.
-
-The labels that the operator writes on nodes for a GPUCluster.
-
 Source: NVIDIA/gpu-operator@v26.7.0:controllers/nodelabeling_controller.go.
 """
 
@@ -19,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import MISSING, value_at
 from poolsmith.fleet.operands import custom_resources
-from poolsmith.fleet.operands.custom_resources import Settings
+from poolsmith.fleet.operands.custom_resources import GpuClusterSpec
 from poolsmith.fleet.operands.expansion import KubernetesObject, ResourceCondition, in_order
 from poolsmith.fleet.operands.gpu_cluster.gpu_cluster_operands import dcgm, dra_driver, exporter, validator
 from poolsmith.fleet.operands.gpu_cluster.pod_settings import GpuClusterRequest, selector_breaks
@@ -101,7 +96,7 @@ def expand_gpu_cluster(
     holds the operator's own variables; None: as its Deployment sets them, or its chart by default.
     """
     entry = read_gpu_cluster(context.entry.release)
-    settings = Settings(resource)
+    settings = GpuClusterSpec(resource)
     if entry is None:
         return GpuClusterExpansion(unknown=(f"{KIND}/{settings.name}: release {context.entry.release}",))
     if context.policy is not None:
@@ -119,7 +114,7 @@ def expand_gpu_cluster(
         return GpuClusterExpansion(unknown=(f"{KIND}/{settings.name}: {error}",))
 
 
-def _beside_a_policy(settings: Settings, policy: str) -> GpuClusterExpansion:
+def _beside_a_policy(settings: GpuClusterSpec, policy: str) -> GpuClusterExpansion:
     unlabelled = "no node is labelled: the operator stops there with an error that begins with"
     return GpuClusterExpansion(
         conditions=(prerequisite_not_met(settings.name, policy),),
@@ -171,7 +166,7 @@ def _expand(request: GpuClusterRequest, drivers: Sequence[dict[str, Any]]) -> Gp
     )
 
 
-def _owned(item: dict[str, Any], settings: Settings, state: str) -> dict[str, Any]:
+def _owned(item: dict[str, Any], settings: GpuClusterSpec, state: str) -> dict[str, Any]:
     """Every object belongs to the resource and carries the name of its state."""
     metadata = item["metadata"]
     metadata["labels"] = {**metadata.get("labels", {}), STATE_LABEL: state}

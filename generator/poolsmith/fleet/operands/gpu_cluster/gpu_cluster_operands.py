@@ -1,13 +1,9 @@
-"""The operands that hold a claim on GPUs: the validator and the DCGM engine.
+"""The operands of a GPUCluster: validator, DCGM engine, exporter of GPU metrics, and the DRA driver.
+
+Validator and DCGM engine hold a claim on GPUs. The DRA driver is a kubelet plugin and a controller of compute domains.
 
 Source: NVIDIA/gpu-operator@v26.7.0:internal/state/{configurable_state,dra_validation,dcgm}.go, their templates.
-
-The exporter of GPU metrics, its Service and its ServiceMonitor.
-
 Source: NVIDIA/gpu-operator@v26.7.0:internal/state/dcgm_exporter.go, manifests/state-dcgm-exporter/.
-
-The driver of dynamic resource allocation: the kubelet plugin and the controller of compute domains.
-
 Source: NVIDIA/gpu-operator@v26.7.0:internal/state/dra_driver.go, manifests/state-dra-driver/.
 """
 
@@ -46,7 +42,7 @@ from poolsmith.gpu.catalog.gpu_clusters import objects_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from poolsmith.fleet.operands.custom_resources import Settings
+    from poolsmith.fleet.operands.custom_resources import GpuClusterSpec
     from poolsmith.fleet.operands.gpu_cluster.pod_settings import GpuClusterRequest
     from poolsmith.fleet.operands.kube import Container, Pod
     from poolsmith.gpu.catalog.gpu_clusters import GpuClusterState
@@ -242,7 +238,7 @@ def _images(request: GpuClusterRequest) -> tuple[str, str]:
         raise OperatorError(f"{wrapper} validator image path: {error}") from error
 
 
-def _fill_plugin(pod: Pod, settings: Settings, image: str, validator_image: str) -> None:
+def _fill_plugin(pod: Pod, settings: GpuClusterSpec, image: str, validator_image: str) -> None:
     component = settings.at("draDriver")
     set_image(pod, image, component)
     init = must_find(init_containers_of(pod), "driver-validation")
@@ -306,6 +302,6 @@ def _fill_controller(pod: Pod, request: GpuClusterRequest, image: str) -> None:
         container["resources"] = requirements(controller["resources"])
 
 
-def _add_gates(container: Container, settings: Settings) -> None:
+def _add_gates(container: Container, settings: GpuClusterSpec) -> None:
     if settings.feature_gates:
         add_variables(container, [{"name": "FEATURE_GATES", "value": settings.feature_gates}])

@@ -1,6 +1,4 @@
-"""What the workloads of a GPUCluster have in common.
-
-What the operands of one GPUCluster are made from, and which version of resource allocation the cluster serves.
+"""Settings that all workloads of a GPUCluster share, what they are made from, and the served version of the DRA API.
 
 Source: NVIDIA/gpu-operator@v26.7.0:internal/state/gpucluster.go, controllers/clusterinfo/clusterinfo.go.
 """
@@ -17,7 +15,7 @@ from poolsmith.gpu.catalog.gpu_clusters import GpuClusterEntry, ObjectPlacement
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from poolsmith.fleet.operands.custom_resources import Settings
+    from poolsmith.fleet.operands.custom_resources import GpuClusterSpec
     from poolsmith.fleet.operands.expansion_context import Context
     from poolsmith.fleet.operands.kube import Container, Pod
 
@@ -109,7 +107,7 @@ def _toleration(item: Mapping[str, Any]) -> dict[str, Any]:
 class GpuClusterRequest:
     """`environment` is the operator's own, which names images that no resource does."""
 
-    settings: Settings
+    settings: GpuClusterSpec
     entry: GpuClusterEntry
     context: Context
     api_versions: Collection[str]

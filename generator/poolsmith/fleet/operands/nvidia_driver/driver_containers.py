@@ -1,6 +1,4 @@
-"""The containers of a driver pod: images, arguments, variables, resources, probes.
-
-The images of a driver pod.
+"""The containers of an NVIDIADriver's pod: images, arguments, variables, resources, probes.
 
 Source: NVIDIA/gpu-operator:api/nvidia/v1alpha1/nvidiadriver_types.go, internal/image, internal/state/driver.go.
 References are parsed as regclient/regclient:types/ref does it, the separators written so that none is empty.
@@ -151,7 +149,7 @@ def _resources(spec: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-_IMAGES_MANAGER = "DRIVER_MANAGER_IMAGE"
+_MANAGER_IMAGE = "DRIVER_MANAGER_IMAGE"
 
 
 @record
@@ -219,7 +217,7 @@ def _manager_image(driver: NvidiaDriver, request: DriverRequest, partly: str) ->
     """That of the resource, else the one that the operator was installed with."""
     spec = driver.at("manager")
     if any(spec.get(key) for key in ("repository", "image", "version")):
-        return image_path(spec, _IMAGES_MANAGER, partly=partly, kind="CR")
+        return image_path(spec, _MANAGER_IMAGE, partly=partly, kind="CR")
     return _installed_image(request)
 
 
@@ -227,24 +225,24 @@ def _installed_image(request: DriverRequest) -> str:
     """Told, or in the operator's Deployment; else in the ClusterPolicy, which the chart makes from the same values."""
     context = request.context
     if request.environment is not None:
-        return request.environment.get(_IMAGES_MANAGER) or image_path({}, _IMAGES_MANAGER, kind="CR")
+        return request.environment.get(_MANAGER_IMAGE) or image_path({}, _MANAGER_IMAGE, kind="CR")
     operator = context.existing("Deployment", OPERATOR_NAME)
     if operator is not None:
         return _variable_of(operator)
     spec = {} if context.policy is None else context.policy.at("driver", "manager")
     if all(spec.get(key) for key in ("repository", "image", "version")):
-        return image_path(spec, _IMAGES_MANAGER)
+        return image_path(spec, _MANAGER_IMAGE)
     chart = read_chart(OPERATOR_CHART, context.entry.release)
     default = None if chart is None else value_at(chart.defaults, ("driver", "manager"), None)
     if not isinstance(default, dict):
         raise NotModelled("the driver manager's image that the operator was installed with")
-    return image_path(default, _IMAGES_MANAGER)
+    return image_path(default, _MANAGER_IMAGE)
 
 
 def _variable_of(operator: dict[str, Any]) -> str:
-    image = operator_variable(operator, _IMAGES_MANAGER)
+    image = operator_variable(operator, _MANAGER_IMAGE)
     if not image:
-        raise NotModelled(f"an operator without {_IMAGES_MANAGER}")
+        raise NotModelled(f"an operator without {_MANAGER_IMAGE}")
     return image
 
 

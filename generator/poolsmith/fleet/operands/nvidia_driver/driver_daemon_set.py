@@ -1,9 +1,7 @@
-"""The DaemonSet of one node pool: metadata and pod.
+"""The DaemonSet of one node pool of an NVIDIADriver: metadata, pod, and the files that the object brings into the pod.
 
 Source: NVIDIA/gpu-operator:manifests/state-driver and internal/state/driver.go. Not here: the annotation with a hash
 over the whole object, which the operator compares on its next visit.
-
-Files that an NVIDIADriver brings into its pods.
 
 Source: NVIDIA/gpu-operator:internal/state/driver_volumes.go.
 """

@@ -1,12 +1,10 @@
-"""Nodes that share one DaemonSet: of one operating system and, for precompiled drivers, one kernel.
+"""Node pools of an NVIDIADriver, the names of the objects created for them, and what all expansions share.
+
+The nodes of one pool share one DaemonSet: they have one operating system and, for precompiled drivers, one kernel. The
+operator writes some texts into its manifests without quotes.
 
 Source: NVIDIA/gpu-operator:internal/state/nodepool.go.
-
-Names of what is created for an NVIDIADriver, and texts that the operator writes into its manifests without quotes.
-
 Source: NVIDIA/gpu-operator:internal/state/driver.go and internal/utils.
-
-What all NVIDIADriver objects of a cluster are expanded with.
 """
 
 from __future__ import annotations

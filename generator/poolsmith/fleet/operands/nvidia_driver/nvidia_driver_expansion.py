@@ -1,6 +1,4 @@
-"""Everything that the operator creates for one node pool of an NVIDIADriver.
-
-What a release's operator makes of all NVIDIADriver objects of a cluster.
+"""Everything that a release's operator creates for all NVIDIADriver objects of a cluster, node pool by node pool.
 
 Source: NVIDIA/gpu-operator:controllers/nvidiadriver_controller.go and internal/state.
 """
@@ -10,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
-from poolsmith.fleet.operands.custom_resources import KIND, NvidiaDriver, in_name_order, not_ready, ready
+from poolsmith.fleet.operands.custom_resources import NVIDIA_DRIVER, NvidiaDriver, in_name_order, not_ready, ready
 from poolsmith.fleet.operands.expansion import KubernetesObject, ResourceCondition, in_order, object_order
 from poolsmith.fleet.operands.kube import NotModelled, OperatorError, owner_reference
 from poolsmith.fleet.operands.nvidia_driver.conflicts import Conflicts, SeveralDefaultsError, check, check_selector
@@ -112,7 +110,9 @@ def expand_drivers(
     ordered = tuple(in_name_order(drivers))
     entry = read_nvidia_drivers(context.entry.release)
     if entry is None:
-        unknown = (f"{KIND}/{driver.name}: what release {context.entry.release} makes of it" for driver in ordered)
+        unknown = (
+            f"{NVIDIA_DRIVER}/{driver.name}: what release {context.entry.release} makes of it" for driver in ordered
+        )
         return DriverExpansion(unknown=tuple(unknown))
     request = DriverRequest(
         context=context,
@@ -129,7 +129,7 @@ def expand_drivers(
         try:
             made, condition = _expand(driver, request)
         except NotModelled as error:
-            unknown_ones.append(f"{KIND}/{driver.name}: {error}")
+            unknown_ones.append(f"{NVIDIA_DRIVER}/{driver.name}: {error}")
         else:
             objects |= {object_order(item): item for item in made}
             conditions.append(condition)
@@ -143,18 +143,20 @@ def expand_drivers(
 
 def _errors(request: DriverRequest) -> list[str]:
     """What the controller returns as an error; all others stand in conditions only."""
-    return [f"{KIND}/{driver.name}: {_NO_POLICY}" for driver in request.drivers] if _lacks_policy(request) else []
+    return (
+        [f"{NVIDIA_DRIVER}/{driver.name}: {_NO_POLICY}" for driver in request.drivers] if _lacks_policy(request) else []
+    )
 
 
 def _expand(driver: NvidiaDriver, request: DriverRequest) -> tuple[list[KubernetesObject], ResourceCondition]:
     """Raises NotModelled."""
     if _is_skipped(driver, request):
-        return [], ResourceCondition(kind=KIND, name=driver.name, state="")
+        return [], ResourceCondition(kind=NVIDIA_DRIVER, name=driver.name, state="")
     if _lacks_policy(request):
-        return [], not_ready(KIND, driver.name, _FAILED, _NO_POLICY)
+        return [], not_ready(NVIDIA_DRIVER, driver.name, _FAILED, _NO_POLICY)
     if _is_disabled(request):
         message = "useNvidiaDriverCRD is not enabled in ClusterPolicy"
-        return [], not_ready(KIND, driver.name, "Reconciled", message, state="disabled")
+        return [], not_ready(NVIDIA_DRIVER, driver.name, "Reconciled", message, state="disabled")
     reason, prefix = _CONFLICT, ""
     try:
         _check_selectors(driver, request)
@@ -163,10 +165,10 @@ def _expand(driver: NvidiaDriver, request: DriverRequest) -> tuple[list[Kubernet
         prefix = _SYNCING
         made = _objects(driver, request)
     except SeveralDefaultsError as error:
-        return [], not_ready(KIND, driver.name, _FAILED, str(error))
+        return [], not_ready(NVIDIA_DRIVER, driver.name, _FAILED, str(error))
     except OperatorError as error:
-        return [], not_ready(KIND, driver.name, reason, f"{prefix}{error}")
-    return made, ready(KIND, driver.name, "Reconciled", _READY)
+        return [], not_ready(NVIDIA_DRIVER, driver.name, reason, f"{prefix}{error}")
+    return made, ready(NVIDIA_DRIVER, driver.name, "Reconciled", _READY)
 
 
 def _is_skipped(driver: NvidiaDriver, request: DriverRequest) -> bool:

@@ -1,10 +1,9 @@
-"""Whether what `delivery.verify` demands can be demanded of the source that is generated.
+"""Delivery of the operator's chart: the source and its verification, CRDs and namespace, and what is delivered before.
+
+`delivery.verify` may demand only what the generated source can check. What the stack is delivered after must be
+something that the engine can wait for, and no part of the stack itself.
 
 Source: fluxcd/source-controller@v1.9.4:docs/spec/v1/{gitrepositories,ocirepositories}.md
-
-Passes: where the output is read from, the chart to install, its CRDs and namespace.
-
-Pass: what the stack is delivered after can be waited for by the engine, and is nothing of the stack itself.
 
 Sources: fluxcd/kustomize-controller and fluxcd/helm-controller, `dependsOn` (each kind waits for its own kind only);
 Argo CD, sync waves (an Application can't wait for another one; who holds both can).

@@ -1,12 +1,11 @@
-"""Pass: defaults that the API server would fill in, written out where an engine would remove them at each sync.
+"""Passes that write out values where an engine would otherwise see a difference at each sync: defaults and nulls.
 
-That is a field of the items of a list, which Argo CD's structured merge replaces as a whole; and a value that somebody
-sets to null, where the chart renders the null. What is stored is the same.
-
-Pass: values that keep nulls out of what the chart renders.
+The API server fills in defaults. An engine would remove them again in two cases: in the items of a list, which Argo
+CD's structured merge replaces as a whole, and where somebody sets a value to null and the chart renders the null. What
+is stored is the same.
 
 The chart of some releases writes a null where its defaults have nothing. Server-side apply refuses some of them, and in
-place of others the server stores a default, which an engine that compares would take away again.
+place of others the server stores a default, which an engine that compares would remove again.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from poolsmith.gpu.catalog.drift_facts import ListDefault, NullDefault
 
 
-DERIVATION = "server_defaults"
+DEFAULTS = "server_defaults"
 _ADDED = "the server adds this field to items of the list: an engine that compares would never be in sync"
 _STORED = "the server stores its default in place of null: an engine that compares would never be in sync"
 
@@ -61,7 +60,7 @@ def _in_place_of_null(setting: ValueSetting, null: NullDefault) -> ValueSetting:
 
 def _written(setting: ValueSetting, value: Any, why: str, default: ListDefault | NullDefault) -> ValueSetting:
     asked = (setting.origin, FromCatalog(f"server_defaults/{default.dotted}", default.source))
-    return ValueSetting(setting.path, value, Derived(DERIVATION, why, asked))
+    return ValueSetting(setting.path, value, Derived(DEFAULTS, why, asked))
 
 
 def _with_field(value: Any, path: tuple[str, ...], default: ListDefault) -> Any:
@@ -78,7 +77,7 @@ def _with_field(value: Any, path: tuple[str, ...], default: ListDefault) -> Any:
     ]
 
 
-CHART_NULLS_DERIVATION = "chart_nulls"
+NULLS = "chart_nulls"
 _WHY = {
     True: "the chart writes a null here, which server-side apply refuses",
     False: "the chart writes a null here, and the server stores its default instead: it would never be in sync",
@@ -93,6 +92,6 @@ def cure_nulls(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
         if any(overlap(item.path, setting.path) for setting in plan.values):
             continue
         asked = (facts.at_cluster("/spec/stack/release"), FromCatalog(f"chart_nulls/{item.dotted}", item.source))
-        origin = Derived(CHART_NULLS_DERIVATION, _WHY[item.effect == REFUSED], asked)
+        origin = Derived(NULLS, _WHY[item.effect == REFUSED], asked)
         settings.append(ValueSetting(item.path, item.value, origin))
     return with_values(plan, *settings)

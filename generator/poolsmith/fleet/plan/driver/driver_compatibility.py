@@ -1,7 +1,4 @@
-"""What runs beside a driver, against its source, its host and its GPUs.
-
-Kernel modules and driver version against the GPU.
-"""
+"""Passes that check a pool's driver: its version, its kernel modules and what runs beside it, against host and GPUs."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Files that a driver container gets from ConfigMaps: package repositories, certificates, options of kernel modules.
+"""Files that a driver container gets from ConfigMaps, and the hosts' folders of driver and toolkit.
 
-The operator reads these ConfigMaps, and mounts each of their files by itself: which there are, the profile tells.
+The files are package repositories, certificates, and options of kernel modules. The operator reads the ConfigMaps and
+mounts each of their files by itself; the profile says which files there are. A cluster has one folder for the driver
+and one for the toolkit.
 Source: NVIDIA/gpu-operator:internal/state/driver_volumes.go, controllers/object_controls.go.
-
-Folders of driver and toolkit on the hosts, of which a cluster has one each.
 """
 
 from __future__ import annotations

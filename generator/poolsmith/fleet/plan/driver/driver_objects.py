@@ -1,9 +1,7 @@
-"""What the device plugin is told of modules beside the drivers, where driver objects describe those.
+"""One NVIDIADriver per pool, and the device plugin's variables for the modules that these objects describe.
 
-The operator reads them from the ClusterPolicy. Its own switches there would do more: the validator would wait for the
-modules on every node.
-
-One NVIDIADriver per pool.
+The operator reads the modules from the ClusterPolicy. Its own switches there would do more: the validator would wait
+for the modules on every node.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""Where else the driver of a pool may come from: what a help names, no other pass refuses.
+"""A pool's driver image against the images that are published, and other sources that would fit the pool.
 
-A pool's driver image against what the documentation and the builds list.
-
-Images of a repository of one's own are nobody else's business.
+A source is advised only where no other pass refuses it. Images of the user's own repository are not judged.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Pass: Node Feature Discovery, through which GPU feature discovery labels nodes: a unit of its own, or another's.
+"""Passes for Node Feature Discovery and dcgm-exporter beside a device plugin that is installed without the operator.
+
+GPU feature discovery labels nodes through Node Feature Discovery, which is a unit of its own or is installed by
+somebody else. dcgm-exporter is installed by its own chart, where the cluster asks for it.
 
 Source: NVIDIA/k8s-device-plugin:deployments/helm/nvidia-device-plugin/{Chart.yaml,values.yaml}, whose own copy is off.
-
-Pass: dcgm-exporter by its own chart, where the cluster asks for it.
 """
 
 from __future__ import annotations

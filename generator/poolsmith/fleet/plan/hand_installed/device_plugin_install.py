@@ -1,12 +1,8 @@
-"""What the hosts bring: a driver, a toolkit, and a runtime of which pods with GPUs are told by a class or a default.
+"""Pass: the device plugin without the operator, as a plain DaemonSet, or by its chart where something needs more.
 
-The device plugin as the DaemonSet that people apply by hand: one host folder, and no more privileges than that.
-
-Where the pods of this stack run: on the nodes of the pools, whatever their taints.
-
-Pass: the device plugin, by its own chart where something needs more than the plain DaemonSet does.
-
-docs/decisions.md says why there are two forms.
+The hosts bring a driver, a toolkit and a container runtime; pods get GPUs by a RuntimeClass or by the runtime's
+default. The plain DaemonSet has one host folder and no more privileges than that needs. The stack runs on the nodes of
+the pools, whatever their taints. docs/decisions.md says why there are two forms.
 """
 
 from __future__ import annotations

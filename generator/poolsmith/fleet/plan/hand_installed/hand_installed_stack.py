@@ -1,13 +1,8 @@
-"""Pass: driver and toolkit are on the hosts; what only the operator could do is refused.
+"""The passes of a cluster without the operator, in their order.
 
-Pass: MIG and sharing without the operator. What fits is judged by the operator's passes; who does it is another.
-
-Partitions are made on the hosts, before the device plugin starts: nothing here makes them. The plugin is told how to
-name and to share them.
-
-Pass: the Pod Security level of the namespace that the stack runs in.
-
-The passes of a cluster without the operator, in their order.
+Driver and toolkit are on the hosts; what only the operator could do is refused. The operator's passes judge whether MIG
+and sharing fit. Partitions are made on the hosts, before the device plugin starts: nothing here makes them, and
+the plugin is only configured to name and share them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How devices get into containers: what a system needs, else what the cluster's own values say, else the release.
+"""How devices get into containers: what a system needs, else what the cluster's values say, else the release's default.
 
 Source of what Container-Optimized OS needs: NVIDIA/cloud-native-docs@gpu-operator-v25.3-16:gpu-operator/google-gke.rst
 """

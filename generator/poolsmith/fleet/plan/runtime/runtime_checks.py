@@ -1,7 +1,4 @@
-"""Versions of container runtimes and of the toolkit: which of them understand each other.
-
-Paths of a container runtime that a profile gives: whether they can have an effect, and be right.
-"""
+"""Container runtimes against the toolkit: which versions work together, and whether given paths are right and used."""
 
 from __future__ import annotations
 

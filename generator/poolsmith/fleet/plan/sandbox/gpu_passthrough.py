@@ -1,8 +1,6 @@
-"""The extended resource of one passed-through GPU.
+"""Pools whose whole GPUs are passed through to KubeVirt's virtual machines, and the extended resource of such a GPU.
 
 Source: NVIDIA/kubevirt-gpu-device-plugin and NVIDIA/sandbox-device-plugin, which make it from the names of pci.ids.
-
-Pools whose whole GPUs are passed through to virtual machines, by KubeVirt.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Where Kata can't run: hosts, processors, runtimes, too many GPUs in a pod, and clusters that have another era.
+"""Kata pools, plain and confidential, by the era of the release, and where Kata can't run.
 
-Kata pools, plain and confidential, by the era of the release.
+Hosts, processors, runtimes, too many GPUs in a pod, or a cluster that has Kata of another era can keep it from running.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""The CcRuntime that makes the Confidential Containers operator install Kata.
+"""Delivery of Kata: by the Confidential Containers operator and the Kata manager, or by the chart kata-deploy.
 
-Kata by the Confidential Containers operator and the Kata manager, which brings the guests.
-
-Where nodes have containerd's configuration, in the words of the chart kata-deploy.
-
-Kata by the chart kata-deploy: a unit of its own, pinned, with the shims that pools here use and no other.
+The chart is a unit of its own, pinned, with the shims that pools here use and no other. The Kata manager brings the
+guests of the other way.
 """
 
 from __future__ import annotations

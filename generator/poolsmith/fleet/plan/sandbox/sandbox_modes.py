@@ -1,6 +1,6 @@
-"""Pass: which sandboxes a cluster's pools ask for, and what the operator is told of it.
+"""Pass: which sandboxes a cluster's pools ask for, the operator's values for them, and the setup of their hosts.
 
-What hosts of sandboxed pools have to be set up for: declared by a kernel argument, or acknowledged.
+A profile declares the setup of a host by a kernel argument, or acknowledges it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""Pass: MIG layouts, and the one MIG strategy of the cluster.
-
-Pass: nodes that have to reboot before their GPUs can be partitioned.
+"""Passes: MIG layouts, the one MIG strategy of the cluster, and nodes that reboot before they can be partitioned.
 
 A virtual machine can't reset a GPU that is passed through to it, and MIG mode takes a reset.
 """

@@ -1,11 +1,8 @@
-"""What it costs the API server to judge a pod by the privilege policy: an upper bound, in units of CEL.
+"""Which claims the containers of a cluster's pods may make, as data of the privilege policy, and what a check costs.
 
-An expression that costs more ends in an error, and the pod is refused. Source: kubernetes/kubernetes:
+The cost is an upper bound, in the API server's units of CEL. An expression that costs more than the limit ends in an
+error, and the pod is refused. Clusters that are alike share one table. Source: kubernetes/kubernetes:
 staging/src/k8s.io/apiserver/pkg/apis/cel/config.go, PerCallLimit. The factors were measured with k8s.io/apiserver.
-
-Which claims the containers of a cluster's pods may make: the data of the privilege policy.
-
-The claims that grants allow what is predicted for a cluster, found once for all that are alike.
 """
 
 from __future__ import annotations

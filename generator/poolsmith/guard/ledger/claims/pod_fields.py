@@ -1,4 +1,4 @@
-"""Fields of pods that the privilege policy looks at elsewhere, or not at all, and names that it knows.
+"""Fields of pods that the privilege policy checks elsewhere, or not at all, and names that it knows.
 
 Any field that is in none of these tables counts as a claim of its own, so that a new one of Kubernetes is refused
 until somebody has decided what it means.

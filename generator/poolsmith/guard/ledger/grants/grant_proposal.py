@@ -1,11 +1,7 @@
-"""What a cluster's ledger holds that nobody has granted, with all that a grant for it has to name.
-
-The smallest grants for what nobody has granted.
+"""The smallest grants for what a cluster's ledger holds and nobody has granted, and these grants as YAML.
 
 Each token of a proposed grant is held by each container that the grant names, on each pool and in each cluster that it
 names; `*` stands for all pools where the container is. What another token covers already is left out.
-
-Proposed grants as YAML, for a file and for the help of a finding.
 """
 
 from __future__ import annotations

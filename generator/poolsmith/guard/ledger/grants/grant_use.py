@@ -1,6 +1,6 @@
-"""What the lines of ledgers need of the grants: found out per cluster, in any process, and merged.
+"""What the lines of ledgers need of the grants, found per cluster and merged, and what rules on grants see of it.
 
-What rules on grants see: one cluster's lines that are not granted, or all grants with what they are used for.
+Any process can do the part of a cluster.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Which grants allow which lines of a ledger.
+"""Which grants allow which lines of a ledger, and the family of workloads that one grant is written for.
 
 A pattern matches the whole name. In `Kind/name` both sides match on their own: `*` and `?` stand for no `/`. A pattern
 without `/` is one of names, whatever the kind. A workload that is tied to no pool is matched by `*` alone.
 
-Workloads that one grant is written for: those whose names differ in generated parts only.
+Names of a family differ in generated parts only.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ They turn each container of a pod into texts: who it is (`key`), which privilege
 ledger) and what else it has that would let somebody run code of their own (`has`). The data says which texts belong
 to which key. `poolsmith.guard.ledger.claims.pod_claims` makes the same texts of predicted pods.
 
-Lists have no `flatten` in Kubernetes 1.30 and values no `cel.bind`: a list of one with `map` stands for the latter.
+Lists have no `flatten` in Kubernetes 1.30 and values no `cel.bind`: a list of one with `map` replaces the latter.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
-"""Plain data as CEL literals, over several lines, in parts of bounded size.
-
-One ValidatingAdmissionPolicy and its binding that hold the pods of a cluster to what was granted.
+"""The grants of a cluster as one ValidatingAdmissionPolicy and its binding, and what that policy can't hold.
 
 The data stands in the policy itself: whoever may write ConfigMaps in those namespaces could write a parameter too,
-and data and expressions must change at one time.
-
-The grants of a cluster as its admission policy, and what that policy can't hold.
+and data and expressions must change at one time. It is written as CEL literals over several lines, in parts of bounded
+size.
 """
 
 from __future__ import annotations

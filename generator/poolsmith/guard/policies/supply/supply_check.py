@@ -1,8 +1,7 @@
-"""Addresses and images taken apart, so that places are compared and never texts that look alike.
+"""What a cluster takes from where, compared with a supply policy by place and not by text.
 
-What has not the one spelling that `forms` takes is no place at all, and so outside of every policy.
-
-What a cluster takes from where, held against a supply policy.
+Addresses and images are taken apart, so that texts that only look alike do not match. What does not have the one
+spelling that `supply_kind` accepts is no place, and so is outside of every policy.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What a cluster takes from where, and the line of a profile that says so.
+"""What a cluster takes from where (charts, git, deliveries, mirrors, images), each with the profile line behind it.
 
-Every image that a cluster may pull, now or once an operand is switched on, and the line of a profile behind it.
+Images are all that a cluster may pull, now or once an operand is switched on.
 """
 
 from __future__ import annotations

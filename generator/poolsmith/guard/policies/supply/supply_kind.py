@@ -1,9 +1,7 @@
-"""How addresses and image repositories are written: one spelling each, so that comparing texts compares places.
+"""Kind SupplyPolicy: sources that a fleet may use and accepted unknowns, with one spelling of each place.
 
 No passwords, queries, fragments, escapes, empty or dotted parts, upper-case hosts or trailing dots. A user name stands
 only where SSH needs one.
-
-Kind SupplyPolicy: the sources that a fleet may use, and the unknown that somebody takes responsibility for.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What is accepted for a while: only with a reason, an owner and a day that has not passed.
+"""The supply policy of a repository, loaded once, and its acceptances.
 
-The supply policy of a repository: loaded once, asked often.
+Something is accepted for a limited time only: with a reason, an owner and a day that has not passed.
 """
 
 from __future__ import annotations

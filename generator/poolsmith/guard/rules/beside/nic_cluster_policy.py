@@ -1,6 +1,6 @@
-"""The network operator's policy against the pools' adapters and GPUDirect RDMA.
+"""The network operator's policies: nodes they reach, resources they advertise, checked against the pools' adapters.
 
-NicClusterPolicy and NicNodePolicy: which nodes the network operator's parts reach, and what they advertise there.
+The policies are NicClusterPolicy and NicNodePolicy, and the check includes the pools' GPUDirect RDMA.
 
 Its DaemonSets run where Node Feature Discovery found an NVIDIA adapter, on nodes that the policy's affinity or selector
 takes, and tolerate the policy's tolerations beside nvidia.com/gpu:NoSchedule.

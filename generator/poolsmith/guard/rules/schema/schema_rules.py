@@ -1,10 +1,7 @@
 """The rules PSM310 to PSM315: every object of a tree against the schema of its kind.
 
-Documents that are meant as objects, and of which nobody can say what they are.
-
-Where something stands in an object that a schema or a standard judges.
-
-Values that are filled in after the file is written: what they will be, nobody can tell from it.
+Half an object (a document that is meant as one and lacks its kind or version) is reported. Values that are filled in
+after the file is written are not judged: nobody can know them from the file.
 """
 
 from __future__ import annotations
@@ -78,7 +75,7 @@ def half_object(document: CheckedDocument, base: str, body: Any) -> Half:
     wrong = [_wrong(body, key) for key in _BOTH if not _is_text(body.get(key))]
     present = [key for key in (*_BOTH, *body) if key in body]
     key = next((key for key in present if key in _BOTH and not _is_text(body[key])), present[0] if present else "")
-    name = _half_objects_name(body)
+    name = _object_name(body)
     of = f" ({name})" if name else ""
     message = f"{where}{of} is no object of Kubernetes: {', '.join(wrong)}"
     return Half(document, base, join("", key) if key else "", message)
@@ -86,10 +83,10 @@ def half_object(document: CheckedDocument, base: str, body: Any) -> Half:
 
 def _is_meant(body: Any) -> bool:
     """One of the two alone, with the name of an object."""
-    return isinstance(body, dict) and bool(_half_objects_name(body)) and any(key in body for key in _BOTH)
+    return isinstance(body, dict) and bool(_object_name(body)) and any(key in body for key in _BOTH)
 
 
-def _half_objects_name(body: Mapping[str, Any]) -> str:
+def _object_name(body: Mapping[str, Any]) -> str:
     metadata = body.get("metadata")
     name = (metadata.get("name") or metadata.get("generateName")) if isinstance(metadata, dict) else None
     return name if isinstance(name, str) else ""

@@ -1,6 +1,6 @@
-"""Configurations at which the device plugin stops, and defaults that none of them is.
+"""Rule: configurations at which the device plugin stops, and a default that names none of them.
 
-The configurations of the operator's device plugin that a cluster has: which ConfigMap, with which texts.
+The configurations are the texts of the ConfigMap that the operator's device plugin is given.
 """
 
 from __future__ import annotations

@@ -1,12 +1,10 @@
-"""Who describes the drivers of a setup, and for which nodes: read once for all rules.
-
-Source: NVIDIA/gpu-operator: deployments/gpu-operator/templates/{clusterpolicy,nvidiadriver}.yaml at the recorded tags,
-controllers/nvidiadriver_controller.go, controllers/state_manager.go.
-
-Node selectors of driver objects: which exclude each other, and which node each of them serves.
+"""Who describes the drivers of a setup, and for which nodes: driver objects, their selectors, the ClusterPolicy.
 
 A selector is a map of labels that a node must have, each with its value. Two of them exclude each other when some label
 has two values; else there is a node that both match, and its labels are the union of the two.
+
+Source: NVIDIA/gpu-operator: deployments/gpu-operator/templates/{clusterpolicy,nvidiadriver}.yaml at the recorded tags,
+controllers/nvidiadriver_controller.go, controllers/state_manager.go.
 Source of who serves a node: NVIDIA/gpu-operator@v26.3.3:internal/validator/validator.go,
 NVIDIA/gpu-operator@v26.7.0:internal/nvidiadriver/nvidiadriver.go.
 """

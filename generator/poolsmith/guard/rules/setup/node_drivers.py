@@ -1,6 +1,6 @@
-"""The driver that each node is to get: of the ClusterPolicy, or of the one object that selects it.
+"""The driver that each node is to get (of the ClusterPolicy or of the one object that selects it), and toolkit nodes.
 
-The nodes on which the operator installs its toolkit, by labels and profiles.
+Toolkit nodes are those on which the operator installs its toolkit, by labels and profiles.
 """
 
 from __future__ import annotations

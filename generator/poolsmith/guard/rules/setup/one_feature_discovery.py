@@ -1,6 +1,6 @@
-"""Node Feature Discovery twice in a cluster, or never.
+"""Rule: Node Feature Discovery twice in a cluster, or never.
 
-Node Feature Discovery that files install beside the operator's: by charts, objects, or an operator.
+Beside the operator's own, it can be installed by charts, by objects, or by an operator.
 """
 
 from __future__ import annotations

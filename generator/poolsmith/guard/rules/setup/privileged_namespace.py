@@ -1,7 +1,4 @@
-"""Privileged pods in namespaces that are not the operator's own.
-
-Namespaces that files describe, with what Pod Security admission enforces in them.
-"""
+"""Rule: privileged pods in namespaces other than the operator's, by the Pod Security admission that files set there."""
 
 from __future__ import annotations
 

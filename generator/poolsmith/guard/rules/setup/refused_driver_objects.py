@@ -1,6 +1,6 @@
-"""NVIDIADriver objects that select one node twice, or that the operator refuses or ignores.
+"""Rule: NVIDIADriver objects that select one node twice, or that the operator refuses or ignores.
 
-What an NVIDIADriver asks for beside its driver, and the operator refuses.
+The operator also refuses some features that an object asks for beside its driver.
 
 Source: NVIDIA/gpu-operator:controllers/nvidiadriver_controller.go; the catalog, nvidia_driver: gdsNeedsOpenModules.
 """

@@ -1,6 +1,6 @@
-"""Files that anyone wrote, as the setups of clusters: Helm values, with the objects that belong to them.
+"""Files that anyone wrote, as the setups of clusters: Helm values, the objects that belong to them, and given nodes.
 
-What a user says of a cluster beside the files that are judged.
+A user can describe nodes that are not in the files.
 """
 
 from __future__ import annotations

@@ -1,14 +1,9 @@
-"""What setup rules see: the nodes, Helm values and objects of one cluster, generated or written by hand.
+"""What setup rules see (the nodes, Helm values and objects of one cluster), and the run of the rules over it.
 
-What nobody says is None, and no rule may take it for a no.
-
-How setup rules name several things in one sentence.
-
-Nodes that a label keeps all of the operator's parts off.
+The cluster may be generated or written by hand. What nobody says is None, and no rule may read it as a no. Rules that
+lack what they need are counted. A label can keep all of the operator's parts off a node.
 
 Source: NVIDIA/gpu-operator:controllers/state_manager.go.
-
-Runs the rules over one cluster's setup, and counts those that lack what they need.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""Use case: hold a cluster that runs against what is committed for it.
+"""Use cases: compare a running cluster with what is committed for it; manifests that let somebody read clusters.
 
-Where a snapshot comes from: an API server, or a file.
-
-Use case: what a reader of clusters must be allowed, as manifests.
+A snapshot comes from an API server or from a file.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""IP addresses and CIDRs as Go's netip reads them: no zones, no IPv4 inside IPv6.
+"""IP addresses and CIDRs as Go's netip reads them, and URLs as Go's `url.ParseRequestURI` reads them.
 
+Addresses have no zones, and no IPv4 inside IPv6.
 An address is `{IP: text}`, a CIDR `{CIDR: text}`, both in canonical text.
-
-URLs as Go's `url.ParseRequestURI` reads them.
-
 A URL is `{URL: [scheme, host, path, query]}`, the path escaped.
 """
 

@@ -1,10 +1,8 @@
-"""Kubernetes quantities, exact: the amount as a fraction, and whether the API server keeps it as a whole number.
+"""Kubernetes quantities, exact, and semantic versions as blang/semver reads and orders them.
 
-A quantity is `{QUANTITY: [numerator, denominator], "scale": power of ten or None}`; the numbers are decimal text.
-
-Semantic versions, as blang/semver reads and orders them; build metadata has no rank.
-
-A version is `{SEMVER: [major, minor, patch, [pre-release parts]]}`.
+A quantity is `{QUANTITY: [numerator, denominator], "scale": power of ten or None}`; the numbers are decimal text, and
+the scale says whether the API server keeps the amount as a whole number.
+A version is `{SEMVER: [major, minor, patch, [pre-release parts]]}`. Build metadata has no rank.
 """
 
 from __future__ import annotations
@@ -145,7 +143,7 @@ _VERSION = re.compile(
 _LARGEST = 2**64
 
 
-def versions_parsed(value: str) -> dict[Any, Any]:
+def parsed_version(value: str) -> dict[Any, Any]:
     """Raises ValueError."""
     found = _VERSION.fullmatch(value)
     if found is None:
@@ -193,21 +191,21 @@ def normalised(value: str) -> str:
 def semver(value: Any, normalise: Any = False) -> dict[Any, Any]:
     given, loosely = text(value), truth(normalise)
     try:
-        return versions_parsed(normalised(given) if loosely else given)
+        return parsed_version(normalised(given) if loosely else given)
     except ValueError as error:
         raise CelError(str(error)) from None
 
 
 def is_semver(value: Any, normalise: Any = False) -> bool:
     given, loosely = text(value), truth(normalise)
-    return parses(lambda word: versions_parsed(normalised(word) if loosely else word), given)
+    return parses(lambda word: parsed_version(normalised(word) if loosely else word), given)
 
 
 def number(value: Any, place: int) -> int:
     return int(marked(value, SEMVER)[SEMVER][place])
 
 
-def versions_compare(one: Any, other: Any) -> int:
+def compare_versions(one: Any, other: Any) -> int:
     left, right = marked(one, SEMVER)[SEMVER], marked(other, SEMVER)[SEMVER]
     first, second = [int(part) for part in left[:3]], [int(part) for part in right[:3]]
     if first != second:

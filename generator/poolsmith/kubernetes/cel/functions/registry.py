@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.record import record
 from poolsmith.kubernetes.cel.errors import CelError
 from poolsmith.kubernetes.cel.functions import lists, named_formats, network, quantity_semver, strings, values
-from poolsmith.kubernetes.cel.functions import network as urls
-from poolsmith.kubernetes.cel.functions import quantity_semver as versions
-from poolsmith.kubernetes.cel.functions import strings as text_format
 from poolsmith.kubernetes.cel.functions.values import QUANTITY, SEMVER, equal, no_overload
 
 if TYPE_CHECKING:
@@ -41,7 +38,7 @@ _OF_ANY: dict[str, tuple[tuple[int, ...], Callable[..., Any]]] = {
     "strings_quote": ((1,), strings.quote),
     "find": ((2,), strings.find),
     "findAll": ((2, 3), strings.find_all),
-    "format": ((2,), text_format.formatted),
+    "format": ((2,), strings.formatted),
     "sum": ((1,), lists.total),
     "sum_int": ((1,), lists.total_int),
     "sum_double": ((1,), lists.total_double),
@@ -61,14 +58,14 @@ _OF_ANY: dict[str, tuple[tuple[int, ...], Callable[..., Any]]] = {
     "sets_contains": ((2,), lists.contains),
     "sets_equivalent": ((2,), lists.equivalent),
     "sets_intersects": ((2,), lists.intersects),
-    "url": ((1,), urls.url),
-    "isURL": ((1,), urls.is_url),
-    "getScheme": ((1,), partial(urls.part, place=0)),
-    "getHost": ((1,), partial(urls.part, place=1)),
-    "getEscapedPath": ((1,), partial(urls.part, place=2)),
-    "getHostname": ((1,), urls.hostname),
-    "getPort": ((1,), urls.port),
-    "getQuery": ((1,), urls.query),
+    "url": ((1,), network.url),
+    "isURL": ((1,), network.is_url),
+    "getScheme": ((1,), partial(network.part, place=0)),
+    "getHost": ((1,), partial(network.part, place=1)),
+    "getEscapedPath": ((1,), partial(network.part, place=2)),
+    "getHostname": ((1,), network.hostname),
+    "getPort": ((1,), network.port),
+    "getQuery": ((1,), network.query),
     "quantity": ((1,), quantity_semver.quantity),
     "isQuantity": ((1,), quantity_semver.is_quantity),
     "isInteger": ((1,), quantity_semver.is_integer),
@@ -77,11 +74,11 @@ _OF_ANY: dict[str, tuple[tuple[int, ...], Callable[..., Any]]] = {
     "sign": ((1,), quantity_semver.sign),
     "add": ((2,), quantity_semver.plus),
     "sub": ((2,), quantity_semver.minus),
-    "semver": ((1, 2), versions.semver),
-    "isSemver": ((1, 2), versions.is_semver),
-    "major": ((1,), partial(versions.number, place=0)),
-    "minor": ((1,), partial(versions.number, place=1)),
-    "patch": ((1,), partial(versions.number, place=2)),
+    "semver": ((1, 2), quantity_semver.semver),
+    "isSemver": ((1, 2), quantity_semver.is_semver),
+    "major": ((1,), partial(quantity_semver.number, place=0)),
+    "minor": ((1,), partial(quantity_semver.number, place=1)),
+    "patch": ((1,), partial(quantity_semver.number, place=2)),
     "ip": ((1,), network.ip),
     "isIP": ((1,), network.is_ip),
     "ip_isCanonical": ((1,), network.is_canonical),
@@ -111,7 +108,9 @@ _OF_ANY: dict[str, tuple[tuple[int, ...], Callable[..., Any]]] = {
 
 def _comparison(test: Callable[[int], Any]) -> Callable[[Any, Any], Any]:
     def compared(one: Any, other: Any) -> Any:
-        compare = versions.versions_compare if isinstance(one, dict) and SEMVER in one else quantity_semver.compare
+        compare = (
+            quantity_semver.compare_versions if isinstance(one, dict) and SEMVER in one else quantity_semver.compare
+        )
         return test(compare(one, other))
 
     return compared

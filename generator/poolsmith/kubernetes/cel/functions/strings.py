@@ -1,7 +1,4 @@
-"""The string and regular expression functions, by code points, as cel-go's strings library version 2 has them.
-
-string.format() as cel-go's strings library version 2 has it.
-"""
+"""String and regular expression functions, and string.format(), by code points, as in cel-go's strings version 2."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""What plain values are to CEL: their type, equality and order.
+"""What plain values are to CEL (type, equality, order), and conversions between them as Go writes and reads them.
 
 Opaque values are maps with a mark: a key that is a whole number, as no JSON object has, so that none passes for one.
-
-Conversions between plain types as Go writes and reads them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Paths of kustomize into objects, and the change of what stands there; what does not change is shared.
+"""Paths of kustomize into objects, the change of what stands there, and the fields that name another object.
+
+What does not change is shared with the object before. Fields that name another object follow when it is renamed.
 
 Source: kustomize api/types/fieldspec.go and api/filters/fieldspec. Lists on the way stand for each of their items.
-
-Which fields name another object, so that they follow when kustomize renames it.
 
 Source: kustomize api/internal/konfig/builtinpluginconsts/namereference.go.
 """

@@ -1,8 +1,6 @@
-"""The last steps of a build: hashes, references that follow, variables, what is left out, and the order.
+"""The last steps of a build: hashes, references that follow renamed objects, variables, what is left out, the order.
 
 Source: kustomize api/internal/target/kusttarget.go (makeCustomizedResMap) and api/krusty/kustomizer.go.
-
-Names in other objects that follow an object that was renamed.
 
 Source: kustomize api/filters/nameref and api/internal/accumulator/namereferencetransformer.go.
 """

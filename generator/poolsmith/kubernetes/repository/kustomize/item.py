@@ -1,12 +1,11 @@
-"""An object on its way through kustomize: what it is now, and under which names it was known before.
+"""An object on its way through kustomize: its earlier names, whether its kind has a namespace, and YAML's old booleans.
+
+`yes`, `off` and others like them are booleans where Kubernetes reads YAML, and texts where kustomize does. Kustomize
+knows the kinds without a namespace by apiVersion; it does not know newer kinds and versions.
 
 Source: kustomize api/resource, kyaml/resid.
 
-Which kinds have no namespace to kustomize: by apiVersion. It does not know newer kinds and versions.
-
 Source: kyaml/openapi/openapi.go, precomputedIsNamespaceScoped.
-
-`yes`, `off` and their like: booleans where Kubernetes reads YAML, texts where kustomize does.
 
 Source: go.yaml.in/yaml v3, resolve.go, which kustomize reads with; what it prints has quotes around them.
 """

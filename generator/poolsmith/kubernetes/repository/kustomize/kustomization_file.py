@@ -1,8 +1,6 @@
-"""Where the fields of a kustomization stand.
+"""A kustomization: where its fields stand, which files it names, and the types at which kustomize stops.
 
-The files that a kustomization names, by paths relative to its folder.
-
-The fields of a kustomization and their types: kustomize stops at any other.
+Paths are relative to the kustomization's folder. Kustomize stops at an unknown field and at a wrong type.
 
 Source: kustomize api/types. Go reads the names of fields in whichever case, and null for nothing.
 """

@@ -1,8 +1,8 @@
-"""Patches of a kustomization on the objects that they are for.
+"""Patches of a kustomization applied to their targets, and JSON patches (RFC 6902) as kustomize applies them.
+
+Of each JSON patch operation it is known which place of an object it decides.
 
 Source: kustomize api/internal/builtins (PatchTransformer, PatchStrategicMergeTransformer, PatchJson6902Transformer).
-
-JSON patches (RFC 6902) as kustomize applies them, and which place of an object each operation decides.
 
 Source: gopkg.in/evanphx/json-patch.v4: `replace` of a key that is not there adds it, and what stands before the first
 slash of a path counts for nothing.

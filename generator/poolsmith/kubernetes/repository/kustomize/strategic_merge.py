@@ -1,9 +1,9 @@
-"""Strategic merge patches as kustomize applies them, its peculiarities included.
+"""Strategic merge patches as kustomize applies them, and the keys that tell the items of a merged list apart.
 
 Source: kyaml/yaml/walk and kyaml/yaml/merge2. Items that a patch brings come first in a list that is merged; a list
 that is merged is walked even where the patch says nothing of it, so that items with the same key become one.
 
-What tells the items of a list apart when a patch is merged: for the kinds that kustomize knows, and no others.
+Only the kinds that kustomize knows have such keys.
 
 Source: kyaml/openapi/kubernetesapi of kustomize 5, which is Kubernetes 1.21: a kind or a version that came later is
 merged as a custom one is, its lists replaced as a whole.

@@ -1,10 +1,9 @@
-"""How patches and replacements choose objects.
+"""How patches and replacements choose objects, with the regular expressions of kustomize's selectors.
 
 Source: kustomize api/types/selector.go, api/resmap/reswrangler.go (Select), and apimachinery's label selectors.
 
-Expressions in selectors of kustomize, which Go's regexp reads: the whole text has to match.
-
-They come from strangers, so what could take Python's engine long is not tried: it matches nothing.
+Go's regexp reads the expressions, and the whole text has to match. They are untrusted: an expression that could take
+Python's engine a long time is not tried, and matches nothing.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""What a kustomization changes of the objects that it takes in, in kustomize's order.
+"""What a kustomization changes of the objects that it takes in, in kustomize's order, its `images` included.
 
 Source: kustomize api/internal/target/kusttarget_configplugin.go and api/internal/builtins.
-
-`images` of a kustomization.
 
 Source: kustomize api/filters/imagetag and api/internal/image.
 """
