@@ -63,7 +63,7 @@ def _hooks(around: Surroundings) -> StarterFile:
 
 _HOOKS = (
     ("poolsmith-generate", "generate GPU manifests from profiles", "poolsmith generate --hook"),
-    ("poolsmith-check", "check GPU profiles and generated manifests", "poolsmith check"),
+    ("poolsmith-check", "check GPU profiles and generated manifests", "poolsmith check --judge index"),
 )
 _LOCAL = """\
       - id: {0}
