@@ -93,7 +93,7 @@ GAINS = {
     "a library that is loaded first": ({"devicePlugin": {"env": PRELOAD}}, "env[LD_PRELOAD].value=/x.so"),
     "other arguments": ({"dcgmExporter": {"args": ["-d", "f"]}}, "args[-d]=f"),
     "a file that root writes": (
-        {"toolkit": {"env": [{"name": "NVIDIA_CONTAINER_RUNTIME_DEBUG", "value": "/etc/cron.d/x"}]}},
+        {"devicePlugin": {"env": [{"name": "NVIDIA_CONTAINER_RUNTIME_DEBUG", "value": "/etc/cron.d/x"}]}},
         "env[NVIDIA_CONTAINER_RUNTIME_DEBUG].value=/etc/cron.d/x",
     ),
     "a device": (
