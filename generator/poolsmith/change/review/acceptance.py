@@ -13,15 +13,15 @@ _MOST = 8
 _FILE = "policies/supply.yaml"
 
 
-def entries_for(cluster: str, gains: Iterable[tuple[str, str]]) -> str:
-    """Entries of `acceptSettings`. One stands for all objects of a kind and namespace that gain the same."""
+def entries_for(cluster: str, gains: Iterable[tuple[str, str]], instead: str = "remove it") -> str:
+    """What to do instead, and entries of `acceptSettings`: one for all objects of a kind that gain the same."""
     by_text: dict[tuple[str, str], list[str]] = {}
     for key, text in gains:
         by_text.setdefault((text, key.rpartition("/")[0]), []).append(key)
     lines = [_entry(cluster, _workload(keys), text) for (text, _), keys in by_text.items()]
     rest = len(lines) - _MOST
     more = [f"and {rest} more, which are told once these are accepted"] if rest > 0 else []
-    head = f"remove it; or once it is reviewed, this below `acceptSettings` in `{_FILE}` of the base accepts it:"
+    head = f"{instead}; or once it is reviewed, this below `acceptSettings` in `{_FILE}` of the base accepts it:"
     return "\n".join((head, *lines[:_MOST], *more))
 
 

@@ -136,7 +136,7 @@ def lost_protections(change: ClusterChange, accepts: Accepts) -> Iterator[Diagno
     before, after = change.before, change.after
     if before is None or after is None:
         return
-    losses = [*_of_pools(before, after), *_of_others(before, after)]
+    losses = [*_of_source(before, after), *_of_pools(before, after), *_of_others(before, after)]
     by_place: dict[tuple[str, str, str], list[_Loss]] = {}
     for loss in losses:
         key, name, without, pointer, _ = loss.protection
@@ -149,9 +149,22 @@ def lost_protections(change: ClusterChange, accepts: Accepts) -> Iterator[Diagno
             SWITCHED_OFF,
             f"`{key}` of `{change.name}` would lose a protection, {names}: {whys}",
             found[0].place,
-            help=entries_for(change.name, [(key, NO_LONGER + loss.protection.name) for loss in found]),
+            help=entries_for(change.name, [(key, NO_LONGER + item.protection.name) for item in found], "keep it"),
             subject=change.name,
         )
+
+
+def _of_source(before: SeenCluster, after: SeenCluster) -> Iterator[_Loss]:
+    """What the source has to be signed with. Whether another demand is a stricter one, only people can tell."""
+    had, has = before.plan.cluster.spec.delivery.verify, after.plan.cluster.spec.delivery.verify
+    if had is None or has == had or after.loaded.file is None:
+        return
+    told = "is no longer verified" if has is None else "is verified in another way than in the base"
+    without = f"the source that `{after.plan.name}` is delivered from {told}"
+    pointer = "/spec/delivery"
+    yield _Loss(
+        Protection("delivery", "verification of the source", without, pointer), after.loaded.file.locate(pointer)
+    )
 
 
 def _of_pools(before: SeenCluster, after: SeenCluster) -> Iterator[_Loss]:
