@@ -139,8 +139,9 @@ def value_rounds(cluster):
     return rounds(cluster, found)
 
 
-_NOT_FREE = ("toolkit.env", "operator.env")
-"""Of k3s the first one follows from the profile; of the operator nobody knows what it does with a variable."""
+_NOT_FREE = ("toolkit.env", "operator.env", "driver.manager.env", "validator.plugin.env")
+"""Of k3s the first one follows from the profile; of the operator nobody knows what it does with a variable; and a list
+takes away what the chart has in the other two: drivers would drain nodes, the plugin would be tried with pods."""
 
 
 def harmless_rounds(cluster):
