@@ -19,6 +19,12 @@ def cell(text):
     return text.replace("|", "\\|")
 
 
+def form_cell(form):
+    """Words, or all spellings that are taken."""
+    words = [f"`{word}`" if word else "nothing" for word in form.split("|")]
+    return ", ".join(words) if len(words) > 1 else form
+
+
 def tables():
     """By the name of the markers around each."""
     return {
@@ -36,7 +42,7 @@ def tables():
             name: [
                 "| name | value | why |",
                 "| --- | --- | --- |",
-                *(f"| `{field}` | `{cell(free.form)}` | {free.why} |" for field, free in table.items()),
+                *(f"| `{field}` | {form_cell(free.form)} | {free.why} |" for field, free in table.items()),
             ]
             for name, table in {
                 "free-value": free_names.FREE_VALUES | free_names.FREE_IN_ANY,

@@ -18,37 +18,52 @@ if TYPE_CHECKING:
 
 
 class Free(NamedTuple):
-    """The form of the whole value, as a regular expression, and why it gives nothing."""
+    """The form of the whole value, in words or as all its spellings (`a|b`), and why it gives nothing."""
 
     form: str
     why: str
 
 
-_BOOLEAN = r"(?i:true|false)|[01]"
-_NUMBER = r"[0-9]{1,9}"
-_LEVEL = r"(?i:trace|debug|info|notice|warn|warning|error|fatal|panic)|[0-9]{1,2}"
-_DURATION = r"([0-9]{1,6}(ms|s|m|h))+|[0-9]{1,9}"
-_NAME = r"[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?"
-_ZONE = r"[A-Z][A-Za-z_]{1,30}(/[A-Z][A-Za-z0-9_+-]{1,30}){0,2}"
-_LOCALE = r"C|POSIX|(C|[a-z]{2}_[A-Z]{2})\.(?i:utf-?8)"
-_LINE = r"[^\x00-\x1f\x7f]{0,500}"
+_BOOL, _SWITCH, _NUMBER, _COUNT = "true or false", "true, false, 0 or 1", "a number", "a number or a percentage"
+_LEVEL, _DURATION, _NAME, _LINE = "a level of logs", "a duration", "a name", "one line"
+_ZONE, _LOCALE, _TAG, _QUANTITY = "a time zone", "a locale", "a tag or a digest", "a quantity"
+_SELECTOR, _MAYBE_NAME, _WEB_PATH = "a label selector", "a name, or nothing", "a path of a URL"
+_PATTERNS: dict[str, re.Pattern[str]] = {
+    form: re.compile(pattern)
+    for form, pattern in {
+        _SWITCH: r"(?i:true|false)|[01]",
+        _NUMBER: r"[0-9]{1,9}",
+        _COUNT: r"[0-9]{1,9}|[0-9]{1,3}%",
+        _LEVEL: r"(?i:trace|debug|info|notice|warn|warning|error|fatal|panic)|[0-9]{1,2}",
+        _DURATION: r"([0-9]{1,6}(ms|s|m|h)){1,4}|[0-9]{1,9}",
+        _NAME: r"[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?",
+        _MAYBE_NAME: r"([A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?)?",
+        _LINE: r"[^\x00-\x1f\x7f]{0,500}",
+        _ZONE: r"[A-Z][A-Za-z_]{1,30}(/[A-Z][A-Za-z0-9_+-]{1,30}){0,2}",
+        _LOCALE: r"C|POSIX|(C|[a-z]{2}_[A-Z]{2})\.(?i:utf-?8)",
+        _TAG: r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}|sha256:[0-9a-f]{64}",
+        _QUANTITY: r"[0-9]{1,15}(\.[0-9]{1,9})?(m|k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)?",
+        _SELECTOR: r"([A-Za-z0-9!][A-Za-z0-9_./=,!() -]{0,500})?",
+        _WEB_PATH: r"/[A-Za-z0-9/_.-]{0,200}",
+    }.items()
+}
 
 _OFTEN, _LOGGED, _NAMED = "how often it works", "what is logged", "how GPUs are named or counted"
 
 FREE_VARIABLES: dict[str, Free] = {
     "DCGM_EXPORTER_CLOCK_EVENTS_COUNT_WINDOW_SIZE": Free(_NUMBER, "what is counted"),
-    "DCGM_EXPORTER_DEBUG": Free(_BOOLEAN, _LOGGED),
+    "DCGM_EXPORTER_DEBUG": Free(_SWITCH, _LOGGED),
     "DCGM_EXPORTER_INTERVAL": Free(_NUMBER, _OFTEN),
     "DCGM_EXPORTER_KUBERNETES_GPU_ID_TYPE": Free("uid|device-name", _NAMED),
     "DCGM_EXPORTER_LOG_FORMAT": Free("text|json", _LOGGED),
-    "DCGM_EXPORTER_NO_HOSTNAME": Free(_BOOLEAN, "labels of metrics"),
-    "DCGM_EXPORTER_REPLACE_BLANKS_IN_MODEL_NAME": Free(_BOOLEAN, "labels of metrics"),
-    "DCGM_EXPORTER_USE_OLD_NAMESPACE": Free(_BOOLEAN, "labels of metrics"),
+    "DCGM_EXPORTER_NO_HOSTNAME": Free(_SWITCH, "labels of metrics"),
+    "DCGM_EXPORTER_REPLACE_BLANKS_IN_MODEL_NAME": Free(_SWITCH, "labels of metrics"),
+    "DCGM_EXPORTER_USE_OLD_NAMESPACE": Free(_SWITCH, "labels of metrics"),
     "DCGM_EXPORTER_XID_COUNT_WINDOW_SIZE": Free(_NUMBER, "what is counted"),
     "DEVICE_ID_STRATEGY": Free("uuid|index", _NAMED),
-    "FAIL_ON_INIT_ERROR": Free(_BOOLEAN, "whether it waits on a node without GPUs"),
-    "GFD_FAIL_ON_INIT_ERROR": Free(_BOOLEAN, "whether it waits on a node without GPUs"),
-    "GFD_NO_TIMESTAMP": Free(_BOOLEAN, "labels of nodes without a time"),
+    "FAIL_ON_INIT_ERROR": Free(_SWITCH, "whether it waits on a node without GPUs"),
+    "GFD_FAIL_ON_INIT_ERROR": Free(_SWITCH, "whether it waits on a node without GPUs"),
+    "GFD_NO_TIMESTAMP": Free(_SWITCH, "labels of nodes without a time"),
     "GFD_SLEEP_INTERVAL": Free(_DURATION, _OFTEN),
     "LANG": Free(_LOCALE, "the language of messages"),
     "LOG_FORMAT": Free("text|json", _LOGGED),
@@ -76,10 +91,10 @@ FREE_METADATA: dict[str, Free] = {
     "kubernetes.io/change-cause": Free(_LINE, "a note for people"),
     "kubernetes.io/description": Free(_LINE, "a note for people"),
     "owner": Free(_LINE, "whose it is; a name without a prefix is the user's own"),
-    "prometheus.io/path": Free(r"/[A-Za-z0-9/_.-]{0,200}", "which metrics are read"),
+    "prometheus.io/path": Free(_WEB_PATH, "which metrics are read"),
     "prometheus.io/port": Free(_NUMBER, "which metrics are read"),
-    "prometheus.io/scheme": Free("https?", "which metrics are read"),
-    "prometheus.io/scrape": Free(_BOOLEAN, "which metrics are read"),
+    "prometheus.io/scheme": Free("http|https", "which metrics are read"),
+    "prometheus.io/scrape": Free(_SWITCH, "which metrics are read"),
     "team": Free(_LINE, "whose it is; a name without a prefix is the user's own"),
 }
 """Labels and annotations of objects and pods. `app.kubernetes.io/instance` and `managed-by` are none of them: Argo CD
@@ -104,11 +119,7 @@ FREE_RESOURCES: tuple[str, ...] = (
 
 FREE_ARGUMENTS: dict[str, Free] = {
     "-enable-leader-election": Free("|true|false", "one of several copies works at a time"),
-    "--leader-elect": Free("|true|false", "one of several copies works at a time"),
     "-v": Free(_NUMBER, _LOGGED),
-    "--v": Free(_NUMBER, _LOGGED),
-    "--zap-log-level": Free(_LEVEL, _LOGGED),
-    "--zap-time-encoding": Free(_NAME, _LOGGED),
 }
 """Arguments of containers."""
 
@@ -123,8 +134,6 @@ FREE_KERNEL_ARGUMENTS: dict[str, str] = {
 }
 """Arguments of the nodes' kernels."""
 
-_BOOL, _TAG = "true or false", "a tag or a digest"
-_QUANTITY_FORM, _COUNT_FORM, _TEXT_FORM = "a quantity", "a number or a percentage", "text"
 _COMPONENT = "a component of the release as it comes; its privileges have to be granted"
 _SHARE, _REPLACED = "a share of the node's time and memory", "how pods are replaced"
 _DRIVERS, _SHARING, _DIVIDED = "how driver pods are replaced", "how GPUs are shared and named", "how GPUs are divided"
@@ -147,28 +156,28 @@ FREE_VALUES: dict[str, Free] = {
     **{f"{name}.enabled": Free(_BOOL, _COMPONENT) for name in _SWITCHES},
     **{f"{name}.version": Free(_TAG, "a tag; the repository counts") for name in _TAGGED},
     "daemonsets.updateStrategy": Free("RollingUpdate|OnDelete", _REPLACED),
-    "daemonsets.rollingUpdate.maxUnavailable": Free(_COUNT_FORM, _REPLACED),
+    "daemonsets.rollingUpdate.maxUnavailable": Free(_COUNT, _REPLACED),
     f"{_UPGRADE}.autoUpgrade": Free(_BOOL, _DRIVERS),
     f"{_UPGRADE}.drain.deleteEmptyDir": Free(_BOOL, _DRIVERS),
     f"{_UPGRADE}.drain.enable": Free(_BOOL, _DRIVERS),
     f"{_UPGRADE}.drain.force": Free(_BOOL, _DRIVERS),
-    f"{_UPGRADE}.drain.podSelector": Free(r"([A-Za-z0-9!][A-Za-z0-9_./=,!() -]{0,500})?", _DRIVERS),
+    f"{_UPGRADE}.drain.podSelector": Free(_SELECTOR, _DRIVERS),
     f"{_UPGRADE}.drain.timeoutSeconds": Free(_NUMBER, _DRIVERS),
     f"{_UPGRADE}.gpuPodDeletion.deleteEmptyDir": Free(_BOOL, _DRIVERS),
     f"{_UPGRADE}.gpuPodDeletion.force": Free(_BOOL, _DRIVERS),
     f"{_UPGRADE}.gpuPodDeletion.timeoutSeconds": Free(_NUMBER, _DRIVERS),
     f"{_UPGRADE}.maxParallelUpgrades": Free(_NUMBER, _DRIVERS),
-    f"{_UPGRADE}.maxUnavailable": Free(_COUNT_FORM, _DRIVERS),
-    f"{_UPGRADE}.waitForCompletion.podSelector": Free(r"([A-Za-z0-9!][A-Za-z0-9_./=,!() -]{0,500})?", _DRIVERS),
+    f"{_UPGRADE}.maxUnavailable": Free(_COUNT, _DRIVERS),
+    f"{_UPGRADE}.waitForCompletion.podSelector": Free(_SELECTOR, _DRIVERS),
     f"{_UPGRADE}.waitForCompletion.timeoutSeconds": Free(_NUMBER, _DRIVERS),
     f"{_PROBE}.failureThreshold": Free(_NUMBER, _START),
     f"{_PROBE}.initialDelaySeconds": Free(_NUMBER, _START),
     f"{_PROBE}.periodSeconds": Free(_NUMBER, _START),
     f"{_PROBE}.timeoutSeconds": Free(_NUMBER, _START),
     "devicePlugin.config.create": Free(_BOOL, _SHARING),
-    "devicePlugin.config.default": Free(f"|{_NAME}", _SHARING),
+    "devicePlugin.config.default": Free(_MAYBE_NAME, _SHARING),
     "migManager.config.create": Free(_BOOL, _DIVIDED),
-    "migManager.config.default": Free(f"|{_NAME}", _DIVIDED),
+    "migManager.config.default": Free(_MAYBE_NAME, _DIVIDED),
     "mig.strategy": Free("none|single|mixed", _NAMED),
     "dcgmExporter.serviceMonitor.enabled": Free(_BOOL, _METRICS),
     "dcgmExporter.serviceMonitor.honorLabels": Free(_BOOL, _METRICS),
@@ -179,7 +188,7 @@ FREE_VALUES: dict[str, Free] = {
     "operator.logging.level": Free(_LEVEL, _LOGGED),
     "operator.logging.timeEncoding": Free(_NAME, _LOGGED),
     "ccManager.defaultMode": Free("on|off|devtools|ppcie", "a mode of the GPUs; losing it is told as a protection"),
-    "vgpuDeviceManager.config.default": Free(f"|{_NAME}", "which vGPU types are offered"),
+    "vgpuDeviceManager.config.default": Free(_MAYBE_NAME, "which vGPU types are offered"),
     "node-feature-discovery.worker.config.core.sleepInterval": Free(_DURATION, _OFTEN),
 }
 """Helm values of the operator's chart, whole paths."""
@@ -187,7 +196,7 @@ FREE_VALUES: dict[str, Free] = {
 FREE_IN_ANY: dict[str, Free] = {
     "*.imagePullPolicy": Free("Always|IfNotPresent|Never", "when an image is pulled; which one it is counts"),
     **{
-        f"*.resources.{part}.{name}": Free(_QUANTITY_FORM, _SHARE)
+        f"*.resources.{part}.{name}": Free(_QUANTITY, _SHARE)
         for part in ("limits", "requests")
         for name in FREE_RESOURCES
     },
@@ -215,9 +224,6 @@ PLUGIN_FIELDS: tuple[str, ...] = (
 )
 """Fields of the device plugin's configuration. Others name files that root writes, or hand out devices."""
 
-_QUANTITY = re.compile(r"[0-9]{1,15}(\.[0-9]{1,9})?(m|k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)?")
-_COUNT = re.compile(r"[0-9]{1,9}|[0-9]{1,3}%")
-_IMAGE_TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}|sha256:[0-9a-f]{64}")
 _DATA_KEY = re.compile(r"[A-Za-z0-9._-]{1,253}")
 _LARGEST_TEXT = 1 << 20
 
@@ -235,10 +241,8 @@ def has_form(form: str, value: Any) -> bool:
     text = _scalar(value)
     if text is None:
         return False
-    by_word = {_TAG: _IMAGE_TAG, _QUANTITY_FORM: _QUANTITY, _COUNT_FORM: _COUNT}
-    if form in by_word:
-        return by_word[form].fullmatch(text) is not None
-    return re.fullmatch(form, text) is not None
+    pattern = _PATTERNS.get(form)
+    return pattern.fullmatch(text) is not None if pattern is not None else text in form.split("|")
 
 
 def is_free_variable(name: str, value: Any) -> bool:
