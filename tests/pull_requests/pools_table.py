@@ -74,7 +74,6 @@ FIELDS = (
     ("lab-t4", "t4", "driver.kernelModuleConfig", {"name": "elsewhere", "files": ["nvidia.conf"]}, "elsewhere"),
     ("lab-t4", "t4", "kernel.args", ["init=/bin/sh"], "init=/bin/sh"),
     ("edge", "l4", "kernel.args", ["selinux=0"], "selinux=0"),
-    ("sealed", "untrusted", "workload", "container", "sandbox"),
     ("sealed", "confidential", "kernel.args", ["amd_iommu=off"], "iommu"),
     ("prod-eu", "l40s-shared", "sharing.mps", {"replicas": 4}, "mps"),
 )

@@ -1,6 +1,6 @@
 """Generated pull requests: every hostile name is refused by name, and their harmless twins pass.
 
-`make test` takes a few of each kind, `make test-deep` all of them; `python -m tools.hostile` prints each verdict.
+`make test` takes a few of each kind, `make test-deep` all of them; `python -m pull_requests.verdicts` prints each verdict.
 """
 
 from dataclasses import replace

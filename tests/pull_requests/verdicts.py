@@ -1,6 +1,6 @@
 """Judge generated pull requests, hostile ones and their harmless twins, and print what became of each, with the reason.
 
-    PYTHONPATH=generator:tests python -m tools.hostile [CLUSTER...]
+    PYTHONPATH=generator:tests python -m pull_requests.verdicts [CLUSTER...]
 
 Without names all clusters that have attempts. It ends with 1 where a hostile one passes, or a harmless one does not.
 """
@@ -16,11 +16,11 @@ from pull_requests.generated import git_changes, harmless_profile_changes, profi
 from pull_requests.values_table import RELEASES
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments):
     changes = (*profile_changes(), *git_changes(), *harmless_profile_changes())
     clusters = arguments or list(dict.fromkeys((*RELEASES, *(change.cluster for change in changes))))
     with tempfile.TemporaryDirectory() as folder:
-        known: dict[str, Fleet] = {}
+        known = {}
 
         def fleets(change):
             if change.cluster not in known:
