@@ -124,4 +124,6 @@ def _takes(reference: ParamRef, kind: ParamKind, item: PlacedObject) -> bool:
         return False
     if reference.namespace and reference.namespace != item.namespace:
         return False
-    return reference.name == item.name or (not reference.name and selects(reference.selector, labels_of(item.body)))
+    return reference.name == item.name or (
+        not reference.name and selects(reference.selector, labels_of(item.body)) is True
+    )
