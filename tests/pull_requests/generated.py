@@ -89,10 +89,11 @@ def judge(fleet, one, outcome=None):
 
 
 def _reason(errors, attempt, word):
-    """The finding that names what is gained; or that says that the value itself is none."""
+    """The finding that names what is gained, a variable also by its bare name in quotes; or that says that the value itself is none."""
     for error in errors:
         taken = error.rule in ("value-taken", "ignored-value", "field-without-effect", "values-do-not-render")
-        if (word and word in error.words) or (taken and attempt.path.removeprefix(f"{NFD}.") in error.words):
+        named = word and (word in error.words or f"`{word[4:-1]}`" in error.words)
+        if named or (taken and attempt.path.removeprefix(f"{NFD}.") in error.words):
             return f"{error.rule}: {error.words}"
     return ""
 
