@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.change.review.object_settings import FREE_OBJECT, FREE_POD, FREE_VALUES
+from poolsmith.change.review import free_names
+from poolsmith.change.review.object_settings import FREE_OBJECT, FREE_POD
 from poolsmith.guard.ledger.reach import Reach, reach_table
 
 PAGE = Path(__file__).parents[2] / "docs/ledger.md"
@@ -16,6 +17,12 @@ CONSOLE = re.compile(r"```console\n\$ poolsmith (?P<words>[^\n]+)\n(?P<shown>.*?
 
 def cell(text):
     return text.replace("|", "\\|")
+
+
+def form_cell(form):
+    """Words, or all spellings that are taken."""
+    words = [f"`{word}`" if word else "nothing" for word in form.split("|")]
+    return ", ".join(words) if len(words) > 1 else form
 
 
 def tables():
@@ -32,8 +39,27 @@ def tables():
             *(f"| `{cell(row.pattern)}` | {row.reach} | {row.because} |" for row in reach_table()),
         ],
         **{
+            name: [
+                "| name | value | why |",
+                "| --- | --- | --- |",
+                *(f"| `{field}` | {form_cell(free.form)} | {free.why} |" for field, free in table.items()),
+            ]
+            for name, table in {
+                "free-value": free_names.FREE_VALUES | free_names.FREE_IN_ANY,
+                "free-variable": free_names.FREE_VARIABLES,
+                "free-metadata": free_names.FREE_METADATA,
+                "free-monitor": free_names.MONITOR_LABELS,
+                "free-argument": free_names.FREE_ARGUMENTS,
+            }.items()
+        },
+        **{
             name: ["| field | why |", "| --- | --- |", *(f"| `{field}` | {why} |" for field, why in table.items())]
-            for name, table in {"free-pod": FREE_POD, "free-object": FREE_OBJECT, "free-value": FREE_VALUES}.items()
+            for name, table in {
+                "free-pod": FREE_POD,
+                "free-object": FREE_OBJECT,
+                "free-kernel": free_names.FREE_KERNEL_ARGUMENTS,
+                "free-text": free_names.FREE_TEXTS,
+            }.items()
         },
     }
 

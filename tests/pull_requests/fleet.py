@@ -50,6 +50,8 @@ class Change:
     kind: str = ""
     values: tuple[tuple[str, object], ...] = ()
     """The Helm values that are set, for changes that set nothing else."""
+    is_odd: bool = False
+    """Whether it leaves an index or attributes behind with which git no longer checks everything out."""
 
     def __str__(self):
         return self.name
@@ -104,10 +106,12 @@ class Fleet:
         git(root, "add", "-A", "-f")
         git(root, "commit", "-q", "-m", "base")
         self.base = git(root, "rev-parse", "HEAD")
+        self._is_odd = False
 
     def propose(self, change):
         """The verdict on a change."""
         self._reset()
+        self._is_odd = change.is_odd
         change.edit(self.root)
         generated = 0 if change.by_hand else _poolsmith(self.root, "generate")[0]
         git(self.root, "add", "-A", "-f")
@@ -124,6 +128,9 @@ class Fleet:
         return _poolsmith(self.root, "generate", "--check")[0] == 0
 
     def _reset(self):
+        for name in (".git/index", ".gitattributes") if self._is_odd else ():
+            (self.root / name).unlink(missing_ok=True)
+        self._is_odd = False
         git(self.root, "reset", "-q", "--hard", self.base)
         git(self.root, "clean", "-q", "-ffdx")
 

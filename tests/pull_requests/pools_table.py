@@ -70,5 +70,10 @@ FIELDS = (
         "unschedulable",
     ),
     ("lab-t4", "t4", "nodes.taints", [{"key": "node-role.kubernetes.io/master", "effect": "NoSchedule"}], "master"),
+    ("lab-t4", "t4", "driver.repoConfig", {"name": "elsewhere", "files": ["x.list"]}, "elsewhere"),
+    ("lab-t4", "t4", "driver.kernelModuleConfig", {"name": "elsewhere", "files": ["nvidia.conf"]}, "elsewhere"),
+    ("lab-t4", "t4", "kernel.args", ["init=/bin/sh"], "init=/bin/sh"),
+    ("edge", "l4", "kernel.args", ["selinux=0"], "selinux=0"),
+    ("sealed", "confidential", "kernel.args", ["amd_iommu=off"], "iommu"),
     ("prod-eu", "l40s-shared", "sharing.mps", {"replicas": 4}, "mps"),
 )

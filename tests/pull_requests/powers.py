@@ -130,6 +130,10 @@ ANNOTATIONS = tuple(
         ("rdt", {"rdt.resources.beta.kubernetes.io/pod": "gold"}, "rdt.resources"),
         ("networks", {"k8s.v1.cni.cncf.io/networks": "host-device"}, "cni.cncf.io|host-device"),
         ("istio", {"inject.istio.io/templates": "evil"}, "istio"),
+        ("velero", {"pre.hook.backup.velero.io/command": '["sh"]'}, "velero"),
+        ("kube2iam", {"iam.amazonaws.com/role": "admin"}, "iam.amazonaws.com"),
+        ("istio-inject", {"sidecar.istio.io/inject": "true"}, "istio"),
+        ("of-tomorrow", {"controller.of-tomorrow.dev/run": "sh"}, "of-tomorrow"),
         ("vault", {"vault.hashicorp.com/agent-inject": "true"}, "vault"),
     )
 )

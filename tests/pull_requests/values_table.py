@@ -330,6 +330,8 @@ ENVIRONMENTS = (
         "DRIVER_MANAGER_IMAGE|evil",
     ),
     ("path", [{"name": "PATH", "value": "/tmp/evil"}], "PATH"),
+    ("debug", [{"name": "NVIDIA_CONTAINER_RUNTIME_DEBUG", "value": "/etc/cron.d/x"}], "RUNTIME_DEBUG|cron"),
+    ("file", [{"name": "GFD_OUTPUT_FILE", "value": "/etc/cron.d/x"}], "GFD_OUTPUT_FILE"),
 )
 OPERATOR_FIELDS = (
     ("daemonsets.tolerations", TOLERATIONS, "tolerat"),
@@ -343,6 +345,8 @@ OPERATOR_FIELDS = (
     ("hostPaths.kubeletRootDir", "/etc/kubernetes", "/etc/kubernetes"),
     ("toolkit.installDir", "/etc/kubernetes", "/etc/kubernetes"),
     ("dcgmExporter.hostPID", True, "host-?pid"),
+    ("devicePlugin.resources", {"limits": {"devices.kubevirt.io/kvm": 1}}, "devices.kubevirt.io/kvm"),
+    ("driver.resources", {"claims": [{"name": "gpu"}]}, "claims"),
     ("driver.repoConfig.configMapName", "elsewhere", "elsewhere"),
     ("driver.certConfig.name", "elsewhere", "elsewhere"),
     ("driver.kernelModuleConfig.name", "elsewhere", "elsewhere"),

@@ -51,7 +51,7 @@ def judge(base, tmp_path, run_cli):
         if supply is not None:
             path = root / "policies/supply.yaml"
             policy = yaml.safe_load(path.read_text("utf-8"))
-            policy["spec"]["acceptSettings"] = [supply]
+            policy["spec"]["acceptSettings"] = supply
             path.write_text(yaml.safe_dump(policy), "utf-8")
             git(root, "commit", "-qam", "accepted")
         _write(root, edit(document))
@@ -91,7 +91,15 @@ def values(tree):
 
 GAINS = {
     "a library that is loaded first": ({"devicePlugin": {"env": PRELOAD}}, "env[LD_PRELOAD].value=/x.so"),
-    "other arguments": ({"dcgmExporter": {"args": ["-d", "f"]}}, 'args=["-d", "f"]'),
+    "other arguments": ({"dcgmExporter": {"args": ["-d", "f"]}}, "args[-d]=f"),
+    "a file that root writes": (
+        {"devicePlugin": {"env": [{"name": "NVIDIA_CONTAINER_RUNTIME_DEBUG", "value": "/etc/cron.d/x"}]}},
+        "env[NVIDIA_CONTAINER_RUNTIME_DEBUG].value=/etc/cron.d/x",
+    ),
+    "a device": (
+        {"devicePlugin": {"resources": {"limits": {"devices.kubevirt.io/kvm": 1}}}},
+        "resources.limits.devices.kubevirt.io/kvm=1",
+    ),
     "an annotation that runtimes obey": (
         {"daemonsets": {"annotations": {"io.katacontainers.config.hypervisor.kernel": "/x"}}},
         "metadata.annotations.io.katacontainers.config.hypervisor.kernel=/x",
@@ -108,6 +116,7 @@ FREE = {
     "memory of a subchart": {"node-feature-discovery": {"worker": {"resources": {"requests": {"memory": "64Mi"}}}}},
     "labels": {"daemonsets": {"labels": LABELS}},
     "what is logged": {"devicePlugin": {"env": [{"name": "LOG_LEVEL", "value": "debug"}]}},
+    "two masters of NFD": {"node-feature-discovery": {"master": {"replicaCount": 2}}},
     "how drivers are replaced": {"driver": {"upgradePolicy": {"maxParallelUpgrades": 3}}},
     "a tag": {"dcgmExporter": {"version": "4.9.0-4.9.1-distroless"}},
 }
@@ -163,10 +172,24 @@ def test_a_setting_that_the_base_accepts_passes_until_its_day(judge, expires, pa
     accepted = {
         "cluster": CLUSTER,
         "workload": EXPORTER,
-        "setting": 'spec.containers[nvidia-dcgm-exporter].args=["-d", "f"]',
+        "setting": "spec.containers[nvidia-dcgm-exporter].args[-d]=f",
         "reason": "one device only",
         "owner": "gpu-platform",
         "expires": expires,
     }
 
-    assert (judge(values({"dcgmExporter": {"args": ["-d", "f"]}}), supply=accepted) == []) is passes
+    assert (judge(values({"dcgmExporter": {"args": ["-d", "f"]}}), supply=[accepted]) == []) is passes
+
+
+@pytest.mark.real("a whole run, 2 s; its parts have tests of their own")
+def test_what_a_finding_prints_is_all_that_has_to_be_accepted(judge):
+    """Also of what several objects gain; and it is no more than a screen."""
+    tree = values({"daemonsets": {"annotations": {"gpu.example.org/team": "vision"}}})
+    (found,) = judge(tree)
+    _, *entries = found["help"].splitlines()
+    accepted = yaml.safe_load("\n".join(entries))
+    for item in accepted:
+        item |= {"reason": "whose it is", "owner": "gpu-platform", "expires": "2027-01-31"}
+
+    assert len(entries) <= 9
+    assert judge(tree, supply=accepted) == []

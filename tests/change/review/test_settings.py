@@ -9,14 +9,8 @@ from copy import deepcopy
 import pytest
 
 from change.review.contexts import CONTEXTS
-from poolsmith.change.review.object_settings import (
-    FREE_VALUES,
-    is_free_value,
-    is_obeyed,
-    protections_of,
-    settings_of,
-    ways_to_control_plane,
-)
+from poolsmith.change.review.free_names import FREE_METADATA, FREE_VALUES, FREE_VARIABLES, is_free, is_free_value
+from poolsmith.change.review.object_settings import protections_of, settings_of, ways_to_control_plane
 
 DAEMON_SET = {
     "apiVersion": "apps/v1",
@@ -118,13 +112,16 @@ FREE = {
     "when it is pulled": with_container(imagePullPolicy="Always"),
     "log level": with_container(env=[{"name": "LOG_LEVEL", "value": "debug"}]),
     "how often it is asked": with_container(livenessProbe={"periodSeconds": 5, "httpGet": {"port": 80, "path": "/"}}),
+    "pages": with_container(resources={"limits": {"hugepages-2Mi": "4Mi", "ephemeral-storage": "1Gi"}}),
+    "more of what is logged": with_container(args=["-v=4"]),
+    "one of several copies": with_container(args=["-enable-leader-election"]),
     "less": with_container(securityContext={"readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]}}),
     "another user": with_container(securityContext={"runAsUser": 1000, "runAsNonRoot": True}),
     "fewer nodes": with_pod(nodeSelector={"gpu": "a100"}, affinity={"nodeAffinity": {"x": 1}}),
     "a taint of a pool": with_pod(tolerations=[{"key": "example.com/gpu", "operator": "Exists"}]),
     "no token": with_pod(automountServiceAccountToken=False),
     "a label": {**DAEMON_SET, "metadata": {**DAEMON_SET["metadata"], "labels": {"team": "gpu"}}},
-    "an annotation": with_annotation("example.com/owner"),
+    "an annotation": with_annotation("example.com/owner", "gpu"),
     "what Prometheus reads": with_annotation("prometheus.io/scrape", "true"),
 }
 
@@ -198,15 +195,90 @@ def test_what_gives_nothing_is_free(what):
     ),
 )
 def test_what_a_runtime_or_a_controller_obeys_counts(key):
-    assert is_obeyed(key)
     assert gained(with_annotation(key))
 
 
 @pytest.mark.parametrize(
-    "key", ("team", "example.com/owner", "app.kubernetes.io/part-of", "prometheus.io/port", "kubernetes.io/description")
+    ("key", "value"),
+    (
+        ("team", "gpu"),
+        ("example.com/owner", "gpu"),
+        ("app.kubernetes.io/part-of", "gpu"),
+        ("prometheus.io/port", "9400"),
+        ("kubernetes.io/description", "GPUs of the edge"),
+    ),
 )
-def test_what_nobody_obeys_is_free(key):
-    assert not is_obeyed(key)
+def test_what_nobody_obeys_is_free(key, value):
+    assert is_free(FREE_METADATA, key, value)
+    assert gained(with_annotation(key, value)) == set()
+
+
+@pytest.mark.parametrize("name", FREE_VARIABLES)
+def test_a_variable_is_free_by_its_exact_name_in_its_form(name):
+    def found(name, value):
+        return gained(with_container(env=[{"name": name, "value": value}]))
+
+    assert any(not found(name, value) for value in ("1", "true", "json", "uid", "index", "none", "UTC", "C", "debug"))
+    assert all(found(name, value) for value in ("/etc/cron.d/x", "evil\nhostPID", "http://evil.example.com"))
+    assert all(found(f"{name}{more}", "1") for more in ("S", "_FILE", "_DIR"))
+
+
+@pytest.mark.parametrize(
+    "name",
+    (
+        "NVIDIA_CONTAINER_RUNTIME_DEBUG",
+        "NVIDIA_CONTAINER_CLI_DEBUG",
+        "GFD_OUTPUT_FILE",
+        "GFD_MACHINE_TYPE_FILE",
+        "DCGM_EXPORTER_COLLECTORS",
+        "DCGM_EXPORTER_CONFIGMAP_DATA",
+        "DCGM_EXPORTER_REMOTE_HOSTENGINE_INFO",
+        "DCGM_EXPORTER_WEB_CONFIG_FILE",
+        "SOMETHING_LOG_LEVEL",
+        "SOMETHING_VERBOSE",
+        "debug",
+    ),
+)
+def test_a_variable_that_only_looks_harmless_counts(name):
+    assert gained(with_container(env=[{"name": name, "value": "1"}]))
+
+
+@pytest.mark.parametrize(
+    "name", ("devices.kubevirt.io/kvm", "nvidia.com/gpu", "hugepages-3Mi", "cpus", "smarter-devices/fuse")
+)
+@pytest.mark.parametrize("part", ("limits", "requests"))
+def test_a_resource_that_is_a_device_counts(name, part):
+    assert gained(with_container(resources={part: {name: "1"}}))
+
+
+ARGUMENTS = {
+    "another value": (["-a=2", "-b"], {"args[-a]=2"}),
+    "one more": (["-a=1", "-b", "-c", "x"], {"args[-c]=x"}),
+    "the same name again": (["-a=1", "-b", "-a=3"], {"args[-a#2]=3"}),
+    "the same in another order": (["-b", "-a=1"], set()),
+    "the same apart": (["-a", "1", "-b"], set()),
+    "a word of nobody's": (["evil", "-a=1", "-b"], {'args=["evil", "-a=1", "-b"]'}),
+    "two words behind a name": (["-a=1", "evil", "-b"], {'args=["-a=1", "evil", "-b"]'}),
+    "an end of names": (["-a=1", "--", "-b"], {'args=["-a=1", "--", "-b"]'}),
+    "a free one": (["-a=1", "-b", "-enable-leader-election"], set()),
+    "a free one with a word": (["-a=1", "-b", "-v", "/x"], {"args[-v]=/x"}),
+}
+
+
+@pytest.mark.parametrize("what", ARGUMENTS)
+def test_arguments_are_judged_one_by_one(what):
+    now, expected = ARGUMENTS[what]
+    before = with_container(args=["-a=1", "-b"])
+    found = set(settings_of(with_container(args=now))) - set(settings_of(before))
+
+    assert found == {f"spec.containers[main].{text}" for text in expected}
+
+
+def test_an_argument_that_is_gone_is_missed():
+    lost = set(protections_of(with_container(args=["-a=1", "-b", "-v=2"])))
+    lost -= set(protections_of(with_container(args=["-a=2"])))
+
+    assert lost == {"spec.containers[main].args[-b]"}
 
 
 def test_of_two_variables_with_one_name_the_last_counts():
@@ -258,15 +330,32 @@ def test_an_object_of_any_kind_counts_even_if_it_is_empty(kind):
     assert set(settings_of({"apiVersion": "v1", "kind": kind, "metadata": {"name": "x"}})) == {f"kind={kind}"}
 
 
+SAMPLES = (True, "v1.2.3", "1", "30s", "none", "on", "debug", "RollingUpdate", "25%")
+
+
 @pytest.mark.parametrize("path", FREE_VALUES)
-def test_a_value_of_the_table_is_free(path):
-    assert is_free_value(tuple(path.replace("*", "x").split(".")), value=True)
+def test_a_value_of_the_table_is_free_in_its_form_only(path):
+    keys = tuple(path.split("."))
+
+    assert any(is_free_value(keys, value) for value in SAMPLES)
+    assert not any(is_free_value(keys, value) for value in ("/etc/cron.d/x", "1\nhostPID: true", ["x"], {"x": 1}))
+    assert not any(is_free_value((*keys[:-1], f"{keys[-1]}{more}"), value) for value in SAMPLES for more in ("s", "2"))
 
 
 @pytest.mark.parametrize(
     ("path", "value"),
     (
         (("toolkit", "env"), []),
+        (("devicePlugin", "resources", "limits", "devices.kubevirt.io/kvm"), 1),
+        (("devicePlugin", "resources", "limits", "cpu"), "1\nhostPID: true"),
+        (("devicePlugin", "resources", "claims"), [{"name": "x"}]),
+        (("driver", "version"), "1\nhostPID: true"),
+        (("toolkit", "imagePullPolicy"), "Always\nhostPID: true"),
+        (("dcgmExporter", "serviceMonitor", "additionalLabels", "argocd.argoproj.io/instance"), "x"),
+        (("devicePlugin", "config", "data", "x"), "flags: {gfd: {outputFile: /etc/cron.d/x}}"),
+        (("devicePlugin", "config", "data", "x"), "flags: {Plugin: {deviceListStrategy: volume-mounts}}"),
+        (("devicePlugin", "config", "data", "x"), "{{ evil }}"),
+        (("component", "of", "the", "future", "enabled"), True),
         (("psa", "enabled"), True),
         (("driver", "enabled"), "true\nhostPID: true"),
         (("node-feature-discovery", "worker", "enabled"), True),

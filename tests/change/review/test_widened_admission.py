@@ -340,3 +340,101 @@ def test_what_surely_refuses_as_much_is_free(widened, name):
 )
 def test_expressions_are_one_where_nothing_but_blanks_differs(one, other, expected):
     assert same_expression(one, other) is expected
+
+
+SECRETS = RULE | {"apiGroups": [""], "resources": ["secrets"]}
+NOTED = [{"key": "seen", "valueExpression": "string(object.data)"}]
+NEW = {
+    "apiVersion": API,
+    "kind": "ValidatingAdmissionPolicy",
+    "metadata": {"name": "new"},
+    "spec": {
+        "matchConstraints": {"resourceRules": [RULE]},
+        "validations": [{"expression": "true", "message": "never"}],
+    },
+}
+NEW_BINDING = {
+    "apiVersion": API,
+    "kind": "ValidatingAdmissionPolicyBinding",
+    "metadata": {"name": "new"},
+    "spec": {"policyName": "new", "validationActions": ["Deny"]},
+}
+
+
+def new_policy(rule=None, **fields):
+    made = copy.deepcopy(NEW)
+    made["spec"] |= fields
+    if rule is not None:
+        made["spec"]["matchConstraints"] = {"resourceRules": [rule]}
+    return [*FEW, made, NEW_BINDING]
+
+
+def changed_policy(rule, **fields):
+    made = copy.deepcopy(POLICY)
+    made["spec"] |= fields
+    made["spec"]["matchConstraints"]["resourceRules"] = [RULE, rule]
+    return [made, BINDING, LIMITS]
+
+
+READS = {
+    "secrets": (new_policy(SECRETS, auditAnnotations=NOTED), "new and would read requests for `secrets`"),
+    "secrets without a word": (new_policy(SECRETS), "verdicts tell of them"),
+    "everything": (new_policy(SECRETS | {"resources": ["*"]}), "`secrets`"),
+    "every group": (new_policy(SECRETS | {"apiGroups": ["*"], "resources": ["*/*"]}), "`serviceaccounts/token`"),
+    "tokens": (new_policy(SECRETS | {"resources": ["serviceaccounts/token"]}), "`serviceaccounts/token`"),
+    "token reviews": (
+        new_policy(SECRETS | {"apiGroups": ["authentication.k8s.io"], "resources": ["tokenreviews"]}),
+        "tokenreviews",
+    ),
+    "an old policy": (changed_policy(SECRETS, auditAnnotations=NOTED), "would read, newly or otherwise,"),
+    "an old policy with messages": (
+        changed_policy(
+            SECRETS,
+            validations=[
+                *POLICY["spec"]["validations"],
+                {"expression": "false", "messageExpression": "string(object.data)"},
+            ],
+        ),
+        "would read, newly or otherwise,",
+    ),
+    "secrets as parameters": (new_policy(paramKind={"apiVersion": "v1", "kind": "Secret"}), "v1 Secret as parameters"),
+    "objects of somebody's": (
+        new_policy(paramKind={"apiVersion": "x.example.com/v1", "kind": "Key"}),
+        "Key as parameters",
+    ),
+    "a parameter that somebody else has": (
+        [
+            *new_policy(paramKind={"apiVersion": "v1", "kind": "ConfigMap"})[:-1],
+            {
+                **NEW_BINDING,
+                "spec": {**NEW_BINDING["spec"], "paramRef": {"name": "kubeadm-config", "namespace": "kube-system"}},
+            },
+        ],
+        "would read ConfigMap `kubeadm-config` in namespace `kube-system`",
+    ),
+}
+READS_FREELY = {
+    "pods": new_policy(auditAnnotations=NOTED),
+    "workloads": new_policy(RULE | {"apiGroups": ["apps"], "resources": ["*"]}),
+    "a parameter of its own": [
+        *new_policy(paramKind={"apiVersion": "v1", "kind": "ConfigMap"})[:-1],
+        {**NEW_BINDING, "spec": {**NEW_BINDING["spec"], "paramRef": {"name": "mine", "namespace": "policies"}}},
+        LIMITS | {"metadata": {"name": "mine", "namespace": "policies"}},
+    ],
+}
+
+
+@pytest.mark.parametrize("name", READS)
+def test_what_a_policy_would_newly_read_is_told(widened, name):
+    head, said = READS[name]
+
+    assert said in " ".join(item.message for item in widened(FEW, head))
+
+
+@pytest.mark.parametrize("name", READS_FREELY)
+def test_what_every_policy_may_read_is_free(widened, name):
+    assert [item.message for item in widened(FEW, READS_FREELY[name])] == []
+
+
+def test_what_the_base_reads_stays(widened):
+    assert [item.message for item in widened(new_policy(SECRETS), new_policy(SECRETS))] == []

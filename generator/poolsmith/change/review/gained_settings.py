@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.change.review.acceptance import entries_for
+from poolsmith.change.review.free_names import is_free_value
 from poolsmith.change.review.object_settings import (
     JUDGED_BY_OPERANDS,
-    is_free_value,
     is_of_control_plane,
     protections_of,
     settings_of,
@@ -266,7 +267,10 @@ def _finding(
     ]
     who = f"`{'.'.join(path)}`" if path else "the change"
     message = f"{who} brings about what nobody has accepted; {joined(parts, _SHOWN, '; ')}"
-    return diagnose(UNACCEPTED_SETTING, message, place or _place(after, path), subject=after.loaded.name)
+    name = after.loaded.name
+    return diagnose(
+        UNACCEPTED_SETTING, message, place or _place(after, path), help=entries_for(name, gains), subject=name
+    )
 
 
 def _place(after: SeenCluster, path: ValuePath) -> Location:

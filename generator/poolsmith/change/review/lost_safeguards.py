@@ -54,7 +54,6 @@ def switched_off(change: ClusterChange, policies: tuple[AdmissionFile, ...], shi
         return
     losses = [*_upgrade(change.before, after)]
     if change.before is not None:
-        losses += _signatures(change.before, after)
         losses += _files(change.before, after, shipped)
         losses += _names(change.before, after, policies)
         losses += _selectors(change.before, after, shipped)
@@ -74,14 +73,6 @@ def _upgrade(before: SeenCluster | None, after: SeenCluster) -> Iterator[_Loss]:
             "/spec/stack/upgradingFrom",
             f"pods of {stack.upgrading_from} would be accepted in `{after.plan.name}`, which does not run it: {told}",
         )
-
-
-def _signatures(before: SeenCluster, after: SeenCluster) -> Iterator[_Loss]:
-    """What the source has to be signed with. Whether another demand is a stricter one, only people can tell."""
-    had, has = before.plan.cluster.spec.delivery.verify, after.plan.cluster.spec.delivery.verify
-    if had is not None and has != had:
-        told = "is no longer verified" if has is None else "is verified in another way than in the base"
-        yield _Loss("/spec/delivery", f"the source that `{after.plan.name}` is delivered from {told}")
 
 
 def _files(before: SeenCluster, after: SeenCluster, shipped: Shipped) -> Iterator[_Loss]:

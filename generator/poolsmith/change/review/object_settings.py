@@ -8,9 +8,17 @@ from __future__ import annotations
 
 import json
 import re
-from fnmatch import fnmatchcase
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.change.review.free_names import (
+    FREE_ARGUMENTS,
+    FREE_METADATA,
+    FREE_RESOURCES,
+    MONITOR_LABELS,
+    is_free,
+    is_free_variable,
+)
 from poolsmith.core.sources.pod_template import mapping, pod_template_of
 from poolsmith.guard.ledger.grants.grant import repository_of
 
@@ -21,8 +29,11 @@ if TYPE_CHECKING:
 
 
 FREE_POD: dict[str, str] = {
-    "spec.container.resources.limits.*": "a share of the node's time and memory",
-    "spec.container.resources.requests.*": "a share of the node's time and memory",
+    **{
+        f"spec.container.resources.{part}.{name}": "a share of the node's time and memory"
+        for part in ("limits", "requests")
+        for name in FREE_RESOURCES
+    },
     "spec.container.imagePullPolicy": "when an image is pulled; which one it is counts",
     "spec.container.ports.containerPort": "documentation; a port of the node is a privilege",
     "spec.container.ports.protocol": "documentation",
@@ -86,91 +97,10 @@ KIND_FIELDS: dict[str, tuple[str, ...]] = {
 JUDGED_BY_OPERANDS = frozenset(("ClusterPolicy", "NVIDIADriver", "GPUCluster"))
 """What the operator makes of them is looked at, and whether there are more of them."""
 
-FREE_VALUES: dict[str, str] = {
-    "*.enabled": "a component of the release as it comes; its privileges have to be granted",
-    "*.version": "a tag; the repository counts",
-    "*.imagePullPolicy": "when an image is pulled",
-    "*.resources": "a share of the node's time and memory",
-    "*.resources.*": "a share of the node's time and memory",
-    "daemonsets.updateStrategy": "how pods are replaced",
-    "daemonsets.rollingUpdate.*": "how pods are replaced",
-    "driver.upgradePolicy.*": "how driver pods are replaced",
-    "driver.startupProbe.*": "how long a driver has to start",
-    "devicePlugin.config.data": "how GPUs are shared and named",
-    "devicePlugin.config.data.*": "how GPUs are shared and named",
-    "devicePlugin.config.create": "how GPUs are shared and named",
-    "devicePlugin.config.default": "how GPUs are shared and named",
-    "migManager.config.data": "how GPUs are divided",
-    "migManager.config.data.*": "how GPUs are divided",
-    "migManager.config.create": "how GPUs are divided",
-    "migManager.config.default": "how GPUs are divided",
-    "mig.strategy": "how GPUs are named",
-    "dcgmExporter.serviceMonitor.*": "which metrics are read",
-    "dcgmExporter.config.data": "which metrics are offered",
-    "dcgmExporter.config.create": "which metrics are offered",
-    "operator.logging.*": "what is logged",
-    "ccManager.defaultMode": "confidential computing on or off by default",
-    "vgpuDeviceManager.config.default": "which vGPU types are offered",
-    "node-feature-discovery.worker.config.core.sleepInterval": "how often nodes are looked at",
-}
-"""Values that anybody who owns a profile may set. `*` stands for any letters."""
-_VALUES_THAT_COUNT = ("psa.enabled", "node-feature-discovery.*")
-
-_FREE_VARIABLES = (
-    "*DEBUG",
-    "*LOG_LEVEL",
-    "*_VERBOSE",
-    "DCGM_EXPORTER_*",
-    "DEVICE_ID_STRATEGY",
-    "FAIL_ON_INIT_ERROR",
-    "GFD_*",
-    "LANG",
-    "LOG_FORMAT",
-    "MIG_STRATEGY",
-    "TZ",
-    "VERBOSITY",
-)
-"""Environment variables that only change what is logged, counted or named."""
-
-_OBEYED = re.compile(
-    r"cri-?o\b|crio\.io|containerd|containers\.io|io\.containers|katacontainers|\bnri\b|cdi\.k8s\.io|seccomp|apparmor"
-    r"|selinux|run\.oci|org\.systemd|gvisor|podman|sysbox|firecracker|noderesource|(^|[./])kubernetes\.io/"
-    r"|[a-z0-9]\.kubernetes\.io/|(^|[./])k8s\.io/|\.k8s\.io/|x-k8s\.io/|nvidia\.com|cncf\.io|\bcni\b|istio\.io"
-    r"|linkerd\.io|hashicorp\.com|dapr\.io|cilium\.io|projectcalico\.org|openshift\.io|argoproj\.io|fluxcd\.io"
-    r"|helm\.sh|kyverno\.io|gatekeeper\.sh|kueue|karpenter|cloud\.google\.com|eks\.amazonaws\.com|azure\.com"
-    r"|inject|sidecar|devices?\.|runtime|privileged|hostpath|mount",
-    re.IGNORECASE,
-)
-_NOT_OBEYED = re.compile(
-    r"(app\.kubernetes\.io/.*|kubectl\.kubernetes\.io/(restartedAt|default-container|default-logs-container)"
-    r"|kubernetes\.io/(description|change-cause)|(prometheus|monitoring)\.io/(scrape|port|path|scheme))\Z"
-)
-
 _CONTROL_PLANE = re.compile(
     r"node-role\.kubernetes\.io/(master|control-?plane|controlplane|etcd|infra)|node\.cloudprovider\.kubernetes\.io/.*"
     r"|CriticalAddonsOnly"
 )
-
-
-def is_obeyed(key: str) -> bool:
-    """Whether some runtime, controller or webhook is known to act on labels or annotations like this one."""
-    return _NOT_OBEYED.match(key) is None and _OBEYED.search(key) is not None
-
-
-def is_free_variable(name: str) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in _FREE_VARIABLES)
-
-
-def is_free_value(path: tuple[str, ...], value: Any) -> bool:
-    """Whether a Helm value may be set without anybody's leave. A switch is one only where it is true or false."""
-    dotted = ".".join(path)
-    if dotted in FREE_VALUES:
-        return True
-    if path[-1:] in (("enabled",), ("version",)) and any(fnmatchcase(dotted, one) for one in _VALUES_THAT_COUNT):
-        return False
-    if path[-1:] == ("enabled",):
-        return isinstance(value, bool)
-    return any(fnmatchcase(dotted, pattern) for pattern in FREE_VALUES)
 
 
 def reaches_control_plane(toleration: Any) -> bool:
@@ -240,8 +170,9 @@ def probe_counts(plain: str) -> bool:
 
 Path = tuple[str, ...]
 
+_ARGUMENT_NAME = re.compile(r"--?[A-Za-z]")
 _CONTAINERS = frozenset(("initContainers", "containers", "ephemeralContainers"))
-_WHOLE = frozenset(("command", "args", "nodeAffinity", "rules"))
+_WHOLE = frozenset(("command", "nodeAffinity", "rules"))
 """Lists and blocks whose parts mean nothing by themselves."""
 _KEYS = {"volumeMounts": "mountPath", "volumeDevices": "devicePath"}
 _NAMED = frozenset((*_CONTAINERS, "env", "volumes", "volumeMounts", "ports"))
@@ -249,6 +180,10 @@ _NAMED = frozenset((*_CONTAINERS, "env", "volumes", "volumeMounts", "ports"))
 _META = ("metadata",)
 _PLACES = ("nodeSelector", "tolerations")
 _LABELS = frozenset(("labels", "annotations"))
+_MONITORS = frozenset(("ServiceMonitor", "PodMonitor", "PrometheusRule"))
+_LONGEST_TEXT = 1200
+_ARGUMENT = 5
+"""Words of the path of an argument: spec, containers, name of the container, args, name of the argument."""
 
 
 def settings_of(item: KubernetesObject) -> Iterator[str]:
@@ -263,7 +198,7 @@ def settings_of(item: KubernetesObject) -> Iterator[str]:
             continue
         if template is not None and _in_template(path):
             continue
-        if not _is_free_of_object(kind, path):
+        if not _is_free_of_object(kind, path, value):
             yield _said(path, value)
     if template is not None:
         pod = {"metadata": mapping(template.get("metadata")), "spec": mapping(template.get("spec"))}
@@ -282,7 +217,9 @@ def protections_of(item: KubernetesObject) -> Iterator[str]:
         return
     for path, value in _leaves((), {"spec": mapping(template.get("spec"))}):
         plain = _plain(path)
-        if restricts(plain, value) or (path[-1] == "value" and restricts_variable(path[-2].strip("[]"), value)):
+        if _is_argument(path) and path[-1].strip("[]") not in FREE_ARGUMENTS:
+            yield _said(path, None)
+        elif restricts(plain, value) or (path[-1] == "value" and restricts_variable(path[-2].strip("[]"), value)):
             yield _said(path, value if is_placement(plain) else None)
 
 
@@ -302,19 +239,22 @@ def is_free_of_pod(path: Path, value: Any) -> bool:
     if value in ({}, []):
         return True
     if _is_metadata(path):
-        return not is_obeyed(path[2])
+        return is_free(FREE_METADATA, path[2], value)
+    if _is_argument(path):
+        return is_free(FREE_ARGUMENTS, path[4].strip("[]"), value)
     if _is_toleration(path):
         return not reaches_control_plane(value)
     if "env" in path and path[0] == "spec" and len(path) > 4 and path[1] in _CONTAINERS:  # noqa: PLR2004 - the place of a variable
-        return path[5:] == ("name",) or (path[5:] == ("value",) and is_free_variable(path[4].strip("[]")))
+        return path[5:] == ("name",) or (path[5:] == ("value",) and is_free_variable(path[4].strip("[]"), value))
     if restricts(plain, value) or (path[-1] == "name" and path[-3] in _NAMED and path[-2].startswith("[")):
         return True
     return _matches(plain, FREE_POD) and not probe_counts(plain)
 
 
-def _is_free_of_object(kind: str, path: Path) -> bool:
+def _is_free_of_object(kind: str, path: Path, value: Any) -> bool:
     if _is_metadata(path):
-        return not is_obeyed(path[2])
+        is_chosen = kind in _MONITORS and path[1] == "labels" and is_free(MONITOR_LABELS, path[2], value)
+        return is_chosen or is_free(FREE_METADATA, path[2], value)
     return _matches(_plain(path), FREE_OBJECT) or _matches(_plain(path), KIND_FIELDS.get(kind, ()))
 
 
@@ -324,6 +264,11 @@ def _is_metadata(path: Path) -> bool:
 
 def _is_identity(path: Path) -> bool:
     return path[:1] == _META and path[1:2] not in (("labels",), ("annotations",), ("finalizers",))
+
+
+def _is_argument(path: Path) -> bool:
+    """Whether it is an argument that has a name."""
+    return len(path) == _ARGUMENT and path[0] == "spec" and path[1] in _CONTAINERS and path[3] == "args"
 
 
 def _is_toleration(path: Path) -> bool:
@@ -348,16 +293,24 @@ def _said(path: Path, value: Any) -> str:
     text = ""
     for word in path:
         text += word if word.startswith("[") or not text else f".{word}"
+    text = text if text.isprintable() else json.dumps(text)
     return text if value is None else f"{text}={_text(value)}"
 
 
 def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
+    """One line that can be written into a policy, however long the value is and whatever is in it."""
+    is_line = isinstance(value, str) and value.isprintable()
+    text = value if is_line else json.dumps(value, sort_keys=True, ensure_ascii=True, default=str)
+    if len(text) <= _LONGEST_TEXT:
+        return text
+    return f"{text[:_LONGEST_TEXT]}… sha256:{sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
 def _leaves(path: Path, node: Any) -> Iterator[tuple[Path, Any]]:
     word = path[-1] if path else ""
-    if word in _WHOLE:
+    if word == "args":
+        yield from _arguments(path, node)
+    elif word in _WHOLE:
         yield path, node
     elif isinstance(node, dict) and node:
         for key, value in node.items():
@@ -368,6 +321,34 @@ def _leaves(path: Path, node: Any) -> Iterator[tuple[Path, Any]]:
         yield path, repository_of(node)
     else:
         yield path, node
+
+
+def _arguments(path: Path, node: Any) -> Iterator[tuple[Path, Any]]:
+    """One by one where each has a name, with the word behind it that has none: its value. Else all of them as a whole.
+
+    Of several with one name the place among them counts, for of most the last one holds.
+    """
+    words = node if isinstance(node, list) else []
+    named: list[tuple[str, str]] = []
+    for word in words:
+        if not isinstance(word, str) or word == "--" or (not named and _ARGUMENT_NAME.match(word) is None):
+            yield path, node
+            return
+        name, is_given, value = word.partition("=")
+        if _ARGUMENT_NAME.match(word) is not None:
+            named.append((name, value if is_given else ""))
+        else:
+            last, given = named.pop()
+            if given:
+                yield path, node
+                return
+            named.append((last, word))
+    if not words:
+        yield path, node
+    seen: dict[str, int] = {}
+    for name, value in named:
+        seen[name] = seen.get(name, 0) + 1
+        yield (*path, f"[{name}]" if seen[name] == 1 else f"[{name}#{seen[name]}]"), value
 
 
 def _items(path: Path, items: list[Any]) -> Iterator[tuple[Path, Any]]:

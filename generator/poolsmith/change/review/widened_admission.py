@@ -11,6 +11,7 @@ from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING
 
+from poolsmith.change.review.policy_reads import newly_read
 from poolsmith.change.review.widened_grants import Widening
 from poolsmith.core.diagnostics import Diagnostic, whole_file
 from poolsmith.core.diagnostics.message_text import cut, printable, shorten
@@ -199,6 +200,7 @@ def widened_admission(base: Policies, head: Policies) -> Iterator[Widening]:
             "binding", binding, bound, _of_binding(binding, bound) if bound is not None else iter((_GONE,)), old, new
         )
     yield from _parameters(old.set, new.set)
+    yield from newly_read(old.set, new.set)
 
 
 _GONE = "is gone, or has another name, or can't be read: what it refuses would pass"

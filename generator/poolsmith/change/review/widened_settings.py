@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics.known_rules import KnownRule
     from poolsmith.guard.policies.policies import Policies
     from poolsmith.guard.policies.supply.supply_kind import AllowedChart, AllowedDelivery, AllowedGit, SupplySpec
-    from poolsmith.guard.policies.supply.supply_policy import Acceptance
+    from poolsmith.guard.policies.supply.supply_policy import Acceptance, Key
 
 
 _LONGEST = 200
@@ -120,6 +120,8 @@ def _said(actions: _Actions) -> str:
 
 
 _LONGEST_ENTRY = 300
+_OF_SETTING = 3
+"""Parts of the key of a setting: cluster, workload, text. What is unknown has more."""
 
 
 def widened_supply(base: Policies, head: Policies) -> Iterator[Widening]:
@@ -243,9 +245,17 @@ def _is_pattern(name: str) -> bool:
 
 
 def _acceptances(old: tuple[Acceptance, ...], new: tuple[Acceptance, ...]) -> Iterator[Widening]:
-    known = {item.key: item.last_day for item in old}
+    """An entry for a workload that a pattern of the base has is no news."""
     for item in new:
-        before = known.get(item.key)
+        before = max((one.last_day for one in old if _accepts_all(one.key, item.key)), default=None)
         if before is None or item.last_day > before:
             how = f"until {item.last_day}" + (f", and not {before}" if before is not None else "")
             yield Widening(f"{SUPPLY}: {cut(item.said, _LONGEST_ENTRY)} would pass {how}", item.place, SUPPLY)
+
+
+def _accepts_all(wide: Key, narrow: Key) -> bool:
+    if wide == narrow:
+        return True
+    if len(wide) != _OF_SETTING or len(narrow) != _OF_SETTING:
+        return False
+    return (wide[0], wide[2]) == (narrow[0], narrow[2]) and includes(wide[1], narrow[1])

@@ -13,6 +13,8 @@ from poolsmith.change.diff.profile_changes import renamed_clusters
 from poolsmith.change.diff.unacknowledged import cross_pool_changes, departure_findings, unacknowledged_changes
 from poolsmith.change.review.gained_settings import Elsewhere, gained_settings
 from poolsmith.change.review.lost_safeguards import Shipped, changed_kind, left_ring, reordered_rings, switched_off
+from poolsmith.change.review.pool_settings import gained_by_pools
+from poolsmith.change.review.protections import lost_protections
 from poolsmith.change.review.seen_cluster import ClusterChange, SeenCluster
 from poolsmith.core.diagnostics import NoInputError, diagnose, whole_file
 from poolsmith.core.diagnostics.codes.outside import NO_SUPPLY_POLICY
@@ -119,7 +121,10 @@ def review_cluster(
         yield from left_ring(change, before.rings)
     yield from changed_kind(change)
     yield from switched_off(change, project.judging_policies.admission[0], _shipped(project))
-    yield from gained_settings(change, _elsewhere(project, before, change), accepts)
+    yield from lost_protections(change, accepts)
+    elsewhere = _elsewhere(project, before, change)
+    yield from gained_by_pools(change, elsewhere.others, accepts)
+    yield from gained_settings(change, elsewhere, accepts)
 
 
 def _shipped(project: Project) -> Shipped:

@@ -16,6 +16,7 @@ from poolsmith.core.record import record
 from poolsmith.core.shape.documents import load_kind_document
 from poolsmith.core.shape.review import is_placeholder
 from poolsmith.guard.ledger.grants.grant import last_day_of
+from poolsmith.guard.ledger.grants.matching import glob_matches
 from poolsmith.guard.policies.supply.supply_kind import SUPPLY, SupplySpec
 
 if TYPE_CHECKING:
@@ -117,8 +118,13 @@ class SupplyPolicy:
         return {item.key: item.last_day for item in self.unknown}
 
     @cached_property
-    def _setting_days(self) -> dict[Key, dt.date]:
-        return {item.key: item.last_day for item in self.settings}
+    def _setting_days(self) -> dict[tuple[str, str], list[tuple[str, dt.date]]]:
+        """Workloads or patterns of them, by cluster and setting."""
+        found: dict[tuple[str, str], list[tuple[str, dt.date]]] = {}
+        for item in self.settings:
+            cluster, workload, setting = item.key
+            found.setdefault((cluster, setting), []).append((workload, item.last_day))
+        return found
 
     def accepts_unknown(
         self,
@@ -135,9 +141,11 @@ class SupplyPolicy:
         return day is not None and today <= day
 
     def accepts_setting(self, cluster: str, workload: str, text: str, today: dt.date) -> bool:
-        """Whether somebody answers for this setting of this workload."""
-        day = self._setting_days.get(setting_key(cluster, workload, text))
-        return day is not None and today <= day
+        """Whether somebody answers for this setting of this workload, or of all that a pattern matches."""
+        return any(
+            today <= day and (pattern == workload or glob_matches(pattern, workload))
+            for pattern, day in self._setting_days.get((cluster, text), ())
+        )
 
     def expired(self, today: dt.date) -> Iterator[Diagnostic]:
         """Acceptances that hold no longer."""
