@@ -11,7 +11,7 @@ from poolsmith.core.diagnostics.known_rules import known_rules
 from poolsmith.core.facts.versions import minor_key
 from poolsmith.core.record import record
 from poolsmith.core.shape.documents import load_kind_document
-from poolsmith.core.sources.input_tree import InputTree
+from poolsmith.core.sources.input_tree import InputTree, yaml_diagnostic
 from poolsmith.core.sources.source_file import digest
 from poolsmith.guard.policies.policy_files import ADMISSION, GRANTS_FILE, AdmissionFile, PolicyFiles, find_policies
 from poolsmith.kubernetes.repository.manifest_files import parse_documents
@@ -75,6 +75,7 @@ class Policies:
     @cached_property
     def admission(self) -> tuple[tuple[AdmissionFile, ...], tuple[Diagnostic, ...]]:
         """The files of `policies/admission/`, tests left out, that can be read and hold nothing that is not shipped."""
+        from poolsmith.core.sources.one_reading import ambiguities  # on demand
         from poolsmith.guard.policies.shipped_policies import unshippable
         from poolsmith.kubernetes.objects_file import placed_objects  # on demand
 
@@ -94,6 +95,7 @@ class Policies:
             if problem is not None:
                 problems.append(problem)
                 continue
+            problems.extend(yaml_diagnostic(path, text, ambiguity) for ambiguity in ambiguities(text))
             found.append(AdmissionFile(path, text, tuple(document.data for document in documents)))
             placed = placed_objects(path, text)
             objects.extend(() if isinstance(placed, Diagnostic) else placed)

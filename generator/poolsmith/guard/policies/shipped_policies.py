@@ -13,6 +13,7 @@ from poolsmith.core.diagnostics.codes import policy as codes
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, word
+from poolsmith.core.sources.pointer import join
 from poolsmith.fleet.operands.manifest import Manifest
 from poolsmith.guard.policies.policy_files import BINDING, GROUP, POLICY
 from poolsmith.kubernetes.admission.selector import labels_of, selects
@@ -75,6 +76,16 @@ _NAMESPACES_OF_OTHERS = frozenset(
     )
 )
 _NAMESPACE_STARTS_OF_OTHERS = ("kube-", "openshift", "nvidia-", "cattle-", "gke-", "rke2-", "calico-", "cilium")
+_LEAVE_OUT = frozenset(
+    (
+        "argocd.argoproj.io/hook",
+        "helm.sh/hook",
+        "kustomize.toolkit.fluxcd.io/reconcile",
+        "kustomize.toolkit.fluxcd.io/ssa",
+    )
+)
+_OF_KUSTOMIZE = ("config.kubernetes.io/", "internal.config.kubernetes.io/", "kustomize.config.k8s.io/")
+"""Its own notes: it obeys them, and takes them out."""
 
 
 @record(kw_only=False)
@@ -151,6 +162,10 @@ def _problem(
     if isinstance(item.body.get("items"), list):
         message = f"{shown} has `items`, and would be applied as a list of other objects"
         return diagnose(codes.UNSHIPPABLE_OBJECT, message, item.locate("/items"), subject=shown)
+    if annotation := _left_out_by(item):
+        message = f"{shown}: the annotation `{annotation}` lets kustomize, Argo CD or Flux leave the object out"
+        where = item.locate(join("/metadata/annotations", annotation))
+        return diagnose(codes.UNSHIPPABLE_OBJECT, message, where, subject=shown)
     if kind in _MUTATING:
         message = f"{shown}: poolsmith evaluates validating policies only; this one would change objects"
         return diagnose(codes.MUTATING_POLICY, message, item.locate("/kind"), subject=shown)
@@ -161,6 +176,12 @@ def _problem(
         return None
     message = f"{shown} would be applied to each cluster, and {why}"
     return diagnose(codes.UNSHIPPABLE_OBJECT, message, item.locate("/kind"), subject=shown)
+
+
+def _left_out_by(item: PlacedObject) -> str | None:
+    """An annotation by which what delivers the object would not apply it, or not as it stands."""
+    annotations = mapping(item.metadata.get("annotations"))
+    return next((key for key in annotations if key in _LEAVE_OUT or key.startswith(_OF_KUSTOMIZE)), None)
 
 
 def _no_definition(item: PlacedObject, wanted: frozenset[tuple[str, str]]) -> str | None:
