@@ -20,8 +20,6 @@ from poolsmith.core.sources.yaml_reader import NodeParser, YamlProblem
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from yaml.events import Event
-
 
 MAX_PROBLEMS = 20
 REASON = "ambiguous-yaml"
@@ -29,6 +27,7 @@ _LONGEST = 40
 _BREAK = re.compile("\r(?!\n)|[\x85\u2028\u2029\ufeff]")
 _BREAKS = {
     "\r": ("a carriage return without a line feed ends a line for some readers only", "end lines with a line feed"),
+    "\x85": ("U+0085 ends a line for some readers only", "take it out"),
     "\ufeff": ("a byte-order mark belongs to the text for some readers", "take it out, or write it as `\\uFEFF`"),
 }
 _OTHER_BREAK = ("U+{:04X} ends a line for some readers only", "write it as `\\u{:04X}` in double quotes")
@@ -43,7 +42,8 @@ _LIKE_A_NUMBER = re.compile(
 )
 _INT64 = range(-(2**63), 2**63)
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
-_LOST = re.compile("[\x80-\x9f\ufffe\uffff]")
+_LOST = re.compile("[\x7f-\x9f\ufffe\uffff]")
+_BLOCKS = frozenset("|>")
 _NEWLINE_MORE = re.compile(r"\n[ \t]")
 _NEWLINES_DO_NOTHING = frozenset(("expression", "messageExpression", "valueExpression", "description"))
 """CEL, and prose: kustomize puts a further line break before lines of a folded text (`>`) that are indented."""
@@ -94,7 +94,7 @@ class _Walk:
         for event in yaml.parse(self.text, Loader=NodeParser):
             yield from self._of(event)
 
-    def _of(self, event: Event) -> Iterator[YamlProblem]:
+    def _of(self, event: Any) -> Iterator[YamlProblem]:
         kind = event.__class__
         if kind is yaml.DocumentStartEvent:
             self.anchors.clear()
@@ -144,7 +144,13 @@ class _Walk:
             yield _at(event, "a merge key `<<` is obeyed or dropped, by the reader", "write its keys out")
         elif not event.style:
             yield from self._plain(event, is_key=is_key)
-        elif event.style == '"':
+            return
+        if match := _LOST.search(event.value):
+            yield _at(event, f"U+{ord(match[0]):04X} is lost or refused when the text is written anew", "take it out")
+        if event.value.startswith("\t") and (event.style in _BLOCKS or "\n" in event.value):
+            message = "kustomize writes a block that begins with a tab in a way that nobody can read"
+            yield _at(event, message, "begin it with another sign")
+        if event.style == '"':
             yield from self._escapes(event)
         elif event.style == ">":
             yield from self._folded(event)
@@ -163,19 +169,19 @@ class _Walk:
         written = self.text[event.start_mark.index : event.end_mark.index]
         if any(match[1] == "/" for match in _ESCAPE.finditer(written)):
             yield _at(event, "the escape `\\/` is unknown to some readers", "write `/`")
-        if match := _LOST.search(event.value):
-            message = f"U+{ord(match[0]):04X} is lost or refused when the text is written anew"
-            yield _at(event, message, "take it out")
 
     def _folded(self, event: Any) -> Iterator[YamlProblem]:
         text = event.value
         indented = text[:1] in (" ", "\t", "\n") or _NEWLINE_MORE.search(text) is not None
         if not indented and not text.endswith("\n\n"):
             return
-        below = self.open[-1].key if self.open else ""
-        is_free = (self.key in _NEWLINES_DO_NOTHING and below not in _DATA) or below == _PROSE_BELOW
+        within = self.open[-1] if self.open else _Open(is_mapping=False, is_flow=False, key="")
+        is_prose = within.key == _PROSE_BELOW or (self.key in _NEWLINES_DO_NOTHING and within.key not in _DATA)
+        is_free = within.is_mapping and is_prose
         if not is_free or '"""' in text or "'''" in text:
-            message = "kustomize adds line breaks to a folded text (`>`) with lines that are indented, or empty at its end"
+            message = (
+                "kustomize adds line breaks to a folded text (`>`) with lines that are indented, or empty at its end"
+            )
             yield _at(event, message, "write `|` in place of `>`")
 
 
@@ -194,10 +200,10 @@ def _plain_reading(text: str, *, is_key: bool) -> str | None:
         return "a key that is no text: some readers refuse it"
     if isinstance(value, str):
         return "a text for some readers and a number or a date for others" if _LIKE_A_NUMBER.fullmatch(text) else None
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        if not _NUMBER.fullmatch(text) or (isinstance(value, int) and value not in _INT64):
-            return "a number that readers take in different ways"
-    return None
+    if value is None or isinstance(value, bool):
+        return None
+    is_plain = _NUMBER.fullmatch(text) is not None and (isinstance(value, float) or value in _INT64)
+    return None if is_plain else "a number that readers take in different ways"
 
 
 def _at(event: Any, message: str, advice: str) -> YamlProblem:
