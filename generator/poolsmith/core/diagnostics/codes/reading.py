@@ -122,8 +122,9 @@ AMBIGUOUS_YAML = RuleInfo(
     name="ambiguous-yaml",
     applies_to="policy",
     what="A file that is shipped as it stands has YAML that its readers take in different ways: a carriage "
-    "return alone, other line breaks, tags, merge keys, directives, `...`, plain scalars such as `yes`, `0777`, "
-    "`1_000`, `1:30` and dates, keys that are no texts, values left out between braces, or folded texts with indented lines.",
+    "return alone, other line breaks, tags, merge keys, directives, `...`, plain scalars such as `yes`, "
+    "`0777`, `1_000`, `1:30` and dates, keys that are no texts, values left out between braces, or "
+    "folded texts with indented lines.",
     why="Of such a file kustomize, Argo CD, Flux and the API server can make other objects than those that were "
     "checked, or drop one.",
     fix="write it in the one form that all readers take alike; the message says how",
