@@ -75,7 +75,6 @@ class Policies:
     @cached_property
     def admission(self) -> tuple[tuple[AdmissionFile, ...], tuple[Diagnostic, ...]]:
         """The files of `policies/admission/`, tests left out, that can be read and hold nothing that is not shipped."""
-        from poolsmith.core.sources.one_reading import ambiguities  # on demand
         from poolsmith.guard.policies.shipped_policies import unshippable
         from poolsmith.kubernetes.objects_file import placed_objects  # on demand
 
@@ -95,7 +94,6 @@ class Policies:
             if problem is not None:
                 problems.append(problem)
                 continue
-            problems.extend(yaml_diagnostic(path, text, ambiguity) for ambiguity in ambiguities(text))
             found.append(AdmissionFile(path, text, tuple(document.data for document in documents)))
             placed = placed_objects(path, text)
             objects.extend(() if isinstance(placed, Diagnostic) else placed)
@@ -105,6 +103,20 @@ class Policies:
         refused = tuple(unshippable(objects))
         kept_back = {problem.primary.span.path for problem in refused}
         return tuple(file for file in found if file.path not in kept_back), (*problems, *refused)
+
+    @cached_property
+    def misread(self) -> tuple[Diagnostic, ...]:
+        """Of those files: what their readers in a cluster may take otherwise, or leave out."""
+        from poolsmith.core.sources.one_reading import ambiguities  # on demand
+        from poolsmith.guard.policies.shipped_policies import left_out
+        from poolsmith.kubernetes.objects_file import placed_objects  # on demand
+
+        found: list[Diagnostic] = []
+        for file in self.admission[0]:
+            found.extend(yaml_diagnostic(file.path, file.text, problem) for problem in ambiguities(file.text))
+            placed = placed_objects(file.path, file.text)
+            found.extend(left_out(() if isinstance(placed, Diagnostic) else placed))
+        return tuple(found)
 
     @cached_property
     def grants(self) -> tuple[tuple[LoadedGrant, ...], tuple[Diagnostic, ...]]:
@@ -153,7 +165,7 @@ class Policies:
     def problems(self) -> tuple[Diagnostic, ...]:
         """All that is wrong with the files themselves."""
         parts = (self.settings, self.waivers, self.admission, self.grants, self.enforcement, self.loaded_supply)
-        return (*self.files.problems, *(problem for _, problems in parts for problem in problems))
+        return (*self.files.problems, *self.misread, *(problem for _, problems in parts for problem in problems))
 
     def admission_for(self, kubernetes: str) -> tuple[tuple[AdmissionFile, ...], tuple[AdmissionFile, ...]]:
         """Those files that a cluster of that minor takes, and those whose policies it doesn't serve."""

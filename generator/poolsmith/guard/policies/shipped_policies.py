@@ -162,10 +162,6 @@ def _problem(
     if isinstance(item.body.get("items"), list):
         message = f"{shown} has `items`, and would be applied as a list of other objects"
         return diagnose(codes.UNSHIPPABLE_OBJECT, message, item.locate("/items"), subject=shown)
-    if annotation := _left_out_by(item):
-        message = f"{shown}: the annotation `{annotation}` lets kustomize, Argo CD or Flux leave the object out"
-        where = item.locate(join("/metadata/annotations", annotation))
-        return diagnose(codes.UNSHIPPABLE_OBJECT, message, where, subject=shown)
     if kind in _MUTATING:
         message = f"{shown}: poolsmith evaluates validating policies only; this one would change objects"
         return diagnose(codes.MUTATING_POLICY, message, item.locate("/kind"), subject=shown)
@@ -178,10 +174,17 @@ def _problem(
     return diagnose(codes.UNSHIPPABLE_OBJECT, message, item.locate("/kind"), subject=shown)
 
 
-def _left_out_by(item: PlacedObject) -> str | None:
-    """An annotation by which what delivers the object would not apply it, or not as it stands."""
-    annotations = mapping(item.metadata.get("annotations"))
-    return next((key for key in annotations if key in _LEAVE_OUT or key.startswith(_OF_KUSTOMIZE)), None)
+def left_out(objects: Iterable[PlacedObject]) -> Iterator[Diagnostic]:
+    """Those with an annotation by which what delivers them would not apply them, or not as they stand."""
+    for item in objects:
+        shown = shorten(item.shown)
+        for key in mapping(item.metadata.get("annotations")):
+            if key in _LEAVE_OUT or key.startswith(_OF_KUSTOMIZE):
+                message = (
+                    f"{shown}: the annotation `{shorten(key)}` lets kustomize, Argo CD or Flux leave the object out"
+                )
+                where = item.locate(join("/metadata/annotations", key))
+                yield diagnose(codes.UNSHIPPABLE_OBJECT, message, where, subject=shown)
 
 
 def _no_definition(item: PlacedObject, wanted: frozenset[tuple[str, str]]) -> str | None:
