@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from poolsmith.core.diagnostics import UsageError
+from poolsmith.core.diagnostics.message_text import printable
 from poolsmith.interface.cli import options
 from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.reports import fleet_of, print_outcome, write_report_files
@@ -161,7 +162,7 @@ def command(
             cluster=clusters[0] if clusters else None,
             everything=everything,
         )
-        outcome = _of_hook(root, paths, judge) if hook else judge(paths)
+        outcome = _of_hook(root, paths, judge) if hook else _by_hand(paths, judge)
         more = {
             "--all": everything,
             "--release": release,
@@ -280,6 +281,14 @@ def _of_shard(root: Path, workers: int | Workers, judging: _Judging, *, shard: S
 
     with judging.options(root) as (folder, how, named), progress_bar("checking") as progress:
         return named(check_shard(folder, shard, jobs=workers, progress=progress, judging=how))
+
+
+def _by_hand(paths: tuple[Path, ...], judge: Callable[..., Outcome]) -> Outcome:
+    """Links are told before anything of them is shown: whoever names one may not know where it leads."""
+    for path in paths:
+        if path.is_symlink():
+            click.echo(printable(f"poolsmith: `{path}` is a link to `{path.resolve()}`, which is read"), err=True)
+    return judge(paths)
 
 
 def _of_hook(root: Path, paths: tuple[Path, ...], judge: Callable[..., Outcome]) -> Outcome:

@@ -27,7 +27,7 @@ _IDENTITY = ("group", "version", "kind", "name", "namespace")
 _NUMBER = re.compile(r"[-+]?\d+")
 _GONE: Any = object()
 _MOST_INDEX = 1000
-_MOST_LOOKS = 1_000_000
+_MOST_LOOKS = 300_000
 
 
 class Standing:
