@@ -124,6 +124,18 @@ UNSHIPPABLE = {
     "a secret": "{apiVersion: v1, kind: Secret, metadata: {name: a}}",
     "a webhook": "{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration}",
     "a custom resource that no policy reads": "{apiVersion: argoproj.io/v1alpha1, kind: Application}",
+    "a policy that kustomize leaves out": POLICY.replace(
+        "{name: a}", "{name: a, annotations: {config.kubernetes.io/local-config: 'true'}}"
+    )
+    % ("v1", "ConfigMap"),
+    "a policy that Flux leaves alone": POLICY.replace(
+        "{name: a}", "{name: a, annotations: {kustomize.toolkit.fluxcd.io/reconcile: disabled}}"
+    )
+    % ("v1", "ConfigMap"),
+    "a policy that Argo CD takes for a hook": POLICY.replace(
+        "{name: a}", "{name: a, annotations: {argocd.argoproj.io/hook: Skip}}"
+    )
+    % ("v1", "ConfigMap"),
     "an object without a kind": "{apiVersion: v1, metadata: {name: a}}",
 } | UNSHIPPABLE_PARAMETERS
 
@@ -140,6 +152,30 @@ def test_what_is_no_policy_is_not_shipped(project, write, run_cli, name):
     assert result.err == ""
     assert "unshippable-object" in {item["name"] for item in result.diagnostics if item["severity"] == "error"}
     assert not list((project / "output").glob("**/evil.yaml"))
+
+
+AMBIGUOUS = {
+    "a binding behind a carriage return": lambda text: text.replace("\n---\n", "\r---\r"),
+    "a binding behind the end of a document": lambda text: text.replace("\n---\n", "\n...\n---\n"),
+    "a merge key": lambda text: text.replace("metadata: {name: a}", "x: &x {name: a}\nmetadata: {<<: *x}"),
+    "a word": lambda text: text.replace("{name: a}", "{name: a, annotations: {b: yes}}"),
+    "a tag": lambda text: text.replace("[Deny]", "[!!str Deny]"),
+}
+
+
+@pytest.mark.parametrize("name", AMBIGUOUS)
+def test_what_is_shipped_has_one_reading(project, write, run_cli, name):
+    (project / "profiles/mistaken/pool-0.yaml").write_bytes((project / "profiles/sound/pool-0.yaml").read_bytes())
+    text = AMBIGUOUS[name](bound("v1", "ConfigMap") + CONFIG_MAP)
+    (project / "policies/admission").mkdir(parents=True, exist_ok=True)
+    (project / "policies/admission/a.yaml").write_bytes(text.encode())
+
+    result = run_cli(["generate", "--root", project, "--format", "json"])
+
+    assert result.code == 1
+    found = [item for item in result.diagnostics if item["name"] == "ambiguous-yaml"]
+    assert found
+    assert all(item["severity"] == "error" and item["primary"]["line"] for item in found)
 
 
 @pytest.mark.parametrize("name", SHIPPED)

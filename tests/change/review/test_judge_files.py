@@ -159,6 +159,17 @@ NEW = {
     ".github/workflows/statuses.yaml": "on: push\njobs: {a: {permissions: {statuses: write}, steps: []}}\n",
     ".github/workflows/contents.yaml": "on: push\njobs: {a: {permissions: {contents: write}, steps: []}}\n",
     ".github/workflows/broken.yaml": "on: [\n",
+    ".github/workflows/any.yaml": "on: push\njobs: {a: {name: '${{ github.workflow }}', steps: []}}\n",
+    ".github/workflows/text.yaml": "on: push\njobs: {a: {name: \"${{ 'check' }}\", steps: []}}\n",
+    ".github/workflows/part.yaml": "on: push\njobs: {a: {name: 'Profiles ${{ vars.a }} sound', steps: []}}\n",
+    ".github/workflows/matrix.yaml": "on: push\njobs: {a: {name: '${{ matrix.a }}',"
+    " strategy: {matrix: {a: [b, check]}}, steps: []}}\n",
+    ".github/workflows/include.yaml": "on: push\njobs: {a: {name: '${{ matrix.a }}',"
+    " strategy: {matrix: {include: [{a: Check}]}}, steps: []}}\n",
+    ".github/workflows/made.yaml": "on: push\njobs: {a: {name: '${{ matrix.a }}',"
+    " strategy: {matrix: '${{ fromJSON(vars.a) }}'}, steps: []}}\n",
+    ".github/workflows/halves.yaml": "on: push\njobs: {a: {name: 'ch${{ matrix.a }}${{ matrix.b }}',"
+    " strategy: {matrix: {a: [e], b: [ck]}}, steps: []}}\n",
     ".gitea/workflows/a.yaml": "on: push\njobs: {check: {steps: []}}\n",
     ".pre-commit-hooks.yaml": "- {id: poolsmith-check, entry: 'true'}\n",
     "Pipfile": "poolsmith = '*'\n",
@@ -192,6 +203,11 @@ HARMLESS = {
 NOTED = {
     ".github/workflows/docs.yaml": DOCS.replace("mkdocs", "mkdocs -q"),
     ".github/workflows/links.yaml": "on: [pull_request]\npermissions: {contents: read}\njobs: {links: {steps: []}}\n",
+    ".github/workflows/tests.yaml": "on: [pull_request]\njobs: {a: {name: 'tests ${{ matrix.os }}',"
+    " strategy: {matrix: {os: '${{ fromJSON(vars.a) }}'}}, steps: []}}\n",
+    ".github/workflows/systems.yaml": "on: [pull_request]\njobs: {a: {name: '${{ matrix.os }}',"
+    " strategy: {matrix: {os: [linux, macos], include: [{os: windows}]}}, steps: []}}\n",
+    ".github/workflows/versions.yaml": "on: [pull_request]\njobs: {build: {strategy: {matrix: {a: [1, 2]}}, steps: []}}\n",
     ".github/actions/other/action.yml": "runs: {using: composite, steps: [{run: 'true'}]}\n",
     ".github/dependabot.yml": "version: 2\nupdates: []\n",
     "renovate.json": '{"extends": []}\n',

@@ -220,3 +220,45 @@ def test_a_baseline_holds_for_single_files(repository, hook, run_cli):
     code, report = hook("gpu/gpu.yaml")
 
     assert (code, report["summary"]["waived"]) == (0, 1)
+
+
+@pytest.mark.parametrize("kind", ["a link", "a link to a folder", "a folder that is a link", "a link to a link"])
+def test_a_hook_follows_no_link_out_of_the_repository(tmp_path, run_cli, kind):
+    """A commit names the paths: its author must not choose what a report shows of the machine."""
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside/nvidia.yaml").write_text("password: very-secret-thing\nkind: [nvidia\n")
+    root = tmp_path / "repository"
+    (root / ".git").mkdir(parents=True)
+    if kind == "a folder that is a link":
+        (root / "sub").symlink_to("../outside")
+        name = "sub/nvidia.yaml"
+    else:
+        (root / "b.yaml").symlink_to("../outside" if kind == "a link to a folder" else "../outside/nvidia.yaml")
+        (root / "a.yaml").symlink_to("b.yaml")
+        name = "a.yaml" if kind == "a link to a link" else "b.yaml"
+
+    done = run_cli(["check", "--hook", "--format", "json", name], root)
+
+    assert done.code == 1
+    assert [item["name"] for item in done.diagnostics] == ["link-out-of-tree"]
+    assert "secret-thing" not in done.out + done.err
+
+
+def test_a_hook_follows_a_link_inside(tmp_path, run_cli):
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "a.yaml").write_text("kind: [nvidia\n")
+    (tmp_path / "b.yaml").symlink_to("a.yaml")
+
+    done = run_cli(["check", "--hook", "--format", "json", "b.yaml"], tmp_path)
+
+    assert "link-out-of-tree" not in [item["name"] for item in done.diagnostics]
+
+
+def test_a_link_that_is_named_by_hand_is_told_before_what_is_in_it(tmp_path, run_cli):
+    (tmp_path / "a.yaml").write_text("kind: [nvidia\n")
+    (tmp_path / "b.yaml").symlink_to("a.yaml")
+
+    done = run_cli(["check", "b.yaml"], tmp_path)
+
+    assert f"`b.yaml` is a link to `{tmp_path.resolve() / 'a.yaml'}`" in done.err
+    assert "link" not in run_cli(["check", "a.yaml"], tmp_path).err

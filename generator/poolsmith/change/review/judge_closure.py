@@ -161,7 +161,7 @@ IMPLIED: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"\bjust\b", ("justfile",)),
     (r"\btask\b", ("taskfile.yml", "taskfile.yaml")),
     (r"\bpre-commit\b", (".pre-commit-config.yaml",)),
-    (r"\bpip3? install\b[^\n]*\s\.", ("pyproject.toml", "setup.py", "setup.cfg")),
+    (r"(?m:^)(?:(?!\bpip3? install\b)[^\n])*+pip3? install\b[^\n]*\s\.", ("pyproject.toml", "setup.py", "setup.cfg")),
     (r"\b(uv|poetry|pdm|hatch|pipenv)\b", ("pyproject.toml", "uv.lock", "poetry.lock", "pdm.lock", "pipfile.lock")),
     (r"\bdocker\b", ("dockerfile",)),
     (r"\bmise\b", ("mise.toml", ".mise.toml", ".tool-versions")),

@@ -13,12 +13,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.change.review.git_attributes import hiding_lines, is_less_hidden, shows_less
+from poolsmith.change.review.job_names import job_names, taken_by
 from poolsmith.change.review.judge_closure import GitTexts, Part, Pipelines, part_of
 from poolsmith.core.diagnostics import Diagnostic, Severity, diagnose, whole_file
 from poolsmith.core.diagnostics.codes.change import JUDGE_CHANGE
 from poolsmith.core.diagnostics.message_text import counted, cut, joined, listed, printable
 from poolsmith.core.facts.packs import FOLDER, LOCK_NAME, MANIFEST
-from poolsmith.core.sources.pod_template import mapping, mappings, word
+from poolsmith.core.sources.pod_template import mapping, mappings
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.fleet.profiles.fleet import TEAMS_FILE
 from poolsmith.guard.policies.revision import SUBMODULE
@@ -36,15 +37,6 @@ _RIGHTS = frozenset(("actions", "checks", "contents", "pull-requests", "statuses
 _WRITE, _ALL = "write", "write-all"
 
 
-def job_names(text: str | None) -> frozenset[str]:
-    """Under which its jobs report; all in lower case."""
-    body = _body(text)
-    found = set()
-    for key, job in mapping(mapping(body).get("jobs")).items():
-        found |= {str(key).casefold(), word(mapping(job).get("name")).casefold()}
-    return frozenset(found - {""})
-
-
 def decides(old: str | None, new: str | None, taken: Collection[str]) -> Iterator[str]:
     """What a workflow may do to the check after the change and not before, in words that follow its name.
 
@@ -56,9 +48,20 @@ def decides(old: str | None, new: str | None, taken: Collection[str]) -> Iterato
     if body is None:
         yield "can't be read, so that nobody can tell what it runs"
         return
-    if names := sorted((job_names(new) - job_names(old)) & frozenset(taken)):
-        yield f"has a job of the name {listed(names)}, under which the check reports: it could report in its place"
     before = _body(old) or {}
+    jobs = job_names(body)
+    had = taken_by(job_names(before), taken)
+    certain = taken_by([name for name in jobs if name.is_certain], taken) - had
+    if certain:
+        yield (
+            f"has a job of the name {listed(sorted(certain))}, under which the check reports: it could report in its "
+            "place"
+        )
+    if possible := sorted(taken_by(jobs, taken) - had - certain):
+        yield (
+            f"has a job whose name is an expression that could become {listed(possible)}, under which the check "
+            "reports: it could report in its place"
+        )
     if events := sorted(_events(body) - _events(before)):
         yield f"runs on {listed(events)}, with the rights of the base and on changes of strangers"
     if rights := sorted(_rights(body) - _rights(before)):
@@ -261,7 +264,8 @@ class _Change:
     def _taken(self) -> frozenset[str]:
         """Names under which the check reports."""
         roots = (path for path in self._pipelines.judging if path.casefold().startswith(_WORKFLOWS))
-        return frozenset(name for path in roots for name in job_names(self._old.text(path)))
+        jobs = (name for path in roots for name in job_names(_body(self._old.text(path))))
+        return frozenset(name.parts[0] for name in jobs if name.is_certain) - {""}
 
     def _named(self, path: str) -> tuple[str, bool]:
         if self._names_us(path):

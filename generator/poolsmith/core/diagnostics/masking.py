@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 _SCHEME = "://"
 _AUTHORITY = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,30}://)([^\s/?#\"'`<>\\]*)@")
-_AFTER = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s?#\"'`<>\\]+[?#])([^\s\"'`<>\\]+)")
+_AFTER = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s?#\"'`<>\\]++)(?:([?#])([^\s\"'`<>\\]++))?")
 _WHOLE = re.compile(
-    r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{0,30})://(?P<authority>[^\s/?#]*)(?P<path>[^\s?#]*)(?P<rest>\S*)"
+    r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{0,30})://(?P<authority>[^\s/?#]*+)(?P<path>[^\s?#]*+)(?P<rest>\S*+)"
 )
 _VARIABLE = re.compile(r"\$\([A-Za-z_][A-Za-z0-9_.-]*\)|\$\{?[A-Za-z_][A-Za-z0-9_]*\}?")
 _SSH = "ssh"
@@ -32,7 +32,7 @@ def without_secrets(text: str) -> str:
     if _SCHEME not in text:
         return text
     starred = _AUTHORITY.sub(lambda found: f"{found[1]}{'*' * len(found[2])}@", text)
-    return _AFTER.sub(lambda found: f"{found[1]}{'*' * len(found[2])}", starred)
+    return _AFTER.sub(lambda found: f"{found[1]}{found[2] or ''}{'*' * len(found[3] or '')}", starred)
 
 
 def secret_in_address(text: str) -> str | None:

@@ -17,6 +17,7 @@ RULES: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...] = (
     ("PSM013", "not-json", "error", ()),
     ("PSM014", "misplaced-file", "error", ()),
     ("PSM015", "text-after-document-marker", "error", ()),
+    ("PSM016", "ambiguous-yaml", "error", ()),
     ("PSM020", "pack-not-pinned", "error", ()),
     ("PSM021", "pack-refused", "error", ()),
     ("PSM030", "not-the-teams", "error", ()),

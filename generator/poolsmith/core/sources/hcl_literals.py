@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _MOST_DEPTH = 60
 _WORD = re.compile(r"[A-Za-z_][\w-]*")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
-_SPACE = re.compile(r"(?:[ \t\r]+|#[^\n]*|//[^\n]*|/\*.*?\*/)+", re.DOTALL)
-_SPACE_AND_LINES = re.compile(r"(?:[ \t\r\n]+|#[^\n]*|//[^\n]*|/\*.*?\*/)+", re.DOTALL)
+_SPACE = re.compile(r"(?:[ \t\r]++|#[^\n]*+|//[^\n]*+|/\*.*?\*/)++", re.DOTALL)
+_SPACE_AND_LINES = re.compile(r"(?:[ \t\r\n]++|#[^\n]*+|//[^\n]*+|/\*.*?\*/)++", re.DOTALL)
 _HEREDOC = re.compile(r"<<(?P<flush>-?)(?P<end>[A-Za-z_][\w-]*)[ \t]*\r?\n")
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
 _CLOSING = {"(": ")", "[": "]", "{": "}"}

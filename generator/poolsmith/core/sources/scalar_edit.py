@@ -72,7 +72,8 @@ def without_key(text: str, pointer: str) -> str:
     elif behind := re.match(r"\s*,\s*", text[end:]):
         new = text[:start] + text[end + behind.end() :]
     else:
-        new = re.sub(r"\s*,\s*\Z", "", text[:start]) + text[end:]
+        before = text[:start].rstrip()
+        new = (before[:-1].rstrip() if before.endswith(",") else text[:start]) + text[end:]
     return _checked(text, new, pointer, None)
 
 

@@ -40,9 +40,11 @@ _SHORTEST_ALONE = 4
 _HELD = ("data", "stringData")
 _BLOCK = re.compile(r"(?P<indent>\s*)(?:- )*[\"']?(?P<key>[\w./-]+)[\"']?:(?:\s+(?P<text>\S.*))?$")
 _NAMED = re.compile(r"\s*(?:- )?[\"']?name[\"']?:\s*[\"']?(?P<name>[\w.-]+)")
-_SECRET_KIND = re.compile(r"^\s*(?:- )?[\"']?kind[\"']?:\s*[\"']?Secret[\"']?\s*,?\s*$", re.MULTILINE)
+_SECRET_KIND = re.compile(
+    r"^[^\S\n]*+(?:- )?[\"']?kind[\"']?:\s*+[\"']?Secret[\"']?[^\S\n]*+(?:,[^\S\n]*+)?$", re.MULTILINE
+)
 _ON_A_LINE = re.compile(
-    r"[\"']?name[\"']?:\s{0,20}[\"']?(?P<name>[\w.-]{1,200})[\"']?\s{0,20},.{0,200}?[\"']?value[\"']?:\s{0,20}(?=\S)"
+    r"[\"']?name[\"']?:\s{0,20}[\"']?(?P<name>[\w.-]{1,200}+)[\"']?\s{0,20}+,.{0,200}?[\"']?value[\"']?:\s{0,20}(?=\S)"
 )
 _QUOTED = re.compile(r'[:\[,]\s{0,9}"([^"]{1,4000})"(?!\s*:)')
 _WORD = re.compile(r"[^\s{}\[\],:\"']{4,}")

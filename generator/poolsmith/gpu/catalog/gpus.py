@@ -10,7 +10,7 @@ from poolsmith.core.diagnostics.message_text import nearest
 from poolsmith.core.facts import store
 from poolsmith.core.record import record
 
-_BRACKETS = re.compile(r"\[(?P<name>[^\]]+)\]")
+_BRACKETS = re.compile(r"\[(?P<name>[^\[\]]++)\]")
 _MODEL = re.compile(r"[a-z]{1,2}\d{1,4}[a-z]?")
 """As L4, A10G, H200 and GH200 are written; what forms and memories are called (SXM5, HBM3e) is longer."""
 _SEPARATORS = re.compile(r"[\s_()/-]+")

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 _EXACT = re.compile(r"=?\s*v?\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?")
 _PART = r"v?(?:\d{1,9}|[xX*])(?:\.(?:\d{1,9}|[xX*])){0,2}"
-_BOUND = re.compile(rf"\s*,?\s*(?P<sign>=>|>=|=<|<=|!=|~>|[=<>^~])?\s*(?P<version>{_PART})(?:-[0-9A-Za-z.-]+)?\s*,?\s*")
+_BOUND = re.compile(
+    rf"\s*+(?:,\s*+)?(?P<sign>=>|>=|=<|<=|!=|~>|[=<>^~])?\s*+(?P<version>{_PART})(?:-[0-9A-Za-z.-]++)?\s*+(?:,\s*+)?"
+)
 _HYPHEN = re.compile(rf"\s*(?P<low>{_PART})\s+-\s+(?P<high>{_PART})\s*")
 _LONGEST = 200
 _Key = tuple[int, int, int]

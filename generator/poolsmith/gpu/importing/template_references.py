@@ -11,20 +11,21 @@ from dataclasses import field
 
 from poolsmith.core.record import record
 
-_ACTION = re.compile(r"\{\{-?\s*(.*?)\s*-?\}\}", re.DOTALL)
+_ACTION = re.compile(r"\{\{-?\s*+(.*?)-?\}\}", re.DOTALL)
+_ACTION_ENDS = "}}"
 _VALUE = re.compile(r"\$?\.Values((?:\.[A-Za-z_][\w-]*)+)")
-_PASSED = re.compile(r"(?:include|template)\s+\"([^\"]+)\"\s+\(?\s*\$?\.Values(?:\s|\)|$)")
+_PASSED = re.compile(r"(?:include|template)\s+\"([^\"]+)\"\s++(?:\(\s*+)?\$?\.Values(?:\s|\)|$)")
 """A template of the chart that gets the values as its dot."""
 _BY_VARIABLE = re.compile(r"index\s+\S*\.Values((?:\.[A-Za-z_][\w-]*)+)\s+\$\w")
 _ASSIGNED = re.compile(r"\$(\w+)\s*:=\s*\(?\S*\.Values((?:\.[A-Za-z_][\w-]*)+)(?:\s*\|\s*default\s+dict\s*\)?)?$")
 _OF_VARIABLE = re.compile(r"\$(\w+)((?:\.[A-Za-z_][\w-]*)+)")
-_OR_EMPTY = re.compile(r"\((\S*\.Values(?:\.[A-Za-z_][\w-]*)+)\s*\|\s*default\s+dict\)")
+_OR_EMPTY = re.compile(r"\(([^\s(]*\.Values(?:\.[A-Za-z_][\w-]*)+)\s*\|\s*default\s+dict\)")
 _DEFINE = re.compile(r"define\s+\"([^\"]+)\"")
 _INDEX = re.compile(r"index\s+\$?\.Values((?:\s+\"[^\"]+\")+)")
 _RELATIVE = re.compile(r"(?<![\w$)\".])\.([A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*)")
 _KEY = re.compile(r"^(?P<indent>\s*)(?P<key>[A-Za-z_][\w./-]*):(?P<rest>\s.*|)$")
 _KIND = re.compile(r"^kind:\s*(?P<kind>[A-Za-z]+)\s*$")
-_COMMENT = re.compile(r"\{\{-?\s*/\*.*?\*/\s*-?\}\}", re.DOTALL)
+_COMMENT_BEGINS, _COMMENT_ENDS = re.compile(r"\{\{-?\s*+/\*"), re.compile(r"\*/\s*+-?\}\}")
 _NOT_NULL = re.compile(r"^if\s+ne\s+\S+\s+nil$")
 """Asks only whether there is a value: false and what is empty are written too."""
 _BUILT_IN = frozenset(("Values", "Release", "Chart", "Capabilities", "Template", "Files", "Subcharts"))
@@ -73,7 +74,28 @@ class References:
 
 def references_in(text: str) -> References:
     """Of one template file."""
-    return _Scanner().scan(_COMMENT.sub("", text))
+    return _Scanner().scan(_without_comments(text))
+
+
+def _without_comments(text: str) -> str:
+    parts: list[str] = []
+    kept = 0
+    while (begin := _COMMENT_BEGINS.search(text, kept)) is not None:
+        end = _COMMENT_ENDS.search(text, begin.end())
+        if end is None:
+            break
+        parts.append(text[kept : begin.start()])
+        kept = end.end()
+    return "".join((*parts, text[kept:]))
+
+
+def _actions(line: str) -> tuple[str, list[str]]:
+    """A line without its actions, and the actions. Behind the last end of one there is none."""
+    last = line.rfind(_ACTION_ENDS) + len(_ACTION_ENDS)
+    if last < len(_ACTION_ENDS):
+        return line, []
+    head = line[:last]
+    return _ACTION.sub("", head) + line[last:], [action.rstrip() for action in _ACTION.findall(head)]
 
 
 class _Scanner:
@@ -99,13 +121,13 @@ class _Scanner:
         return self._found
 
     def _line(self, line: str) -> None:
-        bare = _ACTION.sub("", line)
+        bare, actions = _actions(line)
         key = _KEY.match(line if not line.lstrip().startswith("{{") else bare)
         if key and not bare.lstrip().startswith("-"):
             indent = len(key["indent"])
             self._keys = [(depth, name) for depth, name in self._keys if depth < indent]
             self._keys.append((indent, key["key"]))
-        for action in _ACTION.findall(line):
+        for action in actions:
             self._action(action, line)
 
     def _action(self, action: str, line: str) -> None:

@@ -212,7 +212,8 @@ def _not_rendered(
             yield Found(VALUES_DO_NOT_RENDER, Finding(place=place, message=message))
 
 
-_COMMAND = re.compile(r"gpu-operator[^\n]*?(?:\\\n[^\n]*?){0,12}--version[ =]+[\"']?(?P<version>v?\d+\.\d+\.\d+)\b")
+_REST = r"(?:(?!gpu-operator)[^\n])*?"
+_COMMAND = re.compile(rf"gpu-operator{_REST}(?:\\\n{_REST}){{0,12}}--version[ =]+[\"']?(?P<version>v?\d+\.\d+\.\d+)\b")
 _HELMFILE = re.compile(
     r"^[ \t]*(?:- )?chart:[ \t]*[\"']?[\w./-]*\bgpu-operator[\"']?[ \t]*\n(?:[ \t]+[^\n]*\n){0,4}?"
     r"[ \t]+version:[ \t]*[\"']?(?P<version>v?\d+\.\d+\.\d+)\b",

@@ -11,7 +11,7 @@ from poolsmith.core.diagnostics.known_rules import known_rules
 from poolsmith.core.facts.versions import minor_key
 from poolsmith.core.record import record
 from poolsmith.core.shape.documents import load_kind_document
-from poolsmith.core.sources.input_tree import InputTree
+from poolsmith.core.sources.input_tree import InputTree, yaml_diagnostic
 from poolsmith.core.sources.source_file import digest
 from poolsmith.guard.policies.policy_files import ADMISSION, GRANTS_FILE, AdmissionFile, PolicyFiles, find_policies
 from poolsmith.kubernetes.repository.manifest_files import parse_documents
@@ -105,6 +105,20 @@ class Policies:
         return tuple(file for file in found if file.path not in kept_back), (*problems, *refused)
 
     @cached_property
+    def misread(self) -> tuple[Diagnostic, ...]:
+        """Of those files: what their readers in a cluster may take otherwise, or leave out."""
+        from poolsmith.core.sources.one_reading import ambiguities  # on demand
+        from poolsmith.guard.policies.shipped_policies import left_out
+        from poolsmith.kubernetes.objects_file import placed_objects  # on demand
+
+        found: list[Diagnostic] = []
+        for file in self.admission[0]:
+            found.extend(yaml_diagnostic(file.path, file.text, problem) for problem in ambiguities(file.text))
+            placed = placed_objects(file.path, file.text)
+            found.extend(left_out(() if isinstance(placed, Diagnostic) else placed))
+        return tuple(found)
+
+    @cached_property
     def grants(self) -> tuple[tuple[LoadedGrant, ...], tuple[Diagnostic, ...]]:
         from poolsmith.guard.ledger.grants.grant_files import load_grants  # on demand
 
@@ -151,7 +165,7 @@ class Policies:
     def problems(self) -> tuple[Diagnostic, ...]:
         """All that is wrong with the files themselves."""
         parts = (self.settings, self.waivers, self.admission, self.grants, self.enforcement, self.loaded_supply)
-        return (*self.files.problems, *(problem for _, problems in parts for problem in problems))
+        return (*self.files.problems, *self.misread, *(problem for _, problems in parts for problem in problems))
 
     def admission_for(self, kubernetes: str) -> tuple[tuple[AdmissionFile, ...], tuple[AdmissionFile, ...]]:
         """Those files that a cluster of that minor takes, and those whose policies it doesn't serve."""

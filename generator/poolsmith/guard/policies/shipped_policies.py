@@ -13,6 +13,7 @@ from poolsmith.core.diagnostics.codes import policy as codes
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, word
+from poolsmith.core.sources.pointer import join
 from poolsmith.fleet.operands.manifest import Manifest
 from poolsmith.gpu.catalog.operator_names import OPERATOR_NAMESPACE
 from poolsmith.guard.policies.policy_files import BINDING, GROUP, POLICY
@@ -76,6 +77,16 @@ _NAMESPACES_OF_OTHERS = frozenset(
     )
 )
 _NAMESPACE_STARTS_OF_OTHERS = ("kube-", "openshift", "nvidia-", "cattle-", "gke-", "rke2-", "calico-", "cilium")
+_LEAVE_OUT = frozenset(
+    (
+        "argocd.argoproj.io/hook",
+        "helm.sh/hook",
+        "kustomize.toolkit.fluxcd.io/reconcile",
+        "kustomize.toolkit.fluxcd.io/ssa",
+    )
+)
+_OF_KUSTOMIZE = ("config.kubernetes.io/", "internal.config.kubernetes.io/", "kustomize.config.k8s.io/")
+"""Its own notes: it obeys them, and takes them out."""
 
 
 @record(kw_only=False)
@@ -162,6 +173,19 @@ def _problem(
         return None
     message = f"{shown} would be applied to each cluster, and {why}"
     return diagnose(codes.UNSHIPPABLE_OBJECT, message, item.locate("/kind"), subject=shown)
+
+
+def left_out(objects: Iterable[PlacedObject]) -> Iterator[Diagnostic]:
+    """Those with an annotation by which what delivers them would not apply them, or not as they stand."""
+    for item in objects:
+        shown = shorten(item.shown)
+        for key in mapping(item.metadata.get("annotations")):
+            if key in _LEAVE_OUT or key.startswith(_OF_KUSTOMIZE):
+                message = (
+                    f"{shown}: the annotation `{shorten(key)}` lets kustomize, Argo CD or Flux leave the object out"
+                )
+                where = item.locate(join("/metadata/annotations", key))
+                yield diagnose(codes.UNSHIPPABLE_OBJECT, message, where, subject=shown)
 
 
 def _no_definition(item: PlacedObject, wanted: frozenset[tuple[str, str]]) -> str | None:

@@ -12,9 +12,10 @@ import posixpath
 import re
 from collections import Counter
 from dataclasses import field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import NoInputError, UsageError, diagnose
+from poolsmith.core.diagnostics import NoInputError, UsageError, diagnose, sorted_unique, whole_file
 from poolsmith.core.diagnostics.codes import reading
 from poolsmith.core.diagnostics.codes.hygiene import BUILD_REFUSED
 from poolsmith.core.diagnostics.codes.schema import SCHEMA_VIOLATION
@@ -35,7 +36,6 @@ from poolsmith.kubernetes.repository.manifest_files import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
 
     from poolsmith.core.diagnostics import Diagnostic
     from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
@@ -315,11 +315,35 @@ def check_named_files(
 
     Files that have nothing to do with GPUs are counted. Raises UsageError for what is no file.
     """
+    leading_out = [path for path in paths if _leads_out(path)]
     for path in paths:
-        if path.is_dir() or not os.path.lexists(path):
+        if path not in leading_out and (path.is_dir() or not os.path.lexists(path)):
             raise UsageError(f"--hook takes files, and `{path}` is none")
+    outcome = _check_named(root, [path for path in paths if path not in leading_out], judge, len(paths))
+    told = (diagnose(reading.LINK_OUT_OF_TREE, _LEADS_OUT, whole_file(_shown(root, path))) for path in leading_out)
+    return replace(outcome, diagnostics=sorted_unique((*outcome.diagnostics, *told)))
+
+
+_LEADS_OUT = "a link on the way to this file leads out of the repository: nothing of it is read"
+
+
+def _leads_out(path: Path) -> bool:
+    """Of the repository that the path is written in; without one, of the folder that it begins in."""
+    written = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links
+    top = next((folder for folder in written.parents if os.path.lexists(folder / ".git")), Path.cwd())
+    return not Path(os.path.realpath(written)).is_relative_to(os.path.realpath(top))
+
+
+def _shown(root: Path, path: Path) -> str:
+    written, top = os.path.abspath(path), os.path.abspath(root)  # noqa: PTH100 - resolve() would follow links
+    return os.path.relpath(written, top) if written.startswith(f"{top}{os.sep}") else str(path)
+
+
+def _check_named(
+    root: Path, paths: Sequence[Path], judge: Callable[[Sequence[Path], frozenset[str]], Outcome], asked: int
+) -> Outcome:
     about = [path for path in paths if _is_about_gpus(path)]
-    said = f"{len(about):,} of {counted(len(paths), 'file')} may have to do with GPUs"
+    said = f"{len(about):,} of {counted(asked, 'file')} may have to do with GPUs"
     if not about:
         return Outcome(checked={"manifest files": 0}, facts=(said,))
     from poolsmith.kubernetes.repository.near_files import NearFiles  # on demand

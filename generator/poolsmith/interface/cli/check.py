@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poolsmith.core.diagnostics import UsageError
+from poolsmith.core.diagnostics.message_text import printable
 from poolsmith.core.record import record
 from poolsmith.interface.cli import options
 from poolsmith.interface.cli.main import TOOL
@@ -198,7 +199,7 @@ def _of_paths(flags: ReportFlags, paths: tuple[Path, ...], check: CheckFlags) ->
     )
     if check.today is not None:
         accepting = replace(accepting, today=check.today.date())
-    outcome = _of_hook(flags.root, paths, judge) if check.hook else judge(paths)
+    outcome = _of_hook(flags.root, paths, judge) if check.hook else _by_hand(paths, judge)
     outcome = with_accepted(outcome, flags.root, paths, accepting)
     return _strictly(outcome) if check.strict else outcome
 
@@ -270,6 +271,14 @@ def _judging(root: Path, check: CheckFlags) -> Iterator[tuple[Path, JudgingOptio
     ):
         how = JudgingOptions(base=base, strict=check.strict, accepted=frozenset(check.accepted), merged=merged)
         yield folder, how if check.today is None else replace(how, today=check.today.date()), named
+
+
+def _by_hand(paths: tuple[Path, ...], judge: Callable[..., Outcome]) -> Outcome:
+    """Links are told before anything of them is shown: whoever names one may not know where it leads."""
+    for path in paths:
+        if path.is_symlink():
+            click.echo(printable(f"poolsmith: `{path}` is a link to `{path.resolve()}`, which is read"), err=True)
+    return judge(paths)
 
 
 def _of_hook(root: Path, paths: tuple[Path, ...], judge: Callable[..., Outcome]) -> Outcome:

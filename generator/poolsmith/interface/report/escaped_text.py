@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 
-_LETTERS = r"[^\W_]+"
-_PLAIN = re.compile(rf"[(\"']*(?:{_LETTERS}(?:['/,-]{_LETTERS})*)?[)\"']*[.,:;!?…)\"']*")
+_LETTERS = r"[^\W_]++"
+_PLAIN = re.compile(rf"[(\"']*+(?:{_LETTERS}(?:['/,-]{_LETTERS})*+)?[.,:;!?…)\"']*+")
 _REFERENCE = re.compile(r"\b[0-9a-fA-F]{7,}\b|[A-Za-z]-[0-9]|://")
 """What may be a commit, or a ticket of a tracker that a repository has told GitHub of."""
-_EDGES = re.compile(r"([(\"']*)(.*?)([)\"'.,:;]*)")
+_OPENING, _CLOSING = "(\"'", ")\"'.,:;"
 _MARKS_A_LINE = re.compile(r"[0-9]+[.)]|[^\w(\"']")
 _BACKTICKS = re.compile("`+")
 
@@ -70,8 +70,10 @@ def _words(text: str) -> Iterator[str]:
         elif _PLAIN.fullmatch(word) and not _REFERENCE.search(word):
             yield word
         else:
-            before, core, after = _EDGES.fullmatch(word).groups()  # type: ignore[union-attr]
-            yield from (part for part in (before, _span(core) if core else "", after) if part)
+            rest = word.lstrip(_OPENING)
+            core = rest.rstrip(_CLOSING)
+            parts = word[: len(word) - len(rest)], _span(core) if core else "", rest[len(core) :]
+            yield from filter(None, parts)
 
 
 def _span(text: str) -> str:

@@ -45,7 +45,7 @@ def _escaped(one: str) -> str:
 
 
 _DURATION = re.compile(r"[-+]?(?:0|(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+)", re.ASCII)
-_PART = re.compile(r"([0-9]*)(?:\.([0-9]*))?(ns|us|µs|μs|ms|s|m|h)", re.ASCII)
+_PART = re.compile(r"(?<![0-9.])([0-9]*+)(?:\.([0-9]*+))?(ns|us|µs|μs|ms|s|m|h)", re.ASCII)
 _NANOSECONDS = {
     "ns": 1,
     "us": 10**3,
@@ -66,7 +66,7 @@ _FRACTION = re.compile(r"[.,][0-9]{6}0*[1-9]", re.ASCII)
 
 def duration_nanoseconds(text: str) -> int:
     """Raises ValueError."""
-    if _DURATION.fullmatch(text) is None or len(text) > 200:  # noqa: PLR2004
+    if len(text) > 200 or _DURATION.fullmatch(text) is None:  # noqa: PLR2004
         raise ValueError(f'time: invalid duration "{text[:80]}"')
     total = Fraction(0)
     for whole, part, unit in _PART.findall(text):

@@ -26,7 +26,6 @@ _SAFE = re.compile(r"(?!-\Z)[A-Za-z0-9_./+-][A-Za-z0-9_./+@-]*(?::[A-Za-z0-9_./+
 _STEERS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 """Line breaks of YAML, tabs, and what no YAML may hold."""
 _WRITTEN_WELL = re.compile("[\x01-\x1f]")
-_BLANK_END = re.compile(r"[ \n]*\Z")
 _INDICATORS = frozenset(",[]{}#&*!|>'\"%@`")
 _ENTRY = re.compile(r"[-?:](?: |\Z)")
 _QUOTES = ('"', "'")
@@ -46,7 +45,7 @@ def bare(text: str) -> Any:
     """
     if not text or _SAFE.match(text):
         return _typed(text)
-    kept = _BLANK_END.sub("", text).lstrip(" ")
+    kept = text.rstrip(" \n").lstrip(" ")
     _refuse_steering(kept)
     if kept.startswith(_QUOTES):
         return _in_own_quotes(kept)

@@ -162,7 +162,7 @@ def item_name(item: CheckedDocument) -> str | None:
     return word(item.metadata.get("name")) or None
 
 
-_PARAMETER = re.compile(r"\{\{-?\s*(?P<name>[^{}]*?)\s*-?\}\}")
+_PARAMETER = re.compile(r"\{\{-?\s*+(?P<name>[^{}]*+)\}\}")
 _INDEX = re.compile(r"^index\s+(?P<name>\.[\w.]+)\s+(?P<key>\"[^\"]*\"|\d+)$")
 _PATH = re.compile(r"\.?[A-Za-z_][\w.\[\]-]*")
 _MOST = 200
@@ -304,7 +304,7 @@ def _filled(node: Any, parameters: Parameters) -> Any:
 
 def _value(match: re.Match[str], parameters: Parameters) -> str:
     """What stands for a parameter; as it is written where nobody knows."""
-    name = match["name"]
+    name = match["name"].removesuffix("-").rstrip()
     if (indexed := _INDEX.fullmatch(name)) is not None:
         name = f"{indexed['name']}.{indexed['key'].strip(chr(34))}"
     if _PATH.fullmatch(name) is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import field
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import diagnose, whole_file
@@ -139,7 +139,9 @@ _CONTROL = re.compile(
     r"\{\{-?\s*(?:if|range|with|end|else|define|template|include|block)\b|\{%|^[ \t]*%\{", re.MULTILINE
 )
 _LINE = re.compile(r"^[ \t]*(?:\{\{.*?\}\}|\{%.*?%\}|<%.*?%>|\$\{[^{}\n]*\}|%\{[^{}\n]*\})[ \t\r]*$", re.MULTILINE)
-_INLINE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|<%.*?%>|\(\(.*?\)\)|\[\[.*?\]\]|[$%]\{[^{}\n]*\}")
+_ENDS = {"{{": "}}", "{%": "%}", "<%": "%>", "((": "))", "[[": "]]"}
+_VARIABLE = re.compile(r"[$%]\{[^{}\n]*+\}")
+_VARIABLES = ("${", "%{")
 _GIT_CRYPT = b"\0GITCRYPT\0"
 _VAULT = (
     b"$ANSIBLE_VAULT;",
@@ -180,7 +182,38 @@ def has_marks(text: str) -> bool:
 
 def without_marks(text: str) -> str:
     """The text with LATER where a template fills something in; lines keep their numbers."""
-    return _INLINE.sub(LATER, _LINE.sub("", text))
+    return "\n".join(_without_inline(line) if has_marks(line) else line for line in _LINE.sub("", text).split("\n"))
+
+
+def _without_inline(line: str) -> str:
+    """Of one line. A mark without its end is looked for once: there is none behind other marks either."""
+    parts: list[str] = []
+    alive: tuple[str, ...] = _MARKS
+    kept = at = 0
+    while (match := _one_of(alive).search(line, at)) is not None:
+        mark, start = match[0], match.start()
+        end = _end_of(line, mark, start)
+        if end < 0:
+            alive = tuple(item for item in alive if item != mark or item in _VARIABLES)
+            at = start + 1
+            continue
+        parts += (line[kept:start], LATER)
+        kept = at = end
+    return "".join((*parts, line[kept:]))
+
+
+def _end_of(line: str, mark: str, start: int) -> int:
+    """Where what begins with a mark ends; -1 where it does not."""
+    if mark in _VARIABLES:
+        variable = _VARIABLE.match(line, start)
+        return -1 if variable is None else variable.end()
+    end = line.find(_ENDS[mark], start + len(mark))
+    return -1 if end < 0 else end + len(_ENDS[mark])
+
+
+@lru_cache
+def _one_of(marks: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(map(re.escape, marks)) or r"(?!)")
 
 
 def has_control(text: str) -> bool:

@@ -112,6 +112,20 @@ TEXT_AFTER_DOCUMENT_MARKER = RuleInfo(
     bad="--- {kind: NodePool}\n",
     good="---\nkind: NodePool\n",
 )
+AMBIGUOUS_YAML = RuleInfo(
+    code="PSM016",
+    name="ambiguous-yaml",
+    applies_to="policy",
+    what="A file that is shipped as it stands has YAML that its readers take in different ways: a carriage "
+    "return alone, other line breaks, tags, merge keys, directives, `...`, plain scalars such as `yes`, "
+    "`0777`, `1_000`, `1:30` and dates, keys that are no texts, values left out between braces, or "
+    "folded texts with indented lines.",
+    why="Of such a file kustomize, Argo CD, Flux and the API server can make other objects than those that were "
+    "checked, or drop one.",
+    fix="write it in the one form that all readers take alike; the message says how",
+    bad="validationActions: [Deny]\nmetadata: {annotations: {checked: yes}}\n",
+    good='validationActions: [Deny]\nmetadata: {annotations: {checked: "yes"}}\n',
+)
 
 READING = (
     UNREADABLE_FILE,
@@ -129,6 +143,7 @@ READING = (
     NOT_JSON,
     MISPLACED_FILE,
     TEXT_AFTER_DOCUMENT_MARKER,
+    AMBIGUOUS_YAML,
 )
 
 

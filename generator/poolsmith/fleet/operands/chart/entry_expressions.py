@@ -137,7 +137,7 @@ def _holds(term: str, value_of: Callable[[str], Any]) -> bool:
     return any(is_true(value_of(path)) for path in term.split("|"))
 
 
-REFERENCE = re.compile(r"\$\{([^}]*)\}")
+REFERENCE = re.compile(r"\$\{((?:[^}$]|\$(?!\{))*+)\}")
 FORMS = ("", "quote", "yaml", "map", "list", "block", "join", "joined", "stripped", "rooted", "written", "json")
 _WORDS = re.compile(r"(?P<paths>(?:'[^']*'|[^' !])+)(?P<always>!?)(?: (?P<form>[a-z]+))?\Z")
 

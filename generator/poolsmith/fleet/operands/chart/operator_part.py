@@ -36,7 +36,7 @@ PATH = "extraObjects"
 SIMPLE = re.compile(r"\{\{-? *\.(?P<root>Release\.Name|Release\.Namespace|Values(?:\.[A-Za-z_]\w*)+) *-?\}\}")
 _ACTION = "{{"
 _SAFE = re.compile(r"[A-Za-z0-9_./-]*\Z")
-_DOCUMENTS = re.compile(r"(?:^|\s*\n)---\s*")
+_DOCUMENTS = re.compile(r"(?:^|(?<!\s)\s*\n)---\s*+")
 """Where Helm cuts what a template gives."""
 
 CLUSTER_WIDE = frozenset(

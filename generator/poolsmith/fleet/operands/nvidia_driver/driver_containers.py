@@ -256,12 +256,16 @@ _TAG = r"[\w][\w.-]{0,127}"
 _DIGEST = r"[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}"
 _REFERENCE = re.compile(rf"(?:{_REGISTRY}/)?{_PART}(?:/{_PART})*(?::{_TAG})?(?:@{_DIGEST})?", re.ASCII)
 _SCHEME = re.compile(r"[a-z]+://")
+_LONGEST_REFERENCE = 600
+"""A repository has at most 255 characters, a tag 128, a digest fewer."""
 
 
 def check_reference(image: str) -> None:
     """Whether an image can be pulled by that name at all. Raises OperatorError, NotModelled for a URL."""
     if _SCHEME.match(image):
         raise NotModelled(f"an image with a scheme: {image}")
+    if len(image) > _LONGEST_REFERENCE:
+        raise OperatorError(f'invalid reference "{image[:_LONGEST_REFERENCE]}"')
     if _REFERENCE.fullmatch(image):
         return
     ending = ", repo must be lowercase" if _REFERENCE.fullmatch(image.lower()) else ""

@@ -87,8 +87,13 @@ def _of_artefact(verify: Verify) -> Iterator[tuple[str, str, str]]:
                 yield f"/identities/{index}/{field}", message, advice
 
 
+_LONGEST_PATTERN = 500
+
+
 def _too_wide(pattern: str) -> str | None:
     """What lets an expression match more than its author sees."""
+    if len(pattern) > _LONGEST_PATTERN:
+        return f"of more than {_LONGEST_PATTERN} characters"
     body = re.sub(r"\\.|\[\^?\]?[^]]*\]", "x", pattern)
     if not (body.startswith("^") and body.endswith("$")):
         return "that may match a part of it"

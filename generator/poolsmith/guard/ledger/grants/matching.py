@@ -265,6 +265,7 @@ _HASHED = re.compile(rf"(nvidia-[a-z-]+?-driver)-.*-[{SAFE_LETTERS}]{{1,10}}")
 _OF_KERNEL = re.compile(r"(nvidia-driver-daemonset)-\d.*")
 """And that of a precompiled driver under a ClusterPolicy: kernel and operating system."""
 _LONGEST_LABEL = 63
+_LONGEST_NAME = 253
 
 
 def family_of(made: Made) -> str:
@@ -277,6 +278,8 @@ def family_of(made: Made) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def _pattern(name: str, through: str) -> str:
+    if len(name) > _LONGEST_NAME:
+        return name
     match = (_HASHED if through.startswith(_OF_DRIVER_RESOURCE) else _OF_KERNEL).fullmatch(name)
     return f"{match[1]}-*" if match else name
 

@@ -39,11 +39,12 @@ RULE = RuleInfo(
         "NVIDIA MIG user guide: supported profiles",
     ),
 )
-_MARK = re.compile(r"""(^|[{,])\s*["']?mig-configs["']?\s*:""", re.MULTILINE)
+_MARK = re.compile(r"""(^|[{,])[^\S\n]*+["']?mig-configs["']?\s*+:""", re.MULTILINE)
 _TEMPLATED = ("{{", "${", "{%")
 _FIELDS = ("devices", "device-filter", "mig-enabled", "mig-devices")
 _PROFILE = re.compile(
-    r"(?:(?P<parts>[1-7])c\.)?(?P<slices>[1-9])g\.[1-9]\d{0,3}gb(?P<more>(?:[+.-][a-z][a-z.]*)*)", re.ASCII
+    r"(?:(?P<parts>[1-7])c\.)?(?P<slices>[1-9])g\.[1-9]\d{0,3}gb(?P<more>(?:[+.-][a-z](?:[a-z.]|[+-][a-z])*+)?)",
+    re.ASCII,
 )
 _SLICES = 7
 """Compute slices of the largest GPU."""

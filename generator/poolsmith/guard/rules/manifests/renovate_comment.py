@@ -35,7 +35,7 @@ RULE = RuleInfo(
     references=("docs.renovatebot.com/modules/datasource/helm", "docs.renovatebot.com/modules/datasource/docker"),
 )
 _COMMENT = re.compile(r"^[ \t]*#[ \t]*renovate:[ \t]*(?P<fields>[^\n]*)", re.MULTILINE)
-_FIELD = re.compile(r"(?P<key>[A-Za-z]+)=(?P<value>\S+)")
+_FIELD = re.compile(r"(?<![A-Za-z])(?P<key>[A-Za-z]++)=(?P<value>\S+)")
 _NAMES = ("depName", "packageName", "lookupName", "chart")
 _REPOSITORY = re.compile(r"https?://(?:www\.)?github\.com/[^/?#]+/[^/?#]+(?:\.git)?(?:/tree/[^?#]*)?/?")
 _PAGES = re.compile(

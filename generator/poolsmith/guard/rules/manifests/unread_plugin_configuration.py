@@ -36,7 +36,7 @@ RULE = RuleInfo(
 )
 _IMAGE = re.compile(r"(^|/)k8s-device-plugin(:|@|$)")
 _VARIABLE, _FLAG = "CONFIG_FILE", "--config-file"
-_SHARES = re.compile(r"^\s*(timeSlicing|mps)\s*:", re.MULTILINE)
+_SHARES = re.compile(r"^[^\S\n]*+(timeSlicing|mps)\s*+:", re.MULTILINE)
 _VERSION = re.compile(r"^version\s*:\s*[\"']?v1\b", re.MULTILINE)
 _RESOURCES = re.compile(r"\breplicas\b\"?\s*:")
 

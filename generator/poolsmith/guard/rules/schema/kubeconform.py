@@ -36,7 +36,8 @@ LAYOUT = "{{.Group}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json"
 _ENDINGS = (".yaml", ".yml", ".json")
 _FILES_PER_RUN = 500
 _SECONDS = 600
-_LEAF = re.compile(r"- at '([^']*)': (.*?)(?=\s+- at '|$)", re.DOTALL)
+_BETWEEN = re.compile(r"(?<!\s)\s++(?=- at ')")
+_LEAF = re.compile(r"- at '([^']*+)':(.*)", re.DOTALL)
 _NO_OBJECT = ("missing 'kind' key", "missing 'apiVersion' key")
 _LOCAL = frozenset(("http_proxy", "https_proxy", "all_proxy"))
 
@@ -167,8 +168,12 @@ def _compare_one(
 
 def _leaf(message: str) -> tuple[str, str]:
     """The first cause in an error tree that is told as one line; without it, the line."""
-    for pointer, text in _LEAF.findall(message):
-        if not text.startswith("validation failed"):
+    for leaf in _BETWEEN.split(message):
+        match = _LEAF.search(leaf)
+        if match is None:
+            continue
+        pointer, text = match.groups()
+        if not text.lstrip().startswith("validation failed"):
             return pointer, text.strip()
     return "", " ".join(message.split())
 

@@ -317,7 +317,7 @@ def _name(body: dict[str, Any]) -> str:
     return f"{body['kind']}/{name}" if isinstance(name, str) else str(body["kind"])
 
 
-_OPEN = re.compile(r"\$\{[A-Za-z_][^{}]*(?:\{[^{}]*\}[^{}]*)?\}|\{\{.*\}\}|<%.*%>", re.DOTALL)
+_OPEN = re.compile(r"\$\{[A-Za-z_][^{}]*+(?:\{[^{}]*+\}[^{}]*+)?\}")
 """Flux and envsubst, Helm and Jinja, ERB; a default of a variable may be a variable."""
 _OF_ONE_VALUE = frozenset((What.TYPE, What.VALUE, What.DUPLICATE))
 _OF_ALL_BELOW = frozenset((What.RULE,))
@@ -348,7 +348,12 @@ def _at(node: Any, violation: Violation) -> Any:
 
 def is_open(text: str) -> bool:
     """Whether a text has a place that something is put into."""
-    return ("${" in text or "{{" in text or "<%" in text) and _OPEN.search(text) is not None
+    return _is_between(text, "{{", "}}") or _is_between(text, "<%", "%>") or _OPEN.search(text) is not None
+
+
+def _is_between(text: str, opening: str, closing: str) -> bool:
+    start = text.find(opening)
+    return start >= 0 and text.find(closing, start + len(opening)) >= 0
 
 
 def _has_open(value: Any) -> bool:

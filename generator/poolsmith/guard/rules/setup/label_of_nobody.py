@@ -48,7 +48,7 @@ _WELL_KNOWN = (
 _NO_PREFIX = ("agentpool",)
 _SELECTING = ("NVIDIADriver", "ClusterPolicy", "DaemonSet", "Deployment", "StatefulSet", "Job", "CronJob", "Pod")
 _DEEPEST = 40
-_ASSIGNED = re.compile(r"([A-Za-z0-9][A-Za-z0-9./_-]*)=")
+_ASSIGNED = re.compile(r"(?<![A-Za-z0-9./_-])[./_-]*+([A-Za-z0-9][A-Za-z0-9./_-]*+)=")
 
 
 def check(view: SetupView) -> Iterator[Finding[Location]]:

@@ -15,7 +15,7 @@ from typing import Any
 from poolsmith.kubernetes.cel.errors import CelError
 from poolsmith.kubernetes.cel.functions.values import INT64, QUANTITY, SEMVER, marked, parses, text, truth, whole
 
-_QUANTITY = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?((?:[eEinumkKMGTP]*)(?:[+-]?[0-9]*))", re.ASCII)
+_QUANTITY = re.compile(r"([+-]?)([0-9]*+)(?:\.([0-9]*+))?((?:[eEinumkKMGTP]*+)(?:[+-]?[0-9]*+))", re.ASCII)
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _EXPONENT = re.compile(r"[eE]([+-]?[0-9]+)", re.ASCII)

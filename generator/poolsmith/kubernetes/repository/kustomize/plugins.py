@@ -13,7 +13,7 @@ from poolsmith.kubernetes.repository.kustomize.generators import generated
 from poolsmith.kubernetes.repository.kustomize.item import RefusedError
 from poolsmith.kubernetes.repository.kustomize.kustomization_file import MissingError
 from poolsmith.kubernetes.repository.kustomize.patches import operated, patched, patched_strategically
-from poolsmith.kubernetes.repository.kustomize.replacements import replaced
+from poolsmith.kubernetes.repository.kustomize.replacements import Standing
 from poolsmith.kubernetes.repository.kustomize.transform import in_namespace, marked, renamed, replicated, with_images
 
 if TYPE_CHECKING:
@@ -103,9 +103,10 @@ def _replicas(items: list[Item], data: Any, place: Place, _files: FolderFiles) -
 
 def _replacements(items: list[Item], data: Any, place: Place, files: FolderFiles) -> list[Item]:
     listed = data.get("replacements")
+    standing = Standing(items)
     for index, entry in enumerate(listed if isinstance(listed, list) else ()):
-        items = replaced(items, entry, place, f"/replacements/{index}", files)
-    return items
+        standing.replaced(standing.items, entry, place, f"/replacements/{index}", files)
+    return standing.items
 
 
 _TRANSFORMERS: dict[str, Callable[[list[Item], Any, Place, FolderFiles], list[Item]]] = {

@@ -15,7 +15,7 @@ from poolsmith.kubernetes.repository.delivered import Layer
 from poolsmith.kubernetes.repository.kustomize.field_specs import steps_of
 from poolsmith.kubernetes.repository.kustomize.item import Item, RefusedError, text_of
 from poolsmith.kubernetes.repository.kustomize.kustomization_file import MissingError
-from poolsmith.kubernetes.repository.kustomize.targets import is_marked, is_source, selects_identity
+from poolsmith.kubernetes.repository.kustomize.targets import is_marked, is_plain, is_source, selects_identity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,21 +27,66 @@ _IDENTITY = ("group", "version", "kind", "name", "namespace")
 _NUMBER = re.compile(r"[-+]?\d+")
 _GONE: Any = object()
 _MOST_INDEX = 1000
+_MOST_LOOKS = 300_000
 
 
-def replaced(items: list[Item], entry: Any, place: Place, pointer: str, files: FolderFiles) -> list[Item]:
-    """One entry of `replacements`. Raises RefusedError and MissingError."""
+class Standing:
+    """Objects in their places, found by each name that they ever had: so that many replacements end in time."""
+
+    def __init__(self, items: list[Item]) -> None:
+        self.items = list(items)
+        self._looked = 0
+        self._before: list[tuple[int, Item]] = []
+        self._places: dict[str, dict[int, None]] = {}
+        for at, item in enumerate(items):
+            self._know(at, item)
+
+    def replaced(self, items: list[Item], entry: Any, place: Place, pointer: str, files: FolderFiles) -> list[Item]:
+        """All of them after one entry of `replacements`, which is done as a whole or not at all; `items` are those
+        that stand here. Raises RefusedError and MissingError."""
+        assert items is self.items
+        before: list[tuple[int, Item]] = []
+        self._before = before
+        try:
+            _replace(self, entry, place, pointer, files)
+        except (RefusedError, MissingError):
+            for at, item in reversed(before):
+                items[at] = item
+            raise
+        return items
+
+    def put(self, at: int, item: Item) -> None:
+        self._before.append((at, self.items[at]))
+        self.items[at] = item
+        self._know(at, item)
+
+    def named(self, selector: Mapping[str, Any]) -> list[int]:
+        """In their order, the places of those that a selector's name can choose: all, where it may be an expression."""
+        if self._looked > _MOST_LOOKS:
+            raise MissingError(f"replacements that look at objects more than {_MOST_LOOKS:,} times")
+        name = selector.get("name")
+        is_any = not isinstance(name, str) or not name or not is_plain(name)
+        found = list(range(len(self.items))) if is_any else sorted(self._places.get(str(name), ()))
+        self._looked += len(found)
+        return found
+
+    def _know(self, at: int, item: Item) -> None:
+        for identity in item.identities:
+            self._places.setdefault(identity.name, {})[at] = None
+
+
+def _replace(standing: Standing, entry: Any, place: Place, pointer: str, files: FolderFiles) -> None:
     path = mapping(entry).get("path")
     if not isinstance(path, str):
-        return _done(items, mapping(entry), place.source, place.pointer(pointer))
+        _do(standing, mapping(entry), place.source, place.pointer(pointer))
+        return
     document = files.documents(path)[0]
     is_list = isinstance(document.data, list)
     for index, replacement in enumerate(mappings(document.data if is_list else [document.data])):
-        items = _done(items, replacement, document.source, f"/{index}" if is_list else "")
-    return items
+        _do(standing, replacement, document.source, f"/{index}" if is_list else "")
 
 
-def _done(items: list[Item], replacement: Mapping[str, Any], source: SourceFile, pointer: str) -> list[Item]:
+def _do(standing: Standing, replacement: Mapping[str, Any], source: SourceFile, pointer: str) -> None:
     targets = replacement.get("targets")
     if not isinstance(targets, list) or ("sourceValue" in replacement) is isinstance(replacement.get("source"), dict):
         raise RefusedError("a replacement needs one source, and targets")
@@ -49,19 +94,23 @@ def _done(items: list[Item], replacement: Mapping[str, Any], source: SourceFile,
         value: Any = text_of(replacement["sourceValue"])
         origin = Layer(source, value, f"{pointer}/sourceValue")
     else:
-        value, origin = _source_value(items, mapping(replacement.get("source")))
-    result = list(items)
+        value, origin = _source_value(standing, mapping(replacement.get("source")))
     for target in mappings(targets):
-        for at, item in enumerate(result):
+        for at in standing.named(_selection(target)):
+            item = standing.items[at]
             if _is_target(target, item):
-                result[at] = _put_into(item, target, value, origin)
-    return result
+                standing.put(at, _put_into(item, target, value, origin))
 
 
-def _is_target(target: Mapping[str, Any], item: Item) -> bool:
+def _selection(target: Mapping[str, Any]) -> Mapping[str, Any]:
     select = target.get("select")
     if not isinstance(select, dict):
         raise RefusedError("a target of a replacement selects nothing")
+    return select
+
+
+def _is_target(target: Mapping[str, Any], item: Item) -> bool:
+    select = _selection(target)
     if not is_marked(select, item):
         return False
     identities = (item.identity, *item.previous)
@@ -84,8 +133,9 @@ def _put_into(item: Item, target: Mapping[str, Any], value: Any, origin: Layer) 
     return item
 
 
-def _source_value(items: list[Item], selector: Mapping[str, Any]) -> tuple[Any, Layer]:
-    found = [item for item in items if any(is_source(selector, one) for one in item.identities)]
+def _source_value(standing: Standing, selector: Mapping[str, Any]) -> tuple[Any, Layer]:
+    among = (standing.items[at] for at in standing.named(selector))
+    found = [item for item in among if any(is_source(selector, one) for one in item.identities)]
     if len(found) != 1:
         raise RefusedError(f"{len(found) or 'no'} objects are the source of a replacement")
     path = word(selector.get("fieldPath")) or "metadata.name"

@@ -26,7 +26,6 @@ _KEY = r"[A-Za-z0-9](?:[\w./-]*[A-Za-z0-9])?"
 _EQUAL = re.compile(rf"({_KEY})\s*(==|=|!=)\s*([\w.-]*)")
 _AMONG = re.compile(rf"({_KEY})\s+(in|notin)\s*\(([^()]*)\)")
 _EXISTS = re.compile(rf"(!?)\s*({_KEY})")
-_BETWEEN = re.compile(r",(?![^(]*\))")
 
 
 def selects(target: Mapping[str, Any], item: Item) -> bool:
@@ -76,14 +75,32 @@ def _matches(target: Mapping[str, Any], key: str, text: str) -> bool:
         return True
     if not isinstance(pattern, str):
         raise RefusedError(f"`{key}` of a target is no text")
-    if _PLAIN.fullmatch(pattern):
+    if is_plain(pattern):
         return pattern == text
-
     return matches(pattern, text)
 
 
+def is_plain(pattern: str) -> bool:
+    """Whether it chooses what is written alike, and nothing else."""
+    return _PLAIN.fullmatch(pattern) is not None
+
+
 def _selected(selector: str, marks: Mapping[str, Any]) -> bool:
-    return all(_holds(term.strip(), marks) for term in (_BETWEEN.split(selector) if selector else ()))
+    return all(_holds(term.strip(), marks) for term in (_terms(selector) if selector else ()))
+
+
+@lru_cache(maxsize=256)
+def _terms(selector: str) -> tuple[str, ...]:
+    """What stands between commas, but for those before a parenthesis that closes."""
+    found, end, within = [], len(selector), False
+    for at in range(end - 1, -1, -1):
+        sign = selector[at]
+        if sign in "()":
+            within = sign == ")"
+        elif sign == "," and not within:
+            found.append(selector[at + 1 : end])
+            end = at
+    return (selector[:end], *reversed(found))
 
 
 def _holds(term: str, marks: Mapping[str, Any]) -> bool:

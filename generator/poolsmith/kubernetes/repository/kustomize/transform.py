@@ -210,10 +210,12 @@ def transformed(items: list[Item], data: Mapping[str, Any], run: Run) -> list[It
             change = partial(with_images, entry=entry, specs=config.images, place=place, pointer=pointer)
             items = run.tried(items, pointer, change)
     if data.get("replacements"):
-        from poolsmith.kubernetes.repository.kustomize.replacements import replaced  # on demand
+        from poolsmith.kubernetes.repository.kustomize.replacements import Standing  # on demand
 
+        standing = Standing(items)
         for pointer, entry in _entries(data, "replacements"):
-            items = run.tried(items, pointer, partial(replaced, entry=entry, place=place, pointer=pointer, files=files))
+            change = partial(standing.replaced, entry=entry, place=place, pointer=pointer, files=files)
+            items = run.tried(standing.items, pointer, change)
     return items
 
 
