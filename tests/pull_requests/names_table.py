@@ -12,7 +12,6 @@ VARIABLES = {
     "NVIDIA_VISIBLE_DEVICES": "all",
     "NVIDIA_IMEX_CHANNELS": "0",
     "NVIDIA_DRIVER_CAPABILITIES": "display",
-    "DEVICE_LIST_STRATEGY": "volume-mounts",
     "PASS_DEVICE_SPECS": "true",
     "CDI_ANNOTATION_PREFIX": "evil/",
     "CONTAINER_DRIVER_ROOT": "/host",
