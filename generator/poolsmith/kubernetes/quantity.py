@@ -10,12 +10,14 @@ import re
 from decimal import Decimal
 from functools import lru_cache
 
-_QUANTITY = re.compile(r"([+-]?)0*+(\d*+)(?:\.(\d*+))?([eEinumkKMGTP]*+(?:[+-]?\d*+)?)", re.ASCII)
+from poolsmith.core.pattern import pattern
+
+_QUANTITY = pattern(r"([+-]?)0*+(\d*+)(?:\.(\d*+))?([eEinumkKMGTP]*+(?:[+-]?\d*+)?)", re.ASCII)
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _LETTERS = {power: letter for letter, power in _DECIMAL.items()}
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _BINARY_LETTERS = ("", *_BINARY)
-_EXPONENT = re.compile(r"[eE]([+-]?\d{1,4})", re.ASCII)
+_EXPONENT = pattern(r"[eE]([+-]?\d{1,4})", re.ASCII)
 _STEP = 1024
 _LARGEST = (1 << 63) - 1
 _SMALLEST = -9

@@ -42,6 +42,7 @@ ELSEWHERE = {
     "unaccepted-setting": "needs another revision: tests/change/review/test_gained.py",
     "unseen-value": "needs another revision: tests/change/review/test_gained.py",
     "beside-output": "needs another revision: tests/change/review/test_beside_output.py",
+    "checked-out-otherwise": "needs a repository: tests/project/run/test_judged_commit.py",
     "change-at-a-distance": "needs another revision: tests/change/diff/test_other_pools.py",
     "leaves-the-delivery": "needs another revision: tests/change/diff/test_departures.py",
     "expired-baseline": "is for files of anybody: tests/interface/app/test_baseline.py",

@@ -11,7 +11,6 @@ A new pool that matches only a grant for pools by a pattern is admitted without 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -23,6 +22,7 @@ from poolsmith.change.review.widened_settings import widened_enforcement, widene
 from poolsmith.core.diagnostics import Severity, sorted_unique, whole_file
 from poolsmith.core.diagnostics.codes.hygiene import OUT_OF_DATE
 from poolsmith.core.diagnostics.message_text import shorten
+from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.guard.ledger.reach import Reach
 from poolsmith.guard.policies.policy_files import ENFORCEMENT, POLICIES, RULES, SUPPLY
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 Findings = tuple["Diagnostic", ...]
-_WORD = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?")
+_WORD = pattern(r"[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?")
 
 
 def finding_changes(

@@ -27,6 +27,7 @@ from poolsmith.change.takeover.draft import ClusterDraft, ProfileDraft
 from poolsmith.change.takeover.found import Present, tag_of
 from poolsmith.change.takeover.settle import Settled, settle
 from poolsmith.core.diagnostics import NoInputError, UsageError
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.shape.field import DNS_LABEL, matches
 from poolsmith.core.sources.pod_template import mapping, mappings, word
@@ -46,9 +47,9 @@ if TYPE_CHECKING:
     from poolsmith.gpu.catalog import Catalog
     from poolsmith.kubernetes.live.snapshot import KubernetesObject, Snapshot
 
-_FACT = re.compile(r"\{fact: ([A-Za-z0-9._/=+-]+)[,}]")
+_FACT = pattern(r"\{fact: ([A-Za-z0-9._/=+-]+)[,}]")
 _MOST_FACTS = 20
-_VERSION = re.compile(r"v?(\d+\.\d+(?:\.\d+)?)")
+_VERSION = pattern(r"v?(\d+\.\d+(?:\.\d+)?)")
 _WHO = "unknown"
 _LABEL = ("poolLabel",)
 _ONE_FOR_ALL = (
@@ -56,7 +57,7 @@ _ONE_FOR_ALL = (
     *("mig", "sharing", "workload", "vgpu", "cc", "tee", "kata"),
 )
 """What a profile says once for all of its nodes."""
-_FULL = re.compile(r"\d{3}\.\d+(\.\d+)?")
+_FULL = pattern(r"\d{3}\.\d+(\.\d+)?")
 
 
 @record

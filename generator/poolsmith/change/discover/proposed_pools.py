@@ -6,9 +6,9 @@ vGPU.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.core.sources.pointer import value_at
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 FieldPath = tuple[str, ...]
 _SANDBOXED = ("vm-passthrough", "vm-vgpu")
-_VGPU = re.compile(r"nvidia\.com/NVIDIA_([A-Za-z0-9]{1,20})-\d{1,3}[QCAB]")
+_VGPU = pattern(r"nvidia\.com/NVIDIA_([A-Za-z0-9]{1,20})-\d{1,3}[QCAB]")
 """A vGPU type, as its resource is called. Source: kubevirt.io user guide, mediated devices."""
 _ORDINARY, _SEALABLE = "NVIDIA-L40S", "NVIDIA-H100-80GB-HBM3"
 _ALIASES = ("gpu", "pgpu", "cc_gpu")

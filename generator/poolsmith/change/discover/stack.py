@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.gpu.catalog.live_resources import CC_RUNTIMES, CLUSTER_POLICIES, DRIVERS, GPU_CLUSTERS
@@ -46,7 +46,7 @@ EVERYWHERE = (
 _CHART, _PART, _INSTANCE = "helm.sh/chart", "app.kubernetes.io/component", "app.kubernetes.io/instance"
 PLUGIN, EXPORTER = "nvidia-device-plugin", "dcgm-exporter"
 _NFD = "node-feature-discovery"
-_OF_CLUSTER = re.compile(r"(?:^|/)output/clusters/([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)/")
+_OF_CLUSTER = pattern(r"(?:^|/)output/clusters/([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)/")
 
 
 @record

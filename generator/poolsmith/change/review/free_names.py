@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from poolsmith.core.pattern import pattern as compiled_later
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 
 if TYPE_CHECKING:
@@ -224,7 +225,7 @@ PLUGIN_FIELDS: tuple[str, ...] = (
 )
 """Fields of the device plugin's configuration. Others name files that root writes, or hand out devices."""
 
-_DATA_KEY = re.compile(r"[A-Za-z0-9._-]{1,253}")
+_DATA_KEY = compiled_later(r"[A-Za-z0-9._-]{1,253}")
 _LARGEST_TEXT = 1 << 20
 
 

@@ -5,8 +5,9 @@ Source: gitattributes(5), and what GitHub and GitLab document of linguist-genera
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
+
+from poolsmith.core.pattern import pattern as compiled_later
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -54,9 +55,9 @@ FOLDED = (
 )
 """What `init` folds in reviews: generated files that no cluster applies, and no `privileges.yaml`."""
 _FOLDS = frozenset(("linguist-generated", "gitlab-generated"))
-_WILD = re.compile(r"[*?\[\\]")
-_BLANK = re.compile(r"[ \t\r]+")
-_NAME = re.compile(r"[A-Za-z0-9_.][-A-Za-z0-9_.]*")
+_WILD = compiled_later(r"[*?\[\\]")
+_BLANK = compiled_later(r"[ \t\r]+")
+_NAME = compiled_later(r"[A-Za-z0-9_.][-A-Za-z0-9_.]*")
 _RESERVED = "builtin_"
 """Left out by newer versions of git, and read by older ones."""
 _MOST_BYTES = 2048

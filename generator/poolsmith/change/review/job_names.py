@@ -10,6 +10,7 @@ import re
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping
 
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from poolsmith.core.sources.yaml_reader import YamlValue
 
 _BEGIN, _END = "${{", "}}"
-_OF_MATRIX = re.compile(r"matrix\.([A-Za-z_][\w-]*)", re.ASCII)
-_TEXT = re.compile(r"'([^']*)'")
+_OF_MATRIX = pattern(r"matrix\.([A-Za-z_][\w-]*)", re.ASCII)
+_TEXT = pattern(r"'([^']*)'")
 _MOST = 256
 _ANY = None
 _Values = tuple[str | None, ...]

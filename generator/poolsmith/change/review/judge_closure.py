@@ -13,6 +13,7 @@ from fnmatch import translate
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from poolsmith.core.pattern import pattern as compiled_later
 from poolsmith.core.sources.git import Git
 from poolsmith.guard.policies.revision import SUBMODULE
 
@@ -193,7 +194,7 @@ def may_run(path: str, mode: str) -> bool:
     return mode == "100755" or name.endswith(_SCRIPTS) or part_of(path) is not None
 
 
-_WORD = re.compile(r"[A-Za-z0-9_.+@~/-]+")
+_WORD = compiled_later(r"[A-Za-z0-9_.+@~/-]+")
 _OURS = "poolsmith"
 _OF_THE_ACTION = "GITHUB_ACTION_PATH/"
 """How the steps of an action name its own files; `${...}` and expressions end in a brace, and leave a slash."""

@@ -14,6 +14,7 @@ from poolsmith.core.diagnostics.codes import outside as codes
 from poolsmith.core.diagnostics.codes.gpu_use import GPU_CLUSTER_CHANGE
 from poolsmith.core.diagnostics.codes.outside import SWITCHED_OFF
 from poolsmith.core.diagnostics.message_text import listed
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.fleet.profiles.cluster import StackKind
 from poolsmith.fleet.profiles.fleet import RINGS_FILE
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 _FEW = 4
 _NAMESPACE, _POOL_LABEL, _VERSION = "/spec/stack/namespace", "/spec/poolLabel", "/spec/kubernetes/version"
-_QUOTED = re.compile(r"""(["'])((?:(?!\1).){1,300})\1|([A-Za-z0-9][A-Za-z0-9./_-]{0,300})""")
+_QUOTED = pattern(r"""(["'])((?:(?!\1).){1,300})\1|([A-Za-z0-9][A-Za-z0-9./_-]{0,300})""")
 
 
 class Shipped(NamedTuple):

@@ -7,7 +7,6 @@ setting until somebody has decided what it means.
 from __future__ import annotations
 
 import json
-import re
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from poolsmith.change.review.free_names import (
     is_free,
     is_free_variable,
 )
+from poolsmith.core.pattern import pattern as compiled_later
 from poolsmith.core.sources.pod_template import mapping, pod_template_of
 from poolsmith.guard.ledger.grants.grant import repository_of
 
@@ -97,7 +97,7 @@ KIND_FIELDS: dict[str, tuple[str, ...]] = {
 JUDGED_BY_OPERANDS = frozenset(("ClusterPolicy", "NVIDIADriver", "GPUCluster"))
 """What the operator makes of them is looked at, and whether there are more of them."""
 
-_CONTROL_PLANE = re.compile(
+_CONTROL_PLANE = compiled_later(
     r"node-role\.kubernetes\.io/(master|control-?plane|controlplane|etcd|infra)|node\.cloudprovider\.kubernetes\.io/.*"
     r"|CriticalAddonsOnly"
 )
@@ -170,7 +170,7 @@ def probe_counts(plain: str) -> bool:
 
 Path = tuple[str, ...]
 
-_ARGUMENT_NAME = re.compile(r"--?[A-Za-z]")
+_ARGUMENT_NAME = compiled_later(r"--?[A-Za-z]")
 _CONTAINERS = frozenset(("initContainers", "containers", "ephemeralContainers"))
 _WHOLE = frozenset(("command", "nodeAffinity", "rules"))
 """Lists and blocks whose parts mean nothing by themselves."""

@@ -15,6 +15,7 @@ from poolsmith.change.review.policy_reads import newly_read
 from poolsmith.change.review.widened_grants import Widening
 from poolsmith.core.diagnostics import Diagnostic, whole_file
 from poolsmith.core.diagnostics.message_text import cut, printable, shorten
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.shape.documents import load_kind_document
 from poolsmith.core.sources.pod_template import mapping
@@ -107,8 +108,8 @@ def _resource_covers(wide: str, narrow: str) -> bool:
 
 
 _TEXT = r'"""(?:\\.|[^\\])*?"""|\'\'\'(?:\\.|[^\\])*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''
-_PART = re.compile(rf"(?P<text>{_TEXT})|(?P<blank>(?:\s|//[^\n]*)+)|(?P<other>.)", re.DOTALL)
-_RAW = re.compile(r"[rR][bB]?[\"']|[bB][rR][\"']")
+_PART = pattern(rf"(?P<text>{_TEXT})|(?P<blank>(?:\s|//[^\n]*)+)|(?P<other>.)", re.DOTALL)
+_RAW = pattern(r"[rR][bB]?[\"']|[bB][rR][\"']")
 
 
 def same_expression(one: str, other: str) -> bool:

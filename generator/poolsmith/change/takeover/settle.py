@@ -6,10 +6,10 @@ and compared with what is installed.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.change.takeover.effective import differing, effective, leaves, tree_of
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import MISSING, overlap, split, value_at
 from poolsmith.fleet.plan.driver.upgrade_policies import policy_fields
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from poolsmith.change.takeover.effective import Path
 
 
-_FULL = re.compile(r"\d{1,4}(\.\d{1,6}){1,3}(-[A-Za-z0-9][A-Za-z0-9._-]{0,40})?")
-_BRANCH = re.compile(r"\d{3,4}")
+_FULL = pattern(r"\d{1,4}(\.\d{1,6}){1,3}(-[A-Za-z0-9][A-Za-z0-9._-]{0,40})?")
+_BRANCH = pattern(r"\d{3,4}")
 
 
 @record(kw_only=False)

@@ -5,7 +5,6 @@ Helm never upgrades what a chart has in `crds/`, and the server drops fields tha
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.change.verify.expected import Bringer, shown
@@ -14,6 +13,7 @@ from poolsmith.change.verify.workloads import Owners, is_image, key_of, tag_of
 from poolsmith.core.diagnostics import Severity, diagnose
 from poolsmith.core.diagnostics.codes.live import OTHER_VERSION
 from poolsmith.core.diagnostics.message_text import counted, listed
+from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import mapping, mappings, pod_template_of, word
 from poolsmith.gpu.catalog.container_toolkit import unfit_toolkit
 from poolsmith.gpu.catalog.live_cluster import read_left_overs
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.live.snapshot import KubernetesObject
 
 
-_MINOR = re.compile(r"v?1\.(\d{1,3})(?:\D|$)")
+_MINOR = pattern(r"v?1\.(\d{1,3})(?:\D|$)")
 _COMPONENT, _DRIVER = "app.kubernetes.io/component", "nvidia-driver"
 _TOOLKIT = "nvidia-container-toolkit-ctr"
 _FEW = 4

@@ -12,17 +12,19 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from poolsmith.core.pattern import pattern as compiled_later
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 
 _SCHEME = "://"
-_AUTHORITY = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,30}://)([^\s/?#\"'`<>\\]*)@")
-_AFTER = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s?#\"'`<>\\]++)(?:([?#])([^\s\"'`<>\\]++))?")
-_WHOLE = re.compile(
+_AUTHORITY = compiled_later(r"([A-Za-z][A-Za-z0-9+.-]{0,30}://)([^\s/?#\"'`<>\\]*)@")
+_AFTER = compiled_later(r"([A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s?#\"'`<>\\]++)(?:([?#])([^\s\"'`<>\\]++))?")
+_WHOLE = compiled_later(
     r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{0,30})://(?P<authority>[^\s/?#]*+)(?P<path>[^\s?#]*+)(?P<rest>\S*+)"
 )
-_VARIABLE = re.compile(r"\$\([A-Za-z_][A-Za-z0-9_.-]*\)|\$\{?[A-Za-z_][A-Za-z0-9_]*\}?")
+_VARIABLE = compiled_later(r"\$\([A-Za-z_][A-Za-z0-9_.-]*\)|\$\{?[A-Za-z_][A-Za-z0-9_]*\}?")
 _SSH = "ssh"
 _USER, _PASSWORD, _QUERY, _FRAGMENT = "a user name", "a password", "a query", "a fragment"
 

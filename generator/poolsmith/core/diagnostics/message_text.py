@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.masking import without_secrets
+from poolsmith.core.pattern import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,9 +15,9 @@ if TYPE_CHECKING:
 _LAST_LATIN_1 = 0xFF
 _LAST_OF_PLANE_0 = 0xFFFF
 _COMMAND = "::"
-_COMMAND_LINES = re.compile(r"^([ \t]*):(?=:)", re.MULTILINE)
+_COMMAND_LINES = pattern(r"^([ \t]*):(?=:)", re.MULTILINE)
 COMMAND_MARK = "##"
-COMMANDS = re.compile(r"#(?=#(?:\[|vso\[|teamcity\[))")
+COMMANDS = pattern(r"#(?=#(?:\[|vso\[|teamcity\[))")
 """How commands begin that build servers take anywhere in a line."""
 MARK_ESCAPE = r"\\u0023"
 """Read as the same letter in JSON, and in YAML's double quotes."""

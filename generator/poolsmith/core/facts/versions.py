@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.pattern import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_NUMBER = re.compile(r"\d+")
+_NUMBER = pattern(r"\d+")
 _MOST_DIGITS = 18
 """Longer numbers are no versions; all of them count as one number, after all others."""
 

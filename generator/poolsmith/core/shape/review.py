@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-import re
+
+from poolsmith.core.pattern import pattern
 
 DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 PROSE = r"[^\x00-\x08\x0b-\x1f\x7f]{0,1000}"
@@ -30,7 +31,7 @@ _PLACEHOLDERS = frozenset(
         "xxx",
     )
 )
-_NOISE = re.compile(r"[\s.:!<>\[\](){}_*#\"'`]+")
+_NOISE = pattern(r"[\s.:!<>\[\](){}_*#\"'`]+")
 
 
 def is_placeholder(text: str) -> bool:

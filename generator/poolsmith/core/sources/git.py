@@ -8,13 +8,13 @@ file that was written while or after the index was (a racy entry) is not trusted
 from __future__ import annotations
 
 import os
-import re
 import stat
 import subprocess
 from typing import TYPE_CHECKING, NoReturn
 
 from poolsmith.core.diagnostics import UsageError
 from poolsmith.core.diagnostics.message_text import printable, shorten
+from poolsmith.core.pattern import bytes_pattern
 from poolsmith.core.record import record
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def _problem(said: str) -> str:
     return next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[-1])
 
 
-_ENTRY = re.compile(
+_ENTRY = bytes_pattern(
     rb"(?P<mode>100[0-7]{3}) (?P<blob>[0-9a-f]+) 0\t(?P<path>[^\0]+)\0\s+ctime: (?P<cs>\d+):(?P<cn>\d+)"
     rb"\s+mtime: (?P<ms>\d+):(?P<mn>\d+)\s+dev: \d+\s+ino: (?P<ino>\d+)\s+uid: \d+\s+gid: \d+\s+size: (?P<size>\d+)"
     rb"\s+flags: (?P<flags>[0-9a-f]+)\n"

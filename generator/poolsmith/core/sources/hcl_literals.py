@@ -11,6 +11,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.diagnostic import Position
+from poolsmith.core.pattern import pattern as compiled_later
 from poolsmith.core.sources.hcl_file import COMPUTED, HclBlock, HclFile, HclProblemError, HclSource
 from poolsmith.core.sources.pointer import join
 
@@ -19,11 +20,11 @@ if TYPE_CHECKING:
 
 
 _MOST_DEPTH = 60
-_WORD = re.compile(r"[A-Za-z_][\w-]*")
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
-_SPACE = re.compile(r"(?:[ \t\r]++|#[^\n]*+|//[^\n]*+|/\*.*?\*/)++", re.DOTALL)
-_SPACE_AND_LINES = re.compile(r"(?:[ \t\r\n]++|#[^\n]*+|//[^\n]*+|/\*.*?\*/)++", re.DOTALL)
-_HEREDOC = re.compile(r"<<(?P<flush>-?)(?P<end>[A-Za-z_][\w-]*)[ \t]*\r?\n")
+_WORD = compiled_later(r"[A-Za-z_][\w-]*")
+_NUMBER = compiled_later(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_SPACE = compiled_later(r"(?:[ \t\r]++|#[^\n]*+|//[^\n]*+|/\*.*?\*/)++", re.DOTALL)
+_SPACE_AND_LINES = compiled_later(r"(?:[ \t\r\n]++|#[^\n]*+|//[^\n]*+|/\*.*?\*/)++", re.DOTALL)
+_HEREDOC = compiled_later(r"<<(?P<flush>-?)(?P<end>[A-Za-z_][\w-]*)[ \t]*\r?\n")
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _ENCODERS = ("yamlencode", "jsonencode", "tomap", "tolist", "tostring", "tonumber", "tobool", "toset")

@@ -14,6 +14,7 @@ import yaml
 
 from poolsmith.core.diagnostics.diagnostic import Position
 from poolsmith.core.diagnostics.message_text import cut, printable
+from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.scalars import FALSE_WORDS, TRUE_WORDS, NotJsonError, resolve_plain
 from poolsmith.core.sources.yaml_reader import NodeParser, YamlProblem
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 MAX_PROBLEMS = 20
 REASON = "ambiguous-yaml"
 _LONGEST = 40
-_BREAK = re.compile("\r(?!\n)|[\x85\u2028\u2029\ufeff]")
+_BREAK = pattern("\r(?!\n)|[\x85\u2028\u2029\ufeff]")
 _BREAKS = {
     "\r": ("a carriage return without a line feed ends a line for some readers only", "end lines with a line feed"),
     "\x85": ("U+0085 ends a line for some readers only", "take it out"),
@@ -32,8 +33,8 @@ _BREAKS = {
 }
 _OTHER_BREAK = ("U+{:04X} ends a line for some readers only", "write it as `\\u{:04X}` in double quotes")
 _SPELT_OUT = frozenset(("true", "True", "TRUE", "false", "False", "FALSE"))
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,18})(?:\.[0-9]{1,18})?(?:[eE][-+]?[0-9]{1,3})?", re.ASCII)
-_LIKE_A_NUMBER = re.compile(
+_NUMBER = pattern(r"-?(?:0|[1-9][0-9]{0,18})(?:\.[0-9]{1,18})?(?:[eE][-+]?[0-9]{1,3})?", re.ASCII)
+_LIKE_A_NUMBER = pattern(
     r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt \t].*)?"  # a day, or a moment
     r"|[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?"  # YAML 1.1: of base 60
     r"|[-+]?[0-9][0-9_]*(?:\.[0-9_]*)?(?:[eE][-+]?[0-9_]+)?"  # out of range, or with places parted
@@ -41,10 +42,10 @@ _LIKE_A_NUMBER = re.compile(
     re.ASCII | re.DOTALL,
 )
 _INT64 = range(-(2**63), 2**63)
-_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
-_LOST = re.compile("[\x7f-\x9f\ufffe\uffff]")
+_ESCAPE = pattern(r"\\(.)", re.DOTALL)
+_LOST = pattern("[\x7f-\x9f\ufffe\uffff]")
 _BLOCKS = frozenset("|>")
-_NEWLINE_MORE = re.compile(r"\n[ \t]")
+_NEWLINE_MORE = pattern(r"\n[ \t]")
 _NEWLINES_DO_NOTHING = frozenset(("expression", "messageExpression", "valueExpression", "description"))
 """CEL, and prose: kustomize puts a further line break before lines of a folded text (`>`) that are indented."""
 _PROSE_BELOW = "annotations"

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from poolsmith.core.diagnostics.message_text import shorten
+from poolsmith.core.pattern import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
-_INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
+_INDEX = pattern(r"0|[1-9][0-9]{0,8}")
 
 
 def join(pointer: str, *steps: str | int) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from yaml.nodes import MappingNode, ScalarNode
 
+from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pointer import parent, reach, split
 from poolsmith.core.sources.yaml_reader import YamlProblem, compose, mapping_key, read_documents
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from yaml import Mark
     from yaml.nodes import Node
 
-_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9._-]*|\d+\.\d+\.\d[A-Za-z0-9._-]*")
+_PLAIN = pattern(r"[A-Za-z][A-Za-z0-9._-]*|\d+\.\d+\.\d[A-Za-z0-9._-]*")
 """Values that YAML takes for text without quotes."""
 
 
@@ -115,7 +116,7 @@ def _offset(text: str, mark: Mark) -> int:
     return start + int(mark.column)
 
 
-_LINE_END = re.compile("\r\n|[\r\n\x85\u2028\u2029]")
+_LINE_END = pattern("\r\n|[\r\n\x85\u2028\u2029]")
 
 
 def _checked(old: str, new: str, pointer: str, value: str | None) -> str:

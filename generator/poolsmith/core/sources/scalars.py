@@ -8,8 +8,13 @@ strings, and integral floats become integers. Source: sigs.k8s.io/yaml v1.4.0, r
 from __future__ import annotations
 
 import math
-import re
 from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from poolsmith.core.pattern import pattern
+
+if TYPE_CHECKING:
+    import re
 
 TRUE_WORDS = frozenset(("y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"))
 FALSE_WORDS = frozenset(("n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"))
@@ -18,12 +23,12 @@ _NOT_FINITE = frozenset(
     word for base in (".inf", ".Inf", ".INF") for word in (base, "+" + base, "-" + base)
 ) | frozenset((".nan", ".NaN", ".NAN"))
 
-_GO_INTEGER = re.compile(
+_GO_INTEGER = pattern(
     r"(?P<sign>[-+]?)(?:0[xX](?P<hex>[0-9a-fA-F]+)|0[bB](?P<bin>[01]+)|0[oO]?(?P<oct>[0-7]+)|(?P<dec>0|[1-9][0-9]*))\Z"
 )
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
-_DOT_FLOAT = re.compile(r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?\Z")
-_SIGNED_BINARY = re.compile(r"(?:0b(?P<signed>[-+]?[01]+)|-0b(?P<negative>[01]+))\Z")
+_FLOAT = pattern(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
+_DOT_FLOAT = pattern(r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?\Z")
+_SIGNED_BINARY = pattern(r"(?:0b(?P<signed>[-+]?[01]+)|-0b(?P<negative>[01]+))\Z")
 _INT64_MIN, _INT64_MAX, _UINT64_MAX = -(2**63), 2**63 - 1, 2**64 - 1
 _INTEGER_DIGITS = 70  # 2**64 in binary, with a sign and a prefix
 _JSON_EXPONENT_FROM = 1e21  # encoding/json prints integral floats below this as integers

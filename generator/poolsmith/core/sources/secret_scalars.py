@@ -25,12 +25,13 @@ from poolsmith.core.diagnostics.masking import (
     shaped_parts,
 )
 from poolsmith.core.diagnostics.message_text import printable
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-_WORTH_A_LOOK = re.compile(
+_WORTH_A_LOOK = pattern(
     r"passw|passphrase|pwd|secret|token|key|cred|docker|auth|licen[cs]e|nvapi-|gh[pousr]_|github_|glpat|IA[A-Z0-9]{16}"
     r"|eyJ|@|xox|hf_|dckr_|npm_|pypi-|hvs\.|bearer|basic|ENC\[|[?&;][\w-]+=",
     re.IGNORECASE,
@@ -38,18 +39,18 @@ _WORTH_A_LOOK = re.compile(
 _SHORTEST = 6
 _SHORTEST_ALONE = 4
 _HELD = ("data", "stringData")
-_BLOCK = re.compile(r"(?P<indent>\s*)(?:- )*[\"']?(?P<key>[\w./-]+)[\"']?:(?:\s+(?P<text>\S.*))?$")
-_NAMED = re.compile(r"\s*(?:- )?[\"']?name[\"']?:\s*[\"']?(?P<name>[\w.-]+)")
-_SECRET_KIND = re.compile(
+_BLOCK = pattern(r"(?P<indent>\s*)(?:- )*[\"']?(?P<key>[\w./-]+)[\"']?:(?:\s+(?P<text>\S.*))?$")
+_NAMED = pattern(r"\s*(?:- )?[\"']?name[\"']?:\s*[\"']?(?P<name>[\w.-]+)")
+_SECRET_KIND = pattern(
     r"^[^\S\n]*+(?:- )?[\"']?kind[\"']?:\s*+[\"']?Secret[\"']?[^\S\n]*+(?:,[^\S\n]*+)?$", re.MULTILINE
 )
-_ON_A_LINE = re.compile(
+_ON_A_LINE = pattern(
     r"[\"']?name[\"']?:\s{0,20}[\"']?(?P<name>[\w.-]{1,200}+)[\"']?\s{0,20}+,.{0,200}?[\"']?value[\"']?:\s{0,20}(?=\S)"
 )
-_QUOTED = re.compile(r'[:\[,]\s{0,9}"([^"]{1,4000})"(?!\s*:)')
-_WORD = re.compile(r"[^\s{}\[\],:\"']{4,}")
+_QUOTED = pattern(r'[:\[,]\s{0,9}"([^"]{1,4000})"(?!\s*:)')
+_WORD = pattern(r"[^\s{}\[\],:\"']{4,}")
 _KEY_ENDS = "-----END"
-_KEY_BEGINS = re.compile(r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY")
+_KEY_BEGINS = pattern(r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY")
 
 
 @record(kw_only=False)

@@ -18,6 +18,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from poolsmith.core.diagnostics.diagnostic import Position
 from poolsmith.core.diagnostics.message_text import cut, one_line
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.scalars import NotJsonError, Scalar, key_text, resolve_plain
 from poolsmith.core.sources.yaml_events import deserves_counting, first_excess, most_nodes
@@ -41,9 +42,9 @@ _LONGEST_KEY = 60
 _LONGEST_MESSAGE = 160
 _CORE = "tag:yaml.org,2002:"
 _STRING, _BINARY = _CORE + "str", _CORE + "binary"
-_CONFLICT = re.compile(r"^(?:<{7}|={7}|>{7}|\|{7})(?:[ \t].*)?\r?$", re.MULTILINE)
+_CONFLICT = pattern(r"^(?:<{7}|={7}|>{7}|\|{7})(?:[ \t].*)?\r?$", re.MULTILINE)
 _MARKERS = ("<<<<<<<", "|||||||", "=======", ">>>>>>>")
-_TEXT_AFTER_MARKER = re.compile(r"^---(?:[ \t]+(?=[^\s#])|(?=\S))(?P<text>.*)$", re.MULTILINE)
+_TEXT_AFTER_MARKER = pattern(r"^---(?:[ \t]+(?=[^\s#])|(?=\S))(?P<text>.*)$", re.MULTILINE)
 
 
 @record(frozen=False, slots=False, eq=False)

@@ -12,23 +12,24 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.message_text import escaped
+from poolsmith.core.pattern import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from poolsmith.core.sources.yaml_reader import YamlValue
 
-_PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./+=@,()-]*(?:[: ]+[A-Za-z0-9_./+=@,()-]+)*\Z")
+_PLAIN = pattern(r"[A-Za-z_/][A-Za-z0-9_./+=@,()-]*(?:[: ]+[A-Za-z0-9_./+=@,()-]+)*\Z")
 _RESERVED = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null", "none", "nan", "inf", "infinity"))
 _COMMAND_MARK = r"#(?=#(?:\[|vso\[|teamcity\[))"
-_NEEDS_ESCAPE = re.compile(
+_NEEDS_ESCAPE = pattern(
     r'["\\\x00-\x1f\x7f-\x9f\xad\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff\u061c\u200b-\u200f\u202a-\u202e\u2066-\u2069]'
     rf"|{_COMMAND_MARK}"
 )
 _LONGEST_SIMPLE_KEY = 1000  # YAML readers look for the colon in the next 1024 characters only
 _NAMED_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
-_FITS_BLOCK = re.compile(r"[^\n\t \x00-\x1f\x7f-\x9f\xad\u2028\u2029\ufeff]")
-_BREAKS_BLOCK = re.compile(
+_FITS_BLOCK = pattern(r"[^\n\t \x00-\x1f\x7f-\x9f\xad\u2028\u2029\ufeff]")
+_BREAKS_BLOCK = pattern(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u2028\u2029\ufeff\ufffe\uffff\u061c\u200b-\u200f\u202a-\u202e\u2066-\u2069]"
     rf"|[ \t]\n|[ \t]\Z|^[ \t]*::|{_COMMAND_MARK}",
     re.MULTILINE,

@@ -12,7 +12,6 @@ nodelabeling_controller.go, removeAllGPUStateLabels
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from poolsmith.core.diagnostics.codes import compatibility as codes
 from poolsmith.core.diagnostics.codes import shape
 from poolsmith.core.diagnostics.codes.node_software import OPT_OUT_NOT_KEPT
 from poolsmith.core.diagnostics.message_text import listed
+from poolsmith.core.pattern import pattern
 from poolsmith.core.shape.field import FULL_LABEL_VALUE, matches
 from poolsmith.fleet.plan.facts import map_pools
 from poolsmith.fleet.plan.plan import NFD, PROVISIONER, ClusterPlan, LabelSetting, PoolPlan
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 MAX_NODE_NAMES = 5_000
-_RANGE = re.compile(r"(?P<prefix>[^\[]+)\[(?P<low>\d+)-(?P<high>\d+)\](?P<suffix>.*)\Z")
+_RANGE = pattern(r"(?P<prefix>[^\[]+)\[(?P<low>\d+)-(?P<high>\d+)\](?P<suffix>.*)\Z")
 _LONGEST_NUMBER = 18
 """No node has a longer one in its name; as a name, brackets and all, it is refused."""
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Diagnostic, diagnose
 from poolsmith.core.diagnostics.codes.shape import RING_AHEAD
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.gpu.drivers.driver_image import branch_of, is_full
 
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
     from poolsmith.fleet.profiles.load_cluster import LoadedCluster, LoadedPool
     from poolsmith.fleet.profiles.rings_and_teams import RingOrderSpec
 
-_NUMBER = re.compile(r"\d{1,9}", re.ASCII)
-_RELEASE = re.compile(r"v?\d{1,9}(\.\d{1,9}){1,3}", re.ASCII)
-_VERSION = re.compile(r"\d{1,9}([.-]\d{1,9}){0,5}", re.ASCII)
+_NUMBER = pattern(r"\d{1,9}", re.ASCII)
+_RELEASE = pattern(r"v?\d{1,9}(\.\d{1,9}){1,3}", re.ASCII)
+_VERSION = pattern(r"\d{1,9}([.-]\d{1,9}){0,5}", re.ASCII)
 
 
 @record(kw_only=False)

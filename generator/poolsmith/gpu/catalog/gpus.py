@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import Any
 
 from poolsmith.core.diagnostics.message_text import nearest
 from poolsmith.core.facts import store
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 
-_BRACKETS = re.compile(r"\[(?P<name>[^\[\]]++)\]")
-_MODEL = re.compile(r"[a-z]{1,2}\d{1,4}[a-z]?")
+_BRACKETS = pattern(r"\[(?P<name>[^\[\]]++)\]")
+_MODEL = pattern(r"[a-z]{1,2}\d{1,4}[a-z]?")
 """As L4, A10G, H200 and GH200 are written; what forms and memories are called (SXM5, HBM3e) is longer."""
-_SEPARATORS = re.compile(r"[\s_()/-]+")
-_VERSION = re.compile(r"\d{3}(\.\d+){1,2}")
+_SEPARATORS = pattern(r"[\s_()/-]+")
+_VERSION = pattern(r"\d{3}(\.\d+){1,2}")
 _PREFIXES = ("nvidia", "tesla", "quadro")
 
 

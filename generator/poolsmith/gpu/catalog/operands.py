@@ -7,18 +7,18 @@ a node for files in one folder, which validations write. An NVIDIADriver's entry
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import Any
 
 from poolsmith.core.facts import store
 from poolsmith.core.facts.packs import remembered
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import copied
 from poolsmith.gpu.catalog.releases import behaviour_at
 
 _FILE = "scripts.yaml"
-_MARKER = re.compile(r"<script ([0-9]{1,9}) chars>")
+_MARKER = pattern(r"<script ([0-9]{1,9}) chars>")
 
 
 def with_scripts(node: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.pattern import bytes_pattern, pattern
 from poolsmith.core.sources.pod_template import WORKLOAD_KINDS, containers_of, mapping, pod_template_of, word
 from poolsmith.core.sources.pointer import value_at
 
@@ -46,13 +47,13 @@ CHARTS = frozenset(
         "mig-manager",
     )
 )
-_WORDS = re.compile(
+_WORDS = bytes_pattern(
     rb"nvidia|gpu[-_]operator|gpu-feature-discovery|node-feature-discovery|nfd[-_]|nfd\.|dcgm|mellanox|mig[-.]parted"
     rb"|device-plugin|kata-deploy|kata-qemu|confidential-?containers|network-operator|feature\.node\.kubernetes\.io",
     re.IGNORECASE,
 )
-_IMAGES = re.compile(r"nvidia|nvcr\.io|node-feature-discovery|dcgm|mellanox|kata-deploy")
-_NAMES = re.compile(
+_IMAGES = pattern(r"nvidia|nvcr\.io|node-feature-discovery|dcgm|mellanox|kata-deploy")
+_NAMES = pattern(
     r"(?:^|[-_.])(?:gpu-operator|nvidia|nfd|node-feature-discovery|dcgm|dcgm-exporter|network-operator|kata|coco"
     r"|mig|device-plugin|time-slicing)(?:$|[-_.])"
 )

@@ -6,21 +6,21 @@ number that is not told stands for any. Releases before 1.0 are not among those 
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from poolsmith.core.facts.versions import line_of
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_EXACT = re.compile(r"=?\s*v?\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?")
+_EXACT = pattern(r"=?\s*v?\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?")
 _PART = r"v?(?:\d{1,9}|[xX*])(?:\.(?:\d{1,9}|[xX*])){0,2}"
-_BOUND = re.compile(
+_BOUND = pattern(
     rf"\s*+(?:,\s*+)?(?P<sign>=>|>=|=<|<=|!=|~>|[=<>^~])?\s*+(?P<version>{_PART})(?:-[0-9A-Za-z.-]++)?\s*+(?:,\s*+)?"
 )
-_HYPHEN = re.compile(rf"\s*(?P<low>{_PART})\s+-\s+(?P<high>{_PART})\s*")
+_HYPHEN = pattern(rf"\s*(?P<low>{_PART})\s+-\s+(?P<high>{_PART})\s*")
 _LONGEST = 200
 _Key = tuple[int, int, int]
 _END = 10**9

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import Any
 
 from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import at_least, version_key
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 
-_TYPE = re.compile(r"(?P<gpu>.+?)-(?:(?P<slices>\d+)-)?(?P<size>\d+)(?P<series>[A-Z]+)\Z")
+_TYPE = pattern(r"(?P<gpu>.+?)-(?:(?P<slices>\d+)-)?(?P<size>\d+)(?P<series>[A-Z]+)\Z")
 
 
 @record

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from poolsmith.core.pattern import pattern
 from poolsmith.gpu.catalog.releases import behaviour_at
 
 if TYPE_CHECKING:
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
     from poolsmith.gpu.catalog.releases import Release
 
 
-_BRANCH = re.compile(r"\d{3}", re.ASCII)
-_ANY = re.compile(r"\d{3}(\.\d+){0,3}", re.ASCII)
-_FULL = re.compile(r"\d{3}\.\d+(\.\d+)?", re.ASCII)
+_BRANCH = pattern(r"\d{3}", re.ASCII)
+_ANY = pattern(r"\d{3}(\.\d+){0,3}", re.ASCII)
+_FULL = pattern(r"\d{3}\.\d+(\.\d+)?", re.ASCII)
 
 
 def is_branch(version: str) -> bool:
@@ -50,7 +51,7 @@ DIGEST = "sha256:"
 _SHOWN = 40
 _LONGEST_NUMBER = 18
 """More digits are out of the range of the operator's numbers: it stops there as well."""
-_NUMBER = re.compile(r"[+-]?\d+", re.ASCII)
+_NUMBER = pattern(r"[+-]?\d+", re.ASCII)
 
 
 class UnreadableVersionError(ValueError):
@@ -98,7 +99,7 @@ def built_for(image: str, os_tag: str, kernel: str | None = None) -> str:
     return named if DIGEST in named else f"{named}-{os_tag}"
 
 
-_KERNEL = re.compile(r"(?P<minor>\d+\.\d+)\.\d+-\d+-(?P<flavour>[a-z][a-z0-9-]*)\Z")
+_KERNEL = pattern(r"(?P<minor>\d+\.\d+)\.\d+-\d+-(?P<flavour>[a-z][a-z0-9-]*)\Z")
 
 
 def has_containers(system: OperatingSystemEntry | None) -> bool | None:

@@ -13,6 +13,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.facts.versions import is_older, version_key
+from poolsmith.core.pattern import pattern
 from poolsmith.gpu.catalog.releases import behaviour_at
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def is_coherent(gpu: GpuEntry, version: str, images: DriverImages) -> bool:
 BESIDE_COMPILED = {"gds": "GPUDirect Storage", "gdrcopy": "GDRCopy"}
 """By the field: the operator refuses them beside a precompiled driver."""
 _IDENTIFIER = r"(?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)"
-_VERSION = re.compile(
+_VERSION = pattern(
     r"v(0|[1-9]\d*)(?:\.(0|[1-9]\d*)(?:\.(0|[1-9]\d*)"
     rf"(-{_IDENTIFIER}(?:\.{_IDENTIFIER})*)?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?)?)?",
     re.ASCII,

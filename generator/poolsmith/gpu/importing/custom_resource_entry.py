@@ -7,12 +7,12 @@ the field that makes it appear.
 
 from __future__ import annotations
 
-import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import PoolsmithError
 from poolsmith.core.facts.versions import covers
+from poolsmith.core.pattern import pattern
 from poolsmith.gpu.catalog.operands import DRIVER_DIGEST
 from poolsmith.gpu.catalog.releases import behaviour_of
 from poolsmith.gpu.importing.object_entry import (
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-_DEVICE_CLASS = re.compile(
+_DEVICE_CLASS = pattern(
     r"device\.driver == '(?P<driver>[^']+)' && device\.attributes\['(?P=driver)'\]\.type == '(?P<type>\w+)'"
     r"(?: && device\.attributes\['(?P=driver)'\]\.id == (?P<id>\d+))?"
 )
-_USER = re.compile(r'request\.userInfo\.username == "system:serviceaccount:(?P<namespace>[^:]+):(?P<name>[^"]+)"')
+_USER = pattern(r'request\.userInfo\.username == "system:serviceaccount:(?P<namespace>[^:]+):(?P<name>[^"]+)"')
 _WORKLOADS = ("DaemonSet", "Deployment")
 _MATCHED = ("apiGroups", "apiVersions", "operations", "resources")
 

@@ -9,24 +9,25 @@ from __future__ import annotations
 import re
 from dataclasses import field
 
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 
-_ACTION = re.compile(r"\{\{-?\s*+(.*?)-?\}\}", re.DOTALL)
+_ACTION = pattern(r"\{\{-?\s*+(.*?)-?\}\}", re.DOTALL)
 _ACTION_ENDS = "}}"
-_VALUE = re.compile(r"\$?\.Values((?:\.[A-Za-z_][\w-]*)+)")
-_PASSED = re.compile(r"(?:include|template)\s+\"([^\"]+)\"\s++(?:\(\s*+)?\$?\.Values(?:\s|\)|$)")
+_VALUE = pattern(r"\$?\.Values((?:\.[A-Za-z_][\w-]*)+)")
+_PASSED = pattern(r"(?:include|template)\s+\"([^\"]+)\"\s++(?:\(\s*+)?\$?\.Values(?:\s|\)|$)")
 """A template of the chart that gets the values as its dot."""
-_BY_VARIABLE = re.compile(r"index\s+\S*\.Values((?:\.[A-Za-z_][\w-]*)+)\s+\$\w")
-_ASSIGNED = re.compile(r"\$(\w+)\s*:=\s*\(?\S*\.Values((?:\.[A-Za-z_][\w-]*)+)(?:\s*\|\s*default\s+dict\s*\)?)?$")
-_OF_VARIABLE = re.compile(r"\$(\w+)((?:\.[A-Za-z_][\w-]*)+)")
-_OR_EMPTY = re.compile(r"\(([^\s(]*\.Values(?:\.[A-Za-z_][\w-]*)+)\s*\|\s*default\s+dict\)")
-_DEFINE = re.compile(r"define\s+\"([^\"]+)\"")
-_INDEX = re.compile(r"index\s+\$?\.Values((?:\s+\"[^\"]+\")+)")
-_RELATIVE = re.compile(r"(?<![\w$)\".])\.([A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*)")
-_KEY = re.compile(r"^(?P<indent>\s*)(?P<key>[A-Za-z_][\w./-]*):(?P<rest>\s.*|)$")
-_KIND = re.compile(r"^kind:\s*(?P<kind>[A-Za-z]+)\s*$")
+_BY_VARIABLE = pattern(r"index\s+\S*\.Values((?:\.[A-Za-z_][\w-]*)+)\s+\$\w")
+_ASSIGNED = pattern(r"\$(\w+)\s*:=\s*\(?\S*\.Values((?:\.[A-Za-z_][\w-]*)+)(?:\s*\|\s*default\s+dict\s*\)?)?$")
+_OF_VARIABLE = pattern(r"\$(\w+)((?:\.[A-Za-z_][\w-]*)+)")
+_OR_EMPTY = pattern(r"\(([^\s(]*\.Values(?:\.[A-Za-z_][\w-]*)+)\s*\|\s*default\s+dict\)")
+_DEFINE = pattern(r"define\s+\"([^\"]+)\"")
+_INDEX = pattern(r"index\s+\$?\.Values((?:\s+\"[^\"]+\")+)")
+_RELATIVE = pattern(r"(?<![\w$)\".])\.([A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*)")
+_KEY = pattern(r"^(?P<indent>\s*)(?P<key>[A-Za-z_][\w./-]*):(?P<rest>\s.*|)$")
+_KIND = pattern(r"^kind:\s*(?P<kind>[A-Za-z]+)\s*$")
 _COMMENT_BEGINS, _COMMENT_ENDS = re.compile(r"\{\{-?\s*+/\*"), re.compile(r"\*/\s*+-?\}\}")
-_NOT_NULL = re.compile(r"^if\s+ne\s+\S+\s+nil$")
+_NOT_NULL = pattern(r"^if\s+ne\s+\S+\s+nil$")
 """Asks only whether there is a value: false and what is empty are written too."""
 _BUILT_IN = frozenset(("Values", "Release", "Chart", "Capabilities", "Template", "Files", "Subcharts"))
 _LONGEST_LINE = 4_000

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.core.sources.pointer import join
@@ -27,7 +27,7 @@ Taint = tuple[str, str, str]
 _TAINTS = "/spec/taints"
 _LONGEST = 253
 """No label, taint or version of Kubernetes is longer."""
-_GPU_RESOURCES = re.compile(
+_GPU_RESOURCES = pattern(
     r"nvidia\.com/(?:gpu(?:\.shared)?|mig-[\w.-]+|pgpu|cc_gpu|NVIDIA_[A-Za-z0-9]{1,20}-\d{1,3}[QCAB])"
 )
 """Whole and shared GPUs, slices, the aliases of the plugins for machines, types of vGPUs. Source:

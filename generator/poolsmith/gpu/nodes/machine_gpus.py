@@ -6,9 +6,9 @@ GKE Standard node pools"; Cluster Autoscaler, annotations of Cluster API.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import join, reach
 from poolsmith.gpu.catalog.platforms import distributions
@@ -36,7 +36,7 @@ _MACHINE_FIELDS = (
     "spec/vmSize",
     "spec/nodeConfig/machineType",
 )
-_NUMBER = re.compile(r"[0-9]{1,6}")
+_NUMBER = pattern(r"[0-9]{1,6}")
 _ACCELERATORS = "spec/nodeConfig/guestAccelerator"
 ACCELERATOR = "cloud.google.com/gke-accelerator"
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.diagnostics.message_text import kind_of, shorten
 from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import is_older
+from poolsmith.core.pattern import pattern as compiled_later
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import MISSING
 
@@ -22,11 +23,11 @@ if TYPE_CHECKING:
 
 
 SHARING = ("timeSlicing", "mps")
-_NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-_DURATION = re.compile(r"[-+]?(0|((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)", re.ASCII)
+_NAME = compiled_later(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_DURATION = compiled_later(r"[-+]?(0|((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)", re.ASCII)
 _UUID = r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
-_DEVICE = re.compile(rf"\d+|\d+:\d+|GPU-{_UUID}|MIG-{_UUID}|MIG-GPU-{_UUID}/\d+/\d+", re.ASCII)
-_PLUGIN = re.compile(r"v\d+\.\d+\.\d+", re.ASCII)
+_DEVICE = compiled_later(rf"\d+|\d+:\d+|GPU-{_UUID}|MIG-{_UUID}|MIG-GPU-{_UUID}/\d+/\d+", re.ASCII)
+_PLUGIN = compiled_later(r"v\d+\.\d+\.\d+", re.ASCII)
 _LARGEST_INT = 1 << 63
 
 

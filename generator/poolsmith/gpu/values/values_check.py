@@ -19,6 +19,7 @@ from poolsmith.core.diagnostics.diagnostic import Span
 from poolsmith.core.diagnostics.message_text import did_you_mean
 from poolsmith.core.diagnostics.outcome import Outcome, Skipped
 from poolsmith.core.diagnostics.rule_engine import Finding, Found
+from poolsmith.core.pattern import pattern as compiled_later
 from poolsmith.core.record import record
 from poolsmith.core.sources.inner_text import InnerText
 from poolsmith.core.sources.pointer import join, overlap
@@ -213,8 +214,10 @@ def _not_rendered(
 
 
 _REST = r"(?:(?!gpu-operator)[^\n])*?"
-_COMMAND = re.compile(rf"gpu-operator{_REST}(?:\\\n{_REST}){{0,12}}--version[ =]+[\"']?(?P<version>v?\d+\.\d+\.\d+)\b")
-_HELMFILE = re.compile(
+_COMMAND = compiled_later(
+    rf"gpu-operator{_REST}(?:\\\n{_REST}){{0,12}}--version[ =]+[\"']?(?P<version>v?\d+\.\d+\.\d+)\b"
+)
+_HELMFILE = compiled_later(
     r"^[ \t]*(?:- )?chart:[ \t]*[\"']?[\w./-]*\bgpu-operator[\"']?[ \t]*\n(?:[ \t]+[^\n]*\n){0,4}?"
     r"[ \t]+version:[ \t]*[\"']?(?P<version>v?\d+\.\d+\.\d+)\b",
     re.MULTILINE,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word, words
 from poolsmith.gpu.catalog.chart_workloads import is_label_by_pods
@@ -23,7 +24,7 @@ _SAME_ON_EACH_NODE = {"kubernetes.io/os": "linux", "beta.kubernetes.io/os": "lin
 _SET_BY_THE_KUBELET = frozenset(("kubernetes.io/arch", "beta.kubernetes.io/arch", "kubernetes.io/hostname"))
 """These too, but with values that nobody knows where the node's labels do not have them."""
 _TIE_TO_NOTHING = _SAME_ON_EACH_NODE.keys() | {"kubernetes.io/arch", "beta.kubernetes.io/arch"}
-_NUMBER = re.compile(r"[+-]?[0-9]{1,19}", re.ASCII)
+_NUMBER = pattern(r"[+-]?[0-9]{1,19}", re.ASCII)
 _KEEPS_AWAY = frozenset(("NoSchedule", "NoExecute"))
 
 

@@ -16,6 +16,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.message_text import did_you_mean
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ NON_RESOURCE = "nonResourceURLs"
 CLUSTER = "cluster"
 _SHARED_TOKENS = 1 << 16
 _LAST_PORT = 65535
-_ESCAPE = re.compile(r"%(.{0,2})", re.DOTALL)
+_ESCAPE = pattern(r"%(.{0,2})", re.DOTALL)
 _SHOWN = 200
 
 privilege_order: Callable[[Privilege], tuple[str, tuple[str, ...]]] = attrgetter("name", "arguments")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
-import re
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from poolsmith.core.diagnostics.codes.policy import EXPIRED_BASELINE, UNUSED_BAS
 from poolsmith.core.diagnostics.diagnostic import WAIVED
 from poolsmith.core.diagnostics.masking import masked
 from poolsmith.core.diagnostics.message_text import counted, one_line, printable, shorten
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.shape.review import day_of, is_placeholder
 from poolsmith.guard.policies.baseline_file import BaselineEntry
@@ -34,7 +34,7 @@ NO_REASON = "was there when the baseline was written; nobody has looked at it ye
 _LONGEST_FINDING = 200
 _NEVER = ("PSM1", "PSM6", "PSM7")
 """Profiles, policy files and what a change switches off: these have waivers and acceptances of their own."""
-_MOVES = re.compile(
+_MOVES = pattern(
     r"\b(?:lines?|columns?) \d+(?:(?:, | and |-| to )(?:lines? |columns? )?\d+)*"
     r"|(?<=\.yaml):\d+(?::\d+)?\b|(?<=\.yml):\d+(?::\d+)?\b|\b\d[\d,]* days?\b"
 )

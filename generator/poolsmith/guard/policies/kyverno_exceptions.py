@@ -20,6 +20,7 @@ import hashlib
 import re
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import account_of, pod_template_of, word
 from poolsmith.guard.ledger.grants.grant import repository_of
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.pods.pod import Container, Mount
 
 
-_PLAIN = re.compile(r"[A-Za-z0-9._/:@+-]*", re.ASCII)
+_PLAIN = pattern(r"[A-Za-z0-9._/:@+-]*", re.ASCII)
 """What means nothing to JMESPath within quotes, nor to Kyverno, which reads braces and dollars everywhere."""
 
 
@@ -244,7 +245,7 @@ _POD = "request.object.spec"
 _TEMPLATE = "request.object.spec.template.spec"
 _CONTROLLERS = ("DaemonSet", "Deployment", "Job", "StatefulSet")
 _LAST = dt.date.max
-_NAME = re.compile(r"[^a-z0-9]+")
+_NAME = pattern(r"[^a-z0-9]+")
 _LONGEST = 200
 
 

@@ -21,6 +21,7 @@ from poolsmith.core.diagnostics.codes.hygiene import BUILD_REFUSED
 from poolsmith.core.diagnostics.codes.schema import SCHEMA_VIOLATION
 from poolsmith.core.diagnostics.message_text import counted, joined
 from poolsmith.core.diagnostics.outcome import Outcome, Skipped
+from poolsmith.core.pattern import bytes_pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mappings, word
 from poolsmith.core.sources.pointer import join
@@ -301,7 +302,7 @@ def _key(item: Unknown) -> str:
     return f"{item.place.span} {item.what}"
 
 
-_ABOUT_GPUS = re.compile(
+_ABOUT_GPUS = bytes_pattern(
     rb"nvidia|gpu|node-?feature|dcgm|kata|cuda|(?m:^(?:driver|toolkit|operator|mig|cdi|validator|nfd):)",
     re.IGNORECASE,
 )

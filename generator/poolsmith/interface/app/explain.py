@@ -14,6 +14,7 @@ from poolsmith.core.diagnostics.known_rules import known_rules
 from poolsmith.core.diagnostics.masking import masked, masked_tree
 from poolsmith.core.diagnostics.message_text import did_you_mean, joined
 from poolsmith.core.diagnostics.outcome import Outcome
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import split, value_at
 from poolsmith.fleet.plan.origin import FromCatalog, FromProfile
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 
 _FEW_POOLS = 4
-_RULE_CODE = re.compile("psm[0-9]*", re.IGNORECASE)
+_RULE_CODE = pattern("psm[0-9]*", re.IGNORECASE)
 
 
 @record(kw_only=False)

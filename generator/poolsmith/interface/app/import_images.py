@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import Diagnostic, UsageError
 from poolsmith.core.diagnostics.message_text import shorten
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.shape.field import matches
 from poolsmith.core.sources.input_tree import read_text_file
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 _MOST_BYTES = 16 << 20
 _MOST_TAGS = 20_000
-_DRIVER = re.compile(r"\d[\w.]*(-[\w.+]+)*-[a-z]+\d[\d.]*")
+_DRIVER = pattern(r"\d[\w.]*(-[\w.+]+)*-[a-z]+\d[\d.]*")
 """A version or branch, maybe a kernel, and a system. Signatures, charts and `latest` are no drivers."""
 _HEAD = "# yaml-language-server: $schema=_schemas/driver-image-list.schema.json\n"
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-import re
 import zlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -23,6 +22,7 @@ from poolsmith.core.diagnostics.diagnostic import OPEN, Location, Position, Span
 from poolsmith.core.diagnostics.known_rules import known_rules
 from poolsmith.core.diagnostics.masking import masked
 from poolsmith.core.diagnostics.outcome import LEFT_OUT_FOR_ERRORS, Skipped, Unevaluated
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.shape.field import DNS_LABEL, matches
 from poolsmith.core.sources.record_json import RecordError, RecordReader, as_json
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from poolsmith.project.run.project import Project
 
 
-_COUNTED = re.compile(r"[A-Za-z][A-Za-z -]{0,60}")
-_VERSION = re.compile(r"(?:v?\d{1,4}(?:\.\d{1,4}){1,3}(?:-[a-z0-9.]{1,20})?)?")
+_COUNTED = pattern(r"[A-Za-z][A-Za-z -]{0,60}")
+_VERSION = pattern(r"(?:v?\d{1,4}(?:\.\d{1,4}){1,3}(?:-[a-z0-9.]{1,20})?)?")
 
 
 def unfit(result: ClusterResult, review: tuple[Diagnostic, ...], *, is_judged: bool) -> str:
@@ -109,8 +109,8 @@ _MOST_OF_ONE = 8 << 20
 _MOST, _MOST_MORE = 8 << 20, 512 << 10
 """Bytes of the results of a shard: so many, and so many more for each of its clusters."""
 _CHUNK = 1 << 16
-_REVISION = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})?")
-_DAY = re.compile(r"(?:\d{4}-\d\d-\d\d)?")
+_REVISION = pattern(r"(?:[0-9a-f]{40}|[0-9a-f]{64})?")
+_DAY = pattern(r"(?:\d{4}-\d\d-\d\d)?")
 _NAMES: dict[type, frozenset[str]] = {
     ClusterResult: frozenset(("name", "used_bases")),
     Diagnostic: frozenset(("code", "name", "subject")),

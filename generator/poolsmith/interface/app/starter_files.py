@@ -5,11 +5,11 @@ The policies say what happens to pods without a grant, and who owns the folder. 
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from poolsmith.change.review.git_attributes import FOLDED
+from poolsmith.core.pattern import pattern as compiled_later
 from poolsmith.core.record import record
 from poolsmith.gpu.catalog import Catalog
 from poolsmith.guard.policies.enforcement import ENFORCEMENT
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 _COMMIT = "<full commit id>"
-_BLANK = re.compile(r'[:@] ?"?<')
+_BLANK = compiled_later(r'[:@] ?"?<')
 _OWNER_PLACES = ("CODEOWNERS", ".github/CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS")
 
 

@@ -7,13 +7,13 @@ it into a command line.
 from __future__ import annotations
 
 import os
-import re
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from click.shell_completion import CompletionItem
 
 from poolsmith.core.diagnostics import PoolsmithError
+from poolsmith.core.pattern import pattern
 from poolsmith.interface.report.formats import FORMATS
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ CLUSTER, POOL, RELEASE, RULE_OR_POOL, KIND, MINOR, REPORT_FILE = (
     "minor",
     "report file",
 )
-_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
-_POOL = re.compile(r"""kind: *["']?NodePool["']? *(?:#.*)?""")
-_FLOW_NAME = re.compile(r"""metadata: *\{.{0,200}?\bname: *["']?([-a-z0-9.]+)""")
-_BLOCK_NAME = re.compile(r""" +name: *["']?([-a-z0-9.]+)""")
+_NAME = pattern(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
+_POOL = pattern(r"""kind: *["']?NodePool["']? *(?:#.*)?""")
+_FLOW_NAME = pattern(r"""metadata: *\{.{0,200}?\bname: *["']?([-a-z0-9.]+)""")
+_BLOCK_NAME = pattern(r""" +name: *["']?([-a-z0-9.]+)""")
 _LONGEST = 64 << 10
 _MOST_FILES = 2_000
 

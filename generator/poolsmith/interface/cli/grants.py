@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import click
 
 from poolsmith.core.diagnostics.diagnostic import UsageError
+from poolsmith.core.pattern import pattern
 from poolsmith.interface.cli import options
 from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.reports import print_problems
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-_NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+_NAMESPACE = pattern(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
 @click.command("grants")

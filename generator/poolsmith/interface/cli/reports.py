@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from poolsmith.core.diagnostics.message_text import harmless
+from poolsmith.core.pattern import pattern
 from poolsmith.interface.cli.terminal import tell, width_of, write
 from poolsmith.interface.report.formats import (
     CHECK,
@@ -220,7 +221,7 @@ def _print_styled(pieces: Iterable[Styled]) -> None:
     Console(highlight=False, soft_wrap=True).print(text, end="")
 
 
-_ADDRESS = re.compile(r"https://[A-Za-z0-9\[\]][A-Za-z0-9._~:/?#\[\]@!$&()*+,;=%-]*")
+_ADDRESS = pattern(r"https://[A-Za-z0-9\[\]][A-Za-z0-9._~:/?#\[\]@!$&()*+,;=%-]*")
 _FORGES = (
     ("{GITHUB_SERVER_URL}/{GITHUB_REPOSITORY}/blob/{GITHUB_SHA}", "GITHUB_ACTIONS"),
     ("{CI_PROJECT_URL}/-/blob/{CI_COMMIT_SHA}", "GITLAB_CI"),

@@ -15,18 +15,19 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.masking import masked
 from poolsmith.core.diagnostics.message_text import cut, cut_inside, printable
+from poolsmith.core.pattern import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 
 _LETTERS = r"[^\W_]++"
-_PLAIN = re.compile(rf"[(\"']*+(?:{_LETTERS}(?:['/,-]{_LETTERS})*+)?[.,:;!?…)\"']*+")
-_REFERENCE = re.compile(r"\b[0-9a-fA-F]{7,}\b|[A-Za-z]-[0-9]|://")
+_PLAIN = pattern(rf"[(\"']*+(?:{_LETTERS}(?:['/,-]{_LETTERS})*+)?[.,:;!?…)\"']*+")
+_REFERENCE = pattern(r"\b[0-9a-fA-F]{7,}\b|[A-Za-z]-[0-9]|://")
 """What may be a commit, or a ticket of a tracker that a repository has told GitHub of."""
 _OPENING, _CLOSING = "(\"'", ")\"'.,:;"
-_MARKS_A_LINE = re.compile(r"[0-9]+[.)]|[^\w(\"']")
-_BACKTICKS = re.compile("`+")
+_MARKS_A_LINE = pattern(r"[0-9]+[.)]|[^\w(\"']")
+_BACKTICKS = pattern("`+")
 
 
 def prose(text: str, limit: int) -> str:

@@ -7,10 +7,10 @@ it.
 
 from __future__ import annotations
 
-import re
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.kubernetes.admission.selector import labels_of
@@ -215,7 +215,7 @@ def _placed(body: dict[str, Any], resource: Resource, namespace: str) -> dict[st
 
 
 USER = "userInfo"
-_ASKS_FOR_PRESENCE = re.compile(r"has\s*\(|\?")
+_ASKS_FOR_PRESENCE = pattern(r"has\s*\(|\?")
 _UNKNOWN = {
     USER: "who sends the request is not known here: it reads `request.userInfo`",
     "namespaceObject": "the namespace is not known here: it reads `namespaceObject`",

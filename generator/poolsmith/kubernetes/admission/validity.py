@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.message_text import did_you_mean, listed, shorten
+from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import mapping, word, words
 from poolsmith.kubernetes.admission.selector import selector_problem
 
@@ -29,15 +30,15 @@ _ACTIONS = ("Audit", "Deny", "Warn")
 _NOT_FOUND_ACTIONS = ("Allow", "Deny")
 _SCOPES = ("*", "Cluster", "Namespaced")
 _OPERATIONS = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
-_IDENTIFIER = re.compile(r"[_a-zA-Z][_a-zA-Z0-9]*", re.ASCII)
+_IDENTIFIER = pattern(r"[_a-zA-Z][_a-zA-Z0-9]*", re.ASCII)
 _RESERVED = frozenset(
     (
         *("true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if"),
         *("import", "let", "loop", "package", "namespace", "return", "var", "void", "while"),
     )
 )
-_QUALIFIED = re.compile(r"(?:[a-z0-9][-a-z0-9.]*/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?", re.ASCII)
-_DNS_NAME = re.compile(r"[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
+_QUALIFIED = pattern(r"(?:[a-z0-9][-a-z0-9.]*/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?", re.ASCII)
+_DNS_NAME = pattern(r"[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
 _SPEC = "/spec"
 
 

@@ -11,6 +11,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.pattern import pattern
 from poolsmith.kubernetes.cel.errors import CelError, NoFieldsError, NoRangeError, NotEvaluated
 from poolsmith.kubernetes.cel.functions.registry import FUNCTIONS, Function
 from poolsmith.kubernetes.cel.functions.values import NO_OVERLOAD, ImpreciseError, TooLargeError, type_name
@@ -31,19 +32,19 @@ _MODULES = (
     "cel_expr_python.ext.ext_optional",
     "re2",
 )
-_NO_KEY = re.compile(r"Key not found in map : (.*)", re.DOTALL)
-_NO_INDEX = re.compile(r"Index error: index=(-?\d+) size=\d+")
+_NO_KEY = pattern(r"Key not found in map : (.*)", re.DOTALL)
+_NO_INDEX = pattern(r"Index error: index=(-?\d+) size=\d+")
 _OVERLOAD = (
     "No matching overloads",
     "Invalid container type",
     "Index error: expected",
 )
 _GAPS = ("No value with name", "Unimplemented", "Non-CEL value type", "Unexpected value type")
-_OPERATOR = re.compile(
+_OPERATOR = pattern(
     r"No matching overloads found : (?:(?P<function>[^ (]+)\((?P<first>\w+)|\((?P<target>\w+)\)\.(?P<method>\w+)\()"
 )
 _ORDERED = frozenset({"bool", "bytes", "double", "duration", "int64", "string", "timestamp", "uint64"})
-_TYPED = re.compile(r"(?<=^sum)_.*|(?<=^min)_.*|(?<=^max)_.*")
+_TYPED = pattern(r"(?<=^sum)_.*|(?<=^min)_.*|(?<=^max)_.*")
 _KINDS = {"int64": "int", "uint64": "uint"}
 _SIZED = frozenset({"bytes", "list", "map", "string"})
 _ABLE = {

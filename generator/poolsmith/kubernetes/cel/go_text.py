@@ -12,6 +12,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+from poolsmith.core.pattern import pattern as compiled_later
+
 ESCAPES = {
     '"': '\\"',
     "\\": "\\\\",
@@ -44,8 +46,8 @@ def _escaped(one: str) -> str:
     return f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"  # noqa: PLR2004
 
 
-_DURATION = re.compile(r"[-+]?(?:0|(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+)", re.ASCII)
-_PART = re.compile(r"(?<![0-9.])([0-9]*+)(?:\.([0-9]*+))?(ns|us|µs|μs|ms|s|m|h)", re.ASCII)
+_DURATION = compiled_later(r"[-+]?(?:0|(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+)", re.ASCII)
+_PART = compiled_later(r"(?<![0-9.])([0-9]*+)(?:\.([0-9]*+))?(ns|us|µs|μs|ms|s|m|h)", re.ASCII)
 _NANOSECONDS = {
     "ns": 1,
     "us": 10**3,
@@ -56,12 +58,12 @@ _NANOSECONDS = {
     "m": 60 * 10**9,
     "h": 3600 * 10**9,
 }
-_TIMESTAMP = re.compile(
+_TIMESTAMP = compiled_later(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(?:[.,][0-9]+)?(?:Z|[+-]([0-9]{2}):([0-9]{2}))",
     re.ASCII,
 )
 _LONGEST = 2**63
-_FRACTION = re.compile(r"[.,][0-9]{6}0*[1-9]", re.ASCII)
+_FRACTION = compiled_later(r"[.,][0-9]{6}0*[1-9]", re.ASCII)
 
 
 def duration_nanoseconds(text: str) -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.pattern import pattern as compiled_later
 from poolsmith.core.record import record
 from poolsmith.kubernetes.cel.cel_types import Type, unwrapped
 from poolsmith.kubernetes.cel.checker import shown_type
@@ -130,7 +131,7 @@ _STRING_CLAUSE = (
     "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and "
     "timestamps, was given {}"
 )
-_CLAUSE = re.compile(r"(?:\.(?P<precision>[0-9]*))?(?P<letter>.)?", re.DOTALL)
+_CLAUSE = compiled_later(r"(?:\.(?P<precision>[0-9]*))?(?P<letter>.)?", re.DOTALL)
 
 
 def literal_issues(source: str, node: Node, checked: Checked) -> Iterator[CompileIssue]:

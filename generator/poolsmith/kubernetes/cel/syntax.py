@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, TypeAlias
 
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.kubernetes.cel.go_text import printable
 
@@ -154,7 +155,7 @@ RESERVED = frozenset(
 )
 _INT64 = 2**63
 _UINT64 = 2**64
-_TOKEN = re.compile(
+_TOKEN = pattern(
     r"""
       (?P<space>(?:[\t\n\f\r\ ]+|//[^\n]*)+)
     | (?P<string>(?:[bB][rR]?|[rR][bB]?)?(?:"{3}|'{3}|"|'))
@@ -166,9 +167,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-_ESCAPE = re.compile(
-    r"\\(?:([abfnrtv\\?\"'`])|[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2}))"
-)
+_ESCAPE = pattern(r"\\(?:([abfnrtv\\?\"'`])|[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2}))")
 _SIMPLE = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
 

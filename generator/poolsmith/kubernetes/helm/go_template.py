@@ -11,10 +11,10 @@ Rules of paths: the standard packages `path` and `path/filepath` of Go.
 from __future__ import annotations
 
 import posixpath
-import re
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.scalars import NotJsonError, key_text, resolve_plain
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-_SAFE = re.compile(r"(?!-\Z)[A-Za-z0-9_./+-][A-Za-z0-9_./+@-]*(?::[A-Za-z0-9_./+@-]+)*\Z")
-_STEERS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+_SAFE = pattern(r"(?!-\Z)[A-Za-z0-9_./+-][A-Za-z0-9_./+@-]*(?::[A-Za-z0-9_./+@-]+)*\Z")
+_STEERS = pattern("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 """Line breaks of YAML, tabs, and what no YAML may hold."""
-_WRITTEN_WELL = re.compile("[\x01-\x1f]")
+_WRITTEN_WELL = pattern("[\x01-\x1f]")
 _INDICATORS = frozenset(",[]{}#&*!|>'\"%@`")
-_ENTRY = re.compile(r"[-?:](?: |\Z)")
+_ENTRY = pattern(r"[-?:](?: |\Z)")
 _QUOTES = ('"', "'")
 _ESCAPES = frozenset('"\\')
 _KEY = "value"

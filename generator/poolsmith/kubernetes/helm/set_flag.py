@@ -6,14 +6,14 @@ as it is. true, false, null and integers are typed; everything else, fractions t
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
+from poolsmith.core.pattern import pattern
 from poolsmith.kubernetes.helm.go_template import SetInteger
 
 MAX_INDEX = 65536
 MAX_NESTING = 30
-_INTEGER = re.compile(r"[-+]?[1-9][0-9]*\Z|[-+]0[0-9]*\Z")
+_INTEGER = pattern(r"[-+]?[1-9][0-9]*\Z|[-+]0[0-9]*\Z")
 _LONGEST_INTEGER = 1_000
 """More digits are out of any range, and Python refuses to read very many."""
 _INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1

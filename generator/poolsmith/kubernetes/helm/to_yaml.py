@@ -12,6 +12,7 @@ from datetime import datetime
 from functools import cmp_to_key
 from typing import Any
 
+from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.scalars import NotJsonError, resolve_plain
 from poolsmith.kubernetes.helm.go_template import printed
 
@@ -20,15 +21,15 @@ _LONGEST_KEY = 128
 """Bytes; a longer key is written behind `?`."""
 _LEAP_YEAR = 2000
 _LEAST, _BEYOND = -(2**63), 2**64
-_BASE_60 = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?\Z")
+_BASE_60 = pattern(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?\Z")
 _CLOCK = r"(?P<hour>[0-9]{1,2}):(?P<minute>[0-9]{1,2}):(?P<second>[0-9]{1,2})(?:[.,][0-9]+)?"
-_TIME = re.compile(
+_TIME = pattern(
     r"(?P<year>[0-9]{4})-(?P<month>[0-9]{1,2})-(?P<day>[0-9]{1,2})"
     rf"(?:[Tt]{_CLOCK}(?:Z|[+-][0-9]{{2}}:[0-9]{{2}})| {_CLOCK.replace('<', '<own_')})?\Z"
 )
 _BREAKS = "\r\n\x85\u2028\u2029"
-_NOT_PRINTED = re.compile(r"[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]")
-_ESCAPED = re.compile(r"[^\x20\x21\x23-\x5b\x5d-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]")
+_NOT_PRINTED = pattern(r"[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]")
+_ESCAPED = pattern(r"[^\x20\x21\x23-\x5b\x5d-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]")
 _NAMED = {
     "\0": "0",
     "\x07": "a",
@@ -45,7 +46,7 @@ _NAMED = {
     "\u2028": "L",
     "\u2029": "P",
 }
-_NOT_PLAIN = re.compile(r"[#,\[\]{}&*!|>'\"%@`]|[?:-](?:[ \n]|\Z)|---|\.\.\.| |.*(?:: |:\Z| #| \Z)", re.DOTALL)
+_NOT_PLAIN = pattern(r"[#,\[\]{}&*!|>'\"%@`]|[?:-](?:[ \n]|\Z)|---|\.\.\.| |.*(?:: |:\Z| #| \Z)", re.DOTALL)
 
 
 def to_yaml(value: Any) -> str:

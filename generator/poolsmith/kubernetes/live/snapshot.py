@@ -15,13 +15,13 @@ import base64
 import binascii
 import json
 import math
-import re
 import zlib
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from poolsmith.core.diagnostics import UsageError
 from poolsmith.core.diagnostics.masking import masked_tree
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.kubernetes.live.api_resources import ApiResource
@@ -92,7 +92,7 @@ VERSION = 1
 KIND = "ClusterSnapshot"
 LEFT_OUT = "(left out)"
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-_SECRET_NAME = re.compile(r"(?i)pass(word|wd)|secret|token|credential|api_?key|private_?key")
+_SECRET_NAME = pattern(r"(?i)pass(word|wd)|secret|token|credential|api_?key|private_?key")
 
 
 def without_secrets(item: KubernetesObject) -> KubernetesObject:

@@ -11,6 +11,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 NEWEST = 37
 LATEST = "latest"
-_VERSION = re.compile(r"v?1\.(0|[1-9][0-9]{0,5})", re.ASCII)
+_VERSION = pattern(r"v?1\.(0|[1-9][0-9]{0,5})", re.ASCII)
 
 
 class Level(StrEnum):

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import fnmatch
 import posixpath
-import re
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.pattern import pattern as compiled_later
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word, words
 from poolsmith.core.sources.pointer import copied, value_at
@@ -26,6 +26,7 @@ from poolsmith.kubernetes.repository.delivered import ChartInstallation, Deliver
 from poolsmith.kubernetes.repository.flux_releases import add_text, last
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator
 
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
@@ -162,9 +163,9 @@ def item_name(item: CheckedDocument) -> str | None:
     return word(item.metadata.get("name")) or None
 
 
-_PARAMETER = re.compile(r"\{\{-?\s*+(?P<name>[^{}]*+)\}\}")
-_INDEX = re.compile(r"^index\s+(?P<name>\.[\w.]+)\s+(?P<key>\"[^\"]*\"|\d+)$")
-_PATH = re.compile(r"\.?[A-Za-z_][\w.\[\]-]*")
+_PARAMETER = compiled_later(r"\{\{-?\s*+(?P<name>[^{}]*+)\}\}")
+_INDEX = compiled_later(r"^index\s+(?P<name>\.[\w.]+)\s+(?P<key>\"[^\"]*\"|\d+)$")
+_PATH = compiled_later(r"\.?[A-Za-z_][\w.\[\]-]*")
 _MOST = 200
 Parameters = dict[str, Any]
 

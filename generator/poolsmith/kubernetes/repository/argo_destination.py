@@ -11,6 +11,7 @@ import re
 from enum import StrEnum
 from typing import Any
 
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, word
 
@@ -19,7 +20,7 @@ IN_CLUSTER_SERVER = "https://kubernetes.default.svc"
 _HERE = frozenset(("kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"))
 """Hosts that lead a pod of Argo CD to the API server of its own cluster."""
 _FLAGS = re.IGNORECASE | re.ASCII | re.DOTALL
-_ADDRESS = re.compile(r"(?P<scheme>https?)://(?P<host>[^/:@\[\]]+)(:(?P<port>\d*))?(?P<path>/.*)?", _FLAGS)
+_ADDRESS = pattern(r"(?P<scheme>https?)://(?P<host>[^/:@\[\]]+)(:(?P<port>\d*))?(?P<path>/.*)?", _FLAGS)
 _PORTS = {"https": "443", "http": "80"}
 
 

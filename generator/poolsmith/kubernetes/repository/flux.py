@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import base64
 import posixpath
-import re
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.core.sources.pointer import value_at
@@ -26,6 +26,7 @@ from poolsmith.kubernetes.repository.delivered import Delivered, Unknown, delive
 from poolsmith.kubernetes.repository.manifest_files import is_encrypted
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from poolsmith.kubernetes.repository.kustomize.build import Build, Builder
@@ -35,11 +36,11 @@ if TYPE_CHECKING:
 
 DISABLED = "kustomize.toolkit.fluxcd.io/substitute"
 """A label or annotation of objects that are left as they are, with the value `disabled`."""
-_REFERENCE = re.compile(
+_REFERENCE = pattern(
     r"\$(?P<escaped>\$)?\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?:(?P<operator>:=|:-|=|-|:\?|:\+)(?P<default>[^{}]*)"
     r"|(?P<other>[^{}A-Za-z0-9_][^{}]*))?\}"
 )
-_NEEDS_QUOTES = re.compile(r"^[\s!&*\-?|>@`\"'%,\[\]{}#:]|:\s|\s#|\s$|:$")
+_NEEDS_QUOTES = pattern(r"^[\s!&*\-?|>@`\"'%,\[\]{}#:]|:\s|\s#|\s$|:$")
 
 
 @record

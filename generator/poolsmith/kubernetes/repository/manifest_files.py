@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import diagnose, whole_file
 from poolsmith.core.diagnostics.codes import reading
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.input_tree import yaml_diagnostic
 from poolsmith.core.sources.source_file import SourceFile
@@ -135,12 +136,10 @@ def unfolded(document: CheckedDocument) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 _MARKS = ("{{", "{%", "<%", "[[", "((", "${", "%{")
-_CONTROL = re.compile(
-    r"\{\{-?\s*(?:if|range|with|end|else|define|template|include|block)\b|\{%|^[ \t]*%\{", re.MULTILINE
-)
-_LINE = re.compile(r"^[ \t]*(?:\{\{.*?\}\}|\{%.*?%\}|<%.*?%>|\$\{[^{}\n]*\}|%\{[^{}\n]*\})[ \t\r]*$", re.MULTILINE)
+_CONTROL = pattern(r"\{\{-?\s*(?:if|range|with|end|else|define|template|include|block)\b|\{%|^[ \t]*%\{", re.MULTILINE)
+_LINE = pattern(r"^[ \t]*(?:\{\{.*?\}\}|\{%.*?%\}|<%.*?%>|\$\{[^{}\n]*\}|%\{[^{}\n]*\})[ \t\r]*$", re.MULTILINE)
 _ENDS = {"{{": "}}", "{%": "%}", "<%": "%>", "((": "))", "[[": "]]"}
-_VARIABLE = re.compile(r"[$%]\{[^{}\n]*+\}")
+_VARIABLE = pattern(r"[$%]\{[^{}\n]*+\}")
 _VARIABLES = ("${", "%{")
 _GIT_CRYPT = b"\0GITCRYPT\0"
 _VAULT = (

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import Diagnostic, diagnose, whole_file
 from poolsmith.core.diagnostics.codes import reading
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.input_tree import leads_out, read_bytes, walk, yaml_diagnostic
 from poolsmith.core.sources.yaml_places import StreamPlaces
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
-_BEGINNING = re.compile(r"^---(?=[ \t\r]*(?:#.*)?$)", re.MULTILINE)
+_BEGINNING = pattern(r"^---(?=[ \t\r]*(?:#.*)?$)", re.MULTILINE)
 MOST_DOCUMENTS = 100
 """Each is read with the lines above it empty, so that places stay those of the file; so are broken ones in the rest."""
 MOST_BYTES = 256 * 1024

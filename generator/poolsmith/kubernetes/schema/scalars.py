@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.message_text import did_you_mean, listed
+from poolsmith.core.pattern import pattern as compiled_later
 from poolsmith.kubernetes.schema.violation import Found, Violation, What, described, shown, wrong_type
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ INTEGER_BOUNDS = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)
 _EXACT_FRACTION = 2**53 - 1
 """The greatest whole number that a custom resource may write with a fraction or an exponent (go-openapi/swag,
 IsFloat64AJSONInteger); a greater integer than int64 becomes such a number when it is read."""
-DATE_TIME = re.compile(
+DATE_TIME = compiled_later(
     r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt](?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d+)?"
     r"(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)\Z"
 )

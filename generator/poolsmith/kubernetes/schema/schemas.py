@@ -13,7 +13,6 @@ nullable, default, bounds), `$ref` with a definition's name, and our short forms
 from __future__ import annotations
 
 import json
-import re
 import zlib
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.diagnostics.message_text import listed, nearest
 from poolsmith.core.facts.packs import remembered
 from poolsmith.core.facts.store import DATA, read_json
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.kubernetes.schema.compiler import Compiler, Nulls
 from poolsmith.kubernetes.schema.kind_schema import KindSchema
@@ -97,7 +97,7 @@ def _covers(ranges: str, index: int) -> bool:
 
 CORE = "kubernetes"
 _METADATA = "meta.v1.ObjectMeta"
-_VERSION = re.compile(r"v[0-9]+(alpha|beta)[0-9]+")
+_VERSION = pattern(r"v[0-9]+(alpha|beta)[0-9]+")
 
 
 @record

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import join
 from poolsmith.kubernetes.live.snapshot import LEFT_OUT
@@ -26,7 +26,7 @@ _FALSE_IS_NOTHING = frozenset(
     )
 )
 """Fields of built-in kinds that are no pointers in the API: `false` is not stored. Source: k8s.io/api at v0.34.1."""
-_QUANTITIES = re.compile(r"/(limits|requests|capacity|hard|podFixed)/|/(sizeLimit|divisor)$")
+_QUANTITIES = pattern(r"/(limits|requests|capacity|hard|podFixed)/|/(sizeLimit|divisor)$")
 _OF_SERVER = frozenset(("/apiVersion", "/kind", "/status", "/metadata/name", "/metadata/ownerReferences"))
 """What the server fills in, or what the object was found by; an owner is named by a uid that only it knows."""
 _SUFFIXES = {
@@ -37,7 +37,7 @@ _SUFFIXES = {
     "n": Decimal("0.000000001"),
 }
 _ABSENT = object()
-_TEXT = re.compile(r"<(?:script )?(\d{1,9}) chars>")
+_TEXT = pattern(r"<(?:script )?(\d{1,9}) chars>")
 _ANY_TEXT = "<configuration of the Kata manager>"
 """What predictions hold in the place of long texts of the operator's: how long they are, or that there is one."""
 

@@ -13,9 +13,10 @@ from decimal import Decimal
 from typing import Any
 
 from poolsmith.core.diagnostics.message_text import kind_of
+from poolsmith.core.pattern import pattern
 from poolsmith.kubernetes.quantity import QuantityError, canonical_quantity
 
-_RFC3339 = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:[.,](\d+))?(Z|[+-]\d\d:\d\d)", re.ASCII)
+_RFC3339 = pattern(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:[.,](\d+))?(Z|[+-]\d\d:\d\d)", re.ASCII)
 _MICROSECONDS = 6
 _INT32, _INT64 = 1 << 31, 1 << 63
 _TEXT_OF_A_NUMBER_BELOW, _AND_FROM = 1e21, 1e-6

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.message_text import cut_inside, printable
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.kubernetes.server.go_types import readers
 from poolsmith.kubernetes.server.go_values import NotThisType
@@ -20,7 +21,7 @@ from poolsmith.kubernetes.server.kubernetes_types import OBJECT_META, known_mino
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_MINOR = re.compile(r"v?1\.(\d{1,4})(?:\.\d{1,9})?", re.ASCII)
+_MINOR = pattern(r"v?1\.(\d{1,4})(?:\.\d{1,9})?", re.ASCII)
 _LONGEST_REASON = 300
 
 

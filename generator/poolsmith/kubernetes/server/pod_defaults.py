@@ -10,6 +10,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import CONTAINER_FIELDS, mapping, mappings, pod_template_of, word
 from poolsmith.core.sources.pointer import copied
@@ -156,12 +157,12 @@ _LONGEST_PATH = 255
 _LABEL = r"[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?"
 _HOST = rf"(?:{_LABEL}(?:\.{_LABEL})*|\[[a-fA-F0-9:]+\])(?::[0-9]+)?"
 _PART = r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
-_IMAGE = re.compile(
+_IMAGE = pattern(
     rf"{_HOST}/(?P<path>{_PART}(?:/{_PART})*)(?::(?P<tag>\w[\w.-]{{0,127}}))?(?:@(?P<digest>\w+:[0-9a-f]+))?",
     re.ASCII,
 )
 _DIGESTS = {"sha256": 64, "sha384": 96, "sha512": 128}
-_IDENTIFIER = re.compile(r"[a-f0-9]{64}")
+_IDENTIFIER = pattern(r"[a-f0-9]{64}")
 
 
 def pull_policy(image: str) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.masking import masked
 from poolsmith.core.diagnostics.message_text import printable
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.fleet.operands.manifest import Manifest
 from poolsmith.fleet.operands.start_order import start_order
@@ -63,7 +63,7 @@ def shown_name(start: Start) -> str:
     return _DRIVER if start.is_driver else start.name
 
 
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|!~&])")
+_MARKDOWN = pattern(r"([\\`*_{}\[\]<>#|!~&])")
 _PLACES = {ANY_NODE: "any node", NO_KNOWN_NODE: "none that is known"}
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from poolsmith.core.diagnostics import UsageError
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 MOST = 999
-_FORM = re.compile(r"([1-9]\d{0,2})/([1-9]\d{0,2})")
+_FORM = pattern(r"([1-9]\d{0,2})/([1-9]\d{0,2})")
 
 
 @record(kw_only=False)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Diagnostic, UsageError
+from poolsmith.core.pattern import bytes_pattern, pattern
 from poolsmith.core.record import record
 from poolsmith.core.shape.field import matches
 from poolsmith.core.sources.git import Git
@@ -25,14 +26,14 @@ if TYPE_CHECKING:
 
     from poolsmith.fleet.profiles.shared_destinations import ArgoCluster
 
-_REMOTE = re.compile(r"remote\.(?P<name>.+)\.url\n(?P<url>.*)", re.DOTALL)
-_SCP = re.compile(r"(?P<user>[A-Za-z0-9._-]+)@(?P<host>[A-Za-z0-9.-]+):(?P<path>[^/].*)")
-_ADDRESS = re.compile(r"(?P<scheme>https|ssh)://(?:(?P<user>[^/@]*)@)?(?P<rest>[^/@]+(?:/.*)?)")
-_HOST = re.compile(r"(?:[a-z]+://)?(?:[^@/]*@)?(?P<host>[^:/]+)")
+_REMOTE = pattern(r"remote\.(?P<name>.+)\.url\n(?P<url>.*)", re.DOTALL)
+_SCP = pattern(r"(?P<user>[A-Za-z0-9._-]+)@(?P<host>[A-Za-z0-9.-]+):(?P<path>[^/].*)")
+_ADDRESS = pattern(r"(?P<scheme>https|ssh)://(?:(?P<user>[^/@]*)@)?(?P<rest>[^/@]+(?:/.*)?)")
+_HOST = pattern(r"(?:[a-z]+://)?(?:[^@/]*@)?(?P<host>[^:/]+)")
 _BRANCH = r"[A-Za-z0-9._/-]{1,200}"
-_FLUX = re.compile(rb"^apiVersion:[ ]*[\"']?[a-z]+\.toolkit\.fluxcd\.io/", re.MULTILINE)
-_ARGO_CD = re.compile(rb"^apiVersion:[ ]*[\"']?argoproj\.io/", re.MULTILINE)
-_ARGO_CD_KIND = re.compile(rb"^kind:[ ]*[\"']?(?:Application|ApplicationSet|AppProject)[\"']?[ ]*\r?$", re.MULTILINE)
+_FLUX = bytes_pattern(rb"^apiVersion:[ ]*[\"']?[a-z]+\.toolkit\.fluxcd\.io/", re.MULTILINE)
+_ARGO_CD = bytes_pattern(rb"^apiVersion:[ ]*[\"']?argoproj\.io/", re.MULTILINE)
+_ARGO_CD_KIND = bytes_pattern(rb"^kind:[ ]*[\"']?(?:Application|ApplicationSet|AppProject)[\"']?[ ]*\r?$", re.MULTILINE)
 _MOST_FILES = 5_000
 _MOST_BYTES = 1 << 18
 _OURS = frozenset((PROFILES, "output", "policies"))

@@ -27,11 +27,11 @@ double quotes, which a value with a quote or a backslash would leave; `${a}:${b}
 
 from __future__ import annotations
 
-import re
 from dataclasses import field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.kubernetes.helm.go_template import is_true, look_up, printed
 
@@ -137,9 +137,9 @@ def _holds(term: str, value_of: Callable[[str], Any]) -> bool:
     return any(is_true(value_of(path)) for path in term.split("|"))
 
 
-REFERENCE = re.compile(r"\$\{((?:[^}$]|\$(?!\{))*+)\}")
+REFERENCE = pattern(r"\$\{((?:[^}$]|\$(?!\{))*+)\}")
 FORMS = ("", "quote", "yaml", "map", "list", "block", "join", "joined", "stripped", "rooted", "written", "json")
-_WORDS = re.compile(r"(?P<paths>(?:'[^']*'|[^' !])+)(?P<always>!?)(?: (?P<form>[a-z]+))?\Z")
+_WORDS = pattern(r"(?P<paths>(?:'[^']*'|[^' !])+)(?P<always>!?)(?: (?P<form>[a-z]+))?\Z")
 
 
 @record(kw_only=False)

@@ -28,9 +28,9 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-import re
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.pattern import pattern
 from poolsmith.fleet.operands.chart.entry_expressions import (
     ITEM,
     NOTHING,
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from poolsmith.fleet.operands.chart.entry_expressions import Reference
 
 
-_BLANKS = re.compile(" *")
+_BLANKS = pattern(" *")
 _COLLECTIONS: dict[str, type] = {"map": dict, "list": list}
 _AS_DATA = ("yaml", *_COLLECTIONS)
 

@@ -7,10 +7,10 @@ others do must be known as well: an object of another kind is installed, listed,
 
 from __future__ import annotations
 
-import re
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import WORKLOAD_KINDS
 from poolsmith.core.sources.scalars import NotJsonError, resolve_plain
@@ -26,6 +26,7 @@ from poolsmith.kubernetes.helm.values_merge import merge_over_defaults
 from poolsmith.kubernetes.server.object_types import wrong_type_in
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterable, Iterator, Mapping
 
     from poolsmith.fleet.operands.expansion import KubernetesObject
@@ -33,10 +34,10 @@ if TYPE_CHECKING:
 
 
 PATH = "extraObjects"
-SIMPLE = re.compile(r"\{\{-? *\.(?P<root>Release\.Name|Release\.Namespace|Values(?:\.[A-Za-z_]\w*)+) *-?\}\}")
+SIMPLE = pattern(r"\{\{-? *\.(?P<root>Release\.Name|Release\.Namespace|Values(?:\.[A-Za-z_]\w*)+) *-?\}\}")
 _ACTION = "{{"
-_SAFE = re.compile(r"[A-Za-z0-9_./-]*\Z")
-_DOCUMENTS = re.compile(r"(?:^|(?<!\s)\s*\n)---\s*+")
+_SAFE = pattern(r"[A-Za-z0-9_./-]*\Z")
+_DOCUMENTS = pattern(r"(?:^|(?<!\s)\s*\n)---\s*+")
 """Where Helm cuts what a template gives."""
 
 CLUSTER_WIDE = frozenset(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
+from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pointer import copied
 from poolsmith.fleet.operands.daemon_sets.component import node_status_exporter, operator_validator, sandbox_validator
 from poolsmith.fleet.operands.daemon_sets.device_plugin import device_plugin, gpu_feature_discovery, mps_control_daemon
@@ -40,7 +40,7 @@ from poolsmith.kubernetes.helm.go_template import joined
 _DRIVER = "nvidia-driver-daemonset"
 _DRIVER_FOLDER = "/run/nvidia/driver"
 _FIXED_LABELS = ("app", "app.kubernetes.io/part-of")
-_WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
+_WHOLE_NUMBER = pattern(r"[+-]?[0-9]+")
 _INT32 = 2**31
 _LONGEST_NUMBER = 1_000
 """More digits are out of any range, and Python refuses to read very many."""

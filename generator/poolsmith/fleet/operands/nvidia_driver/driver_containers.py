@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.fleet.operands.kube import (
@@ -254,8 +255,8 @@ _REGISTRY = rf"(?:{_DOMAIN}|{_PORT}|{_UPPER}|localhost(?::[0-9]+))"
 _PART = r"[a-z0-9]+(?:(?:[_.]|__|-+)[a-z0-9]+)*"
 _TAG = r"[\w][\w.-]{0,127}"
 _DIGEST = r"[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}"
-_REFERENCE = re.compile(rf"(?:{_REGISTRY}/)?{_PART}(?:/{_PART})*(?::{_TAG})?(?:@{_DIGEST})?", re.ASCII)
-_SCHEME = re.compile(r"[a-z]+://")
+_REFERENCE = pattern(rf"(?:{_REGISTRY}/)?{_PART}(?:/{_PART})*(?::{_TAG})?(?:@{_DIGEST})?", re.ASCII)
+_SCHEME = pattern(r"[a-z]+://")
 _LONGEST_REFERENCE = 600
 """A repository has at most 255 characters, a tag 128, a digest fewer."""
 

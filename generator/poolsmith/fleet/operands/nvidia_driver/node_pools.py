@@ -9,9 +9,9 @@ Source: NVIDIA/gpu-operator:internal/state/driver.go and internal/utils.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.fleet.operands.kube import NotModelled, OperatorError, fnv32a
 from poolsmith.gpu.catalog.node_labels import DRIVER_OWNER, GPU_PRESENT, KERNEL, OS_ID, OS_MAJOR, OS_VERSION, matches
@@ -105,9 +105,9 @@ def account_name(driver: NvidiaDriver, pool: DriverPool) -> str:
     return f"nvidia-{title}-{driver.name}-{pool.os_tag}"[:_NAME_LENGTH]
 
 
-_LEADING = re.compile(r"[,\[\]{}#&*!|>'\"%@`]|[-?:](?:\s|$)")
-_WITHIN = re.compile(r":(?:\s|$)|\s#|[\x00-\x1f\x7f]")
-_NO_TEXT = re.compile(
+_LEADING = pattern(r"[,\[\]{}#&*!|>'\"%@`]|[-?:](?:\s|$)")
+_WITHIN = pattern(r":(?:\s|$)|\s#|[\x00-\x1f\x7f]")
+_NO_TEXT = pattern(
     r"|~|<<|=|null|Null|NULL|[yYnN]|yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF|true|True|TRUE|false|False|FALSE"
     r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)|---|\.\.\."
     r"|[-+]?(?:0[xX][0-9a-fA-F_]+|0[bB][01_]+|0[oO][0-7_]+|[0-9][0-9_]*+(?::[0-9_]++)*+)"

@@ -5,13 +5,13 @@ A source is advised only where no other pass refuses it. Images of the user's ow
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.codes import compatibility
 from poolsmith.core.diagnostics.codes.node_software import DRIVER_IMAGE_NOT_LISTED
 from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.facts.versions import version_key
+from poolsmith.core.pattern import pattern
 from poolsmith.fleet.profiles.driver import DriverSource
 from poolsmith.gpu.drivers.driver_image import has_precompiled, is_left_out, nearest_listed
 from poolsmith.gpu.drivers.driver_support import BESIDE_COMPILED
@@ -47,7 +47,7 @@ def source_advice(pool: PoolPlan, facts: Facts, *others: str) -> str:
 
 
 _VERSION = "/spec/driver/version"
-_MINOR = re.compile(r"\d+\.\d+")
+_MINOR = pattern(r"\d+\.\d+")
 
 
 def check_listed(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Severity
@@ -11,6 +10,7 @@ from poolsmith.core.diagnostics.codes import compatibility as codes
 from poolsmith.core.diagnostics.codes.node_software import CONFIG_VERSION, NRI_MISSING, RUNTIME_PATH, TOOLKIT_TOO_OLD
 from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.facts.versions import at_least, is_older, minor_key
+from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.fleet.plan.runtime.device_injection import leaves_configuration, uses_cdi, uses_nri
 from poolsmith.fleet.profiles.node_pool import ToolkitSource
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 VERSION = "/spec/runtime/version"
 CONFIG = "/spec/runtime/configVersion"
 TOOLKIT = "/spec/stack/values/toolkit/version"
-_TOOLKIT_VERSION = re.compile(r"v?(\d+\.\d+\.\d+)(?![\d.])")
+_TOOLKIT_VERSION = pattern(r"v?(\d+\.\d+\.\d+)(?![\d.])")
 _OURS = (ToolkitSource.OPERATOR, ToolkitSource.OVERLAY)
 _FROM_FILE = "RUNTIME_CONFIG_SOURCE"
 

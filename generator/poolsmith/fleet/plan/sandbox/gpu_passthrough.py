@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.codes import compatibility as codes
+from poolsmith.core.pattern import pattern
 from poolsmith.fleet.plan.facts import map_pools
 from poolsmith.fleet.plan.plan import PROVISIONER, HostDevice, LabelSetting
 from poolsmith.gpu.catalog.node_labels import WORKLOAD
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 DOMAIN = "nvidia.com/"
-_DROPPED = re.compile(r"[^A-Za-z0-9_-]")
+_DROPPED = pattern(r"[^A-Za-z0-9_-]")
 
 
 def model_resource(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import is_older
+from poolsmith.core.pattern import pattern
 from poolsmith.fleet.plan.sharing.mig_placements import device_ids, most_instances, profile_named
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from poolsmith.gpu.catalog.gpus import GpuEntry
 
 
-UNIFORM = re.compile(r"all-(?P<profile>\d+g\..+)\Z")
+UNIFORM = pattern(r"all-(?P<profile>\d+g\..+)\Z")
 _BALANCED = "all-balanced"
 _SHARES = {7: {1: 2, 2: 1, 3: 1}, 4: {1: 2, 2: 1}}
 """How many instances of which slices, by the compute slices of a GPU. NVIDIA/mig-parted@bd7160f4:pkg/mig/builder."""

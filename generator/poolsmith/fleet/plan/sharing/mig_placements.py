@@ -7,12 +7,13 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.facts import store
+from poolsmith.core.pattern import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 
-_PROFILE = re.compile(r"(?P<slices>\d+)g\.(?P<memory>\d+)gb(?P<more>.*)", re.ASCII)
+_PROFILE = pattern(r"(?P<slices>\d+)g\.(?P<memory>\d+)gb(?P<more>.*)", re.ASCII)
 _EXTENDED = ("+me", "+me.all")
 """Media extensions, of which a GPU has one set."""
 _ALL_ENGINES, _NO_ENGINES = "+me.all", "-me"

@@ -7,11 +7,11 @@ staging/src/k8s.io/apiserver/pkg/apis/cel/config.go, PerCallLimit. The factors w
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, pod_template_of
 from poolsmith.gpu.catalog.chart_workloads import other_runtime_classes
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     """
 
 _RUNTIME_CLASS = "pod:runtimeClassName="
-_SCRIPT = re.compile(r"<script ([0-9]{1,9}) chars>")
+_SCRIPT = pattern(r"<script ([0-9]{1,9}) chars>")
 
 
 @record(kw_only=False)

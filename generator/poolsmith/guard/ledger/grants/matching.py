@@ -12,6 +12,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from poolsmith.core.pattern import pattern as compiled_later
 from poolsmith.core.sources.pod_template import containers_of, mapping, pod_template_of, word
 from poolsmith.guard.ledger.grants.grant import repository_of
 from poolsmith.guard.ledger.ledger import ANY_NODE, NO_KNOWN_NODE
@@ -260,9 +261,9 @@ def is_meant(grant: PrivilegeGrant, container: str, repository: str) -> bool:
 
 
 _OF_DRIVER_RESOURCE = "NVIDIADriver/"
-_HASHED = re.compile(rf"(nvidia-[a-z-]+?-driver)-.*-[{SAFE_LETTERS}]{{1,10}}")
+_HASHED = compiled_later(rf"(nvidia-[a-z-]+?-driver)-.*-[{SAFE_LETTERS}]{{1,10}}")
 """What the operator calls the DaemonSet of an NVIDIADriver: type, operating system, hash."""
-_OF_KERNEL = re.compile(r"(nvidia-driver-daemonset)-\d.*")
+_OF_KERNEL = compiled_later(r"(nvidia-driver-daemonset)-\d.*")
 """And that of a precompiled driver under a ClusterPolicy: kernel and operating system."""
 _LONGEST_LABEL = 63
 _LONGEST_NAME = 253

@@ -7,7 +7,6 @@ size.
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from poolsmith.core.diagnostics import diagnose
 from poolsmith.core.diagnostics.codes import privilege as codes
 from poolsmith.core.diagnostics.message_text import listed, printable
 from poolsmith.core.facts.versions import minor_key
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.yaml_writer import comment, emit_all
 from poolsmith.fleet.operands.manifest import Manifest
@@ -24,6 +24,7 @@ from poolsmith.guard.policies.policy_files import FIRST_SERVED, GRANTS_FILE
 from poolsmith.guard.policies.privilege_policy import cel_expressions
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterable, Iterator, Mapping
 
     from poolsmith.core.diagnostics import Diagnostic, RuleInfo
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 LONGEST = 60_000
 """Code points of one literal. The API server refuses an expression of more than 100,000."""
 
-_NEEDS_ESCAPE = re.compile(r"[^ -&(-\[\]-~]")
+_NEEDS_ESCAPE = pattern(r"[^ -&(-\[\]-~]")
 _ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 

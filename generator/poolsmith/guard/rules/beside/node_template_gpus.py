@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.pattern import pattern
 from poolsmith.gpu.catalog.gpus import instance_types
 from poolsmith.gpu.nodes.machine_gpus import GpuClaim, gpu_claims
 
@@ -31,7 +31,7 @@ RULE = RuleInfo(
     "  - {key: node.kubernetes.io/instance-type, operator: In, values: [g6.12xlarge]}\n",
     references=("Karpenter, well-known labels", "Amazon EC2, accelerated computing instances"),
 )
-_MODEL = re.compile(r"[A-Z]{1,2}\d{1,4}[A-Z]?")
+_MODEL = pattern(r"[A-Z]{1,2}\d{1,4}[A-Z]?")
 
 
 def check(view: NeighbourView) -> Iterator[Finding[Location]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import did_you_mean, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.inner_text import InnerText
 from poolsmith.core.sources.pointer import join
@@ -39,10 +40,10 @@ RULE = RuleInfo(
         "NVIDIA MIG user guide: supported profiles",
     ),
 )
-_MARK = re.compile(r"""(^|[{,])[^\S\n]*+["']?mig-configs["']?\s*+:""", re.MULTILINE)
+_MARK = pattern(r"""(^|[{,])[^\S\n]*+["']?mig-configs["']?\s*+:""", re.MULTILINE)
 _TEMPLATED = ("{{", "${", "{%")
 _FIELDS = ("devices", "device-filter", "mig-enabled", "mig-devices")
-_PROFILE = re.compile(
+_PROFILE = pattern(
     r"(?:(?P<parts>[1-7])c\.)?(?P<slices>[1-9])g\.[1-9]\d{0,3}gb(?P<more>(?:[+.-][a-z](?:[a-z.]|[+-][a-z])*+)?)",
     re.ASCII,
 )

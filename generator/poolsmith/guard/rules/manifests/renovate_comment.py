@@ -9,6 +9,7 @@ from poolsmith.core.diagnostics import Location, RuleInfo, Severity
 from poolsmith.core.diagnostics.diagnostic import Position, Span
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.pattern import pattern
 from poolsmith.gpu.catalog.stack_objects import CHARTS
 
 if TYPE_CHECKING:
@@ -34,14 +35,14 @@ RULE = RuleInfo(
     symptom="no pull request for new releases; `Failed to look up helm package` in Renovate's log",
     references=("docs.renovatebot.com/modules/datasource/helm", "docs.renovatebot.com/modules/datasource/docker"),
 )
-_COMMENT = re.compile(r"^[ \t]*#[ \t]*renovate:[ \t]*(?P<fields>[^\n]*)", re.MULTILINE)
-_FIELD = re.compile(r"(?<![A-Za-z])(?P<key>[A-Za-z]++)=(?P<value>\S+)")
+_COMMENT = pattern(r"^[ \t]*#[ \t]*renovate:[ \t]*(?P<fields>[^\n]*)", re.MULTILINE)
+_FIELD = pattern(r"(?<![A-Za-z])(?P<key>[A-Za-z]++)=(?P<value>\S+)")
 _NAMES = ("depName", "packageName", "lookupName", "chart")
-_REPOSITORY = re.compile(r"https?://(?:www\.)?github\.com/[^/?#]+/[^/?#]+(?:\.git)?(?:/tree/[^?#]*)?/?")
-_PAGES = re.compile(
+_REPOSITORY = pattern(r"https?://(?:www\.)?github\.com/[^/?#]+/[^/?#]+(?:\.git)?(?:/tree/[^?#]*)?/?")
+_PAGES = pattern(
     r"https?://(?:catalog\.ngc\.nvidia\.com|ngc\.nvidia\.com|docs\.nvidia\.com|artifacthub\.io|hub\.docker\.com)(?:/.*)?"
 )
-_INDEXES = re.compile(r"https?://(?:helm\.ngc\.nvidia\.com|nvidia\.github\.io|kubernetes-sigs\.github\.io)(?:/.*)?")
+_INDEXES = pattern(r"https?://(?:helm\.ngc\.nvidia\.com|nvidia\.github\.io|kubernetes-sigs\.github\.io)(?:/.*)?")
 
 
 def check(tree: CheckedTree) -> Iterator[Finding[Location]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import containers_of, mapping, mappings, pod_template_of, word, words
 from poolsmith.core.sources.pointer import join
 from poolsmith.gpu.catalog.stack_objects import OPERATOR
@@ -34,11 +35,11 @@ RULE = RuleInfo(
     symptom="nodes advertise as many nvidia.com/gpu as they have GPUs, and not the replicas",
     references=("NVIDIA/k8s-device-plugin issues 615, 990",),
 )
-_IMAGE = re.compile(r"(^|/)k8s-device-plugin(:|@|$)")
+_IMAGE = pattern(r"(^|/)k8s-device-plugin(:|@|$)")
 _VARIABLE, _FLAG = "CONFIG_FILE", "--config-file"
-_SHARES = re.compile(r"^[^\S\n]*+(timeSlicing|mps)\s*+:", re.MULTILINE)
-_VERSION = re.compile(r"^version\s*:\s*[\"']?v1\b", re.MULTILINE)
-_RESOURCES = re.compile(r"\breplicas\b\"?\s*:")
+_SHARES = pattern(r"^[^\S\n]*+(timeSlicing|mps)\s*+:", re.MULTILINE)
+_VERSION = pattern(r"^version\s*:\s*[\"']?v1\b", re.MULTILINE)
+_RESOURCES = pattern(r"\breplicas\b\"?\s*:")
 
 
 def check(tree: CheckedTree) -> Iterator[Finding[Location]]:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.diagnostics import Diagnostic, UsageError, diagnose
 from poolsmith.core.diagnostics.codes.schema import KUBECONFORM_DISAGREEMENT
 from poolsmith.core.diagnostics.outcome import Skipped
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 
 if TYPE_CHECKING:
@@ -36,8 +37,8 @@ LAYOUT = "{{.Group}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json"
 _ENDINGS = (".yaml", ".yml", ".json")
 _FILES_PER_RUN = 500
 _SECONDS = 600
-_BETWEEN = re.compile(r"(?<!\s)\s++(?=- at ')")
-_LEAF = re.compile(r"- at '([^']*+)':(.*)", re.DOTALL)
+_BETWEEN = pattern(r"(?<!\s)\s++(?=- at ')")
+_LEAF = pattern(r"- at '([^']*+)':(.*)", re.DOTALL)
 _NO_OBJECT = ("missing 'kind' key", "missing 'apiVersion' key")
 _LOCAL = frozenset(("http_proxy", "https_proxy", "all_proxy"))
 

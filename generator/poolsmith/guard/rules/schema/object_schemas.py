@@ -14,6 +14,7 @@ from poolsmith.core.diagnostics import Diagnostic, UsageError
 from poolsmith.core.diagnostics.codes.schema import KIND_NOT_SERVED
 from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.diagnostics.outcome import Outcome, Skipped
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.gpu.catalog.schema_versions import operator_releases, schema_versions
 from poolsmith.guard.rules.schema.schema_rules import judge_objects
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.schema.schema_rules import SchemaVerdict
 
 _OF_OPERATOR = ("nvidia.com", "resource.nvidia.com")
-_MINOR = re.compile(r"v?(1\.\d{1,3})(\.\d{1,3})?")
+_MINOR = pattern(r"v?(1\.\d{1,3})(\.\d{1,3})?")
 
 
 @record(kw_only=False)

@@ -7,7 +7,6 @@ after the file is written are not judged: nobody can know them from the file.
 from __future__ import annotations
 
 import posixpath
-import re
 from collections import Counter
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from poolsmith.core.diagnostics import Diagnostic, RuleInfo, Severity, diagnose
 from poolsmith.core.diagnostics.codes import schema as codes
 from poolsmith.core.diagnostics.codes.schema import SCHEMA_VIOLATION
 from poolsmith.core.diagnostics.message_text import kind_of
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import join
 from poolsmith.core.sources.yaml_places import StreamPlaces
@@ -317,7 +317,7 @@ def _name(body: dict[str, Any]) -> str:
     return f"{body['kind']}/{name}" if isinstance(name, str) else str(body["kind"])
 
 
-_OPEN = re.compile(r"\$\{[A-Za-z_][^{}]*+(?:\{[^{}]*+\}[^{}]*+)?\}")
+_OPEN = pattern(r"\$\{[A-Za-z_][^{}]*+(?:\{[^{}]*+\}[^{}]*+)?\}")
 """Flux and envsubst, Helm and Jinja, ERB; a default of a variable may be a variable."""
 _OF_ONE_VALUE = frozenset((What.TYPE, What.VALUE, What.DUPLICATE))
 _OF_ALL_BELOW = frozenset((What.RULE,))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.pattern import pattern
 from poolsmith.guard.rules.setup.driver_setup import driver_setup
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ _WELL_KNOWN = (
 _NO_PREFIX = ("agentpool",)
 _SELECTING = ("NVIDIADriver", "ClusterPolicy", "DaemonSet", "Deployment", "StatefulSet", "Job", "CronJob", "Pod")
 _DEEPEST = 40
-_ASSIGNED = re.compile(r"(?<![A-Za-z0-9./_-])[./_-]*+([A-Za-z0-9][A-Za-z0-9./_-]*+)=")
+_ASSIGNED = pattern(r"(?<![A-Za-z0-9./_-])[./_-]*+([A-Za-z0-9][A-Za-z0-9./_-]*+)=")
 
 
 def check(view: SetupView) -> Iterator[Finding[Location]]:

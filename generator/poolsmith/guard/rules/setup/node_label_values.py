@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo
@@ -10,6 +9,7 @@ from poolsmith.core.diagnostics.message_text import did_you_mean
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import is_older
+from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pointer import join, value_at
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.fleet.plan.sharing.mig_placements import device_ids, misfit
@@ -49,7 +49,7 @@ NEEDS = ("nodes", "values", "release")
 _SWITCH = "sandboxWorkloads.enabled"
 _MIG_MAP = "migManager.config"
 _OFF = ("", "all-disabled", "all-enabled")
-_UNIFORM = re.compile(r"all-(?P<profile>\d+g\..+)")
+_UNIFORM = pattern(r"all-(?P<profile>\d+g\..+)")
 _SHIPPED = "default-mig-parted-config"
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts.versions import is_older
+from poolsmith.core.pattern import pattern
 from poolsmith.guard.rules.setup.node_drivers import toolkit_nodes
 from poolsmith.guard.rules.setup.setup_view import named, places, verb
 
@@ -37,7 +38,7 @@ RULE = RuleInfo(
 )
 NEEDS = ("nodes", "values", "release")
 _CDI, _NRI = "cdi.enabled", "cdi.nriPluginEnabled"
-_VERSION = re.compile(r"v?(\d+(?:\.\d+){0,2})", re.ASCII)
+_VERSION = pattern(r"v?(\d+(?:\.\d+){0,2})", re.ASCII)
 
 
 def check(view: SetupView) -> Iterator[Finding[Location]]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import WORKLOAD_KINDS, mapping, pod_template_of, word
 from poolsmith.core.sources.pointer import join
 
@@ -50,7 +50,7 @@ RULE = RuleInfo(
     ),
 )
 NEEDS = ("values",)
-_NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+_NAME = pattern(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 """Anything else is a placeholder, which a transformer of kustomize replaces."""
 _OURS = ("nvidia", "gpu", "dcgm", "kata", "node-feature-discovery", "nfd")
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
-import re
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from poolsmith.core.diagnostics.message_text import printable
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _ALLOWED = frozenset(
     )
 )
 _FAMILIES = ("aria-", "data-")
-_NO_WORD = re.compile(r"[^A-Za-z0-9.-]+")
+_NO_WORD = pattern(r"[^A-Za-z0-9.-]+")
 
 
 class Html(str):

@@ -9,6 +9,7 @@ import datetime as dt
 import re
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.pattern import pattern as compiled_later
 from poolsmith.kubernetes.cel.functions.network import parsed
 from poolsmith.kubernetes.cel.functions.values import FORMAT, marked, no_overload, text
 from poolsmith.kubernetes.cel.go_text import is_timestamp
@@ -16,13 +17,13 @@ from poolsmith.kubernetes.cel.go_text import is_timestamp
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_LABEL = re.compile(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?", re.ASCII)
-_SUBDOMAIN = re.compile(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*", re.ASCII)
-_LABEL_1035 = re.compile(r"[a-z](?:[-a-z0-9]*[a-z0-9])?", re.ASCII)
-_NAME = re.compile(r"(?:[A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]", re.ASCII)
-_UUID = re.compile(r"(?i)[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}", re.ASCII)
-_BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})", re.ASCII)
-_DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})", re.ASCII)
+_LABEL = compiled_later(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?", re.ASCII)
+_SUBDOMAIN = compiled_later(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*", re.ASCII)
+_LABEL_1035 = compiled_later(r"[a-z](?:[-a-z0-9]*[a-z0-9])?", re.ASCII)
+_NAME = compiled_later(r"(?:[A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]", re.ASCII)
+_UUID = compiled_later(r"(?i)[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}", re.ASCII)
+_BASE64 = compiled_later(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})", re.ASCII)
+_DATE = compiled_later(r"([0-9]{4})-([0-9]{2})-([0-9]{2})", re.ASCII)
 _LABEL_WORDS = (
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with "
     "an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is "

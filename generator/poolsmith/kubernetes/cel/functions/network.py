@@ -12,11 +12,12 @@ import re
 from typing import Any, TypeAlias
 from urllib.parse import unquote_to_bytes
 
+from poolsmith.core.pattern import pattern
 from poolsmith.kubernetes.cel.errors import CelError
 from poolsmith.kubernetes.cel.functions.values import CIDR, IP, URL, marked, parses, text
 from poolsmith.kubernetes.cel.go_text import quoted
 
-_BITS = re.compile(r"0|[1-9][0-9]{0,2}", re.ASCII)
+_BITS = pattern(r"0|[1-9][0-9]{0,2}", re.ASCII)
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -133,12 +134,12 @@ def prefix_length(value: Any) -> int:
     return _known_prefix(value)[1]
 
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:", re.ASCII)
-_PORT = re.compile(r"(?::[0-9]*)?", re.ASCII)
-_USER = re.compile(r"[A-Za-z0-9\-._:~!$&'()*+,;=%@]*", re.ASCII)
-_BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
-_HOST = re.compile(r"[A-Za-z0-9\-_.~!$&'()*+,;=:\[\]<>\"\x80-\U0010ffff]*")
-_ENCODED_PATH = re.compile(r"[A-Za-z0-9\-_.~$&+,/:;=@!'()*\[\]%]*", re.ASCII)
+_SCHEME = pattern(r"[A-Za-z][A-Za-z0-9+.-]*:", re.ASCII)
+_PORT = pattern(r"(?::[0-9]*)?", re.ASCII)
+_USER = pattern(r"[A-Za-z0-9\-._:~!$&'()*+,;=%@]*", re.ASCII)
+_BAD_ESCAPE = pattern(r"%(?![0-9A-Fa-f]{2})")
+_HOST = pattern(r"[A-Za-z0-9\-_.~!$&'()*+,;=:\[\]<>\"\x80-\U0010ffff]*")
+_ENCODED_PATH = pattern(r"[A-Za-z0-9\-_.~$&+,/:;=@!'()*\[\]%]*", re.ASCII)
 _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~$&+,/:;=@")
 
 

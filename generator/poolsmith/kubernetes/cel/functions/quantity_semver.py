@@ -12,13 +12,14 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+from poolsmith.core.pattern import pattern
 from poolsmith.kubernetes.cel.errors import CelError
 from poolsmith.kubernetes.cel.functions.values import INT64, QUANTITY, SEMVER, marked, parses, text, truth, whole
 
-_QUANTITY = re.compile(r"([+-]?)([0-9]*+)(?:\.([0-9]*+))?((?:[eEinumkKMGTP]*+)(?:[+-]?[0-9]*+))", re.ASCII)
+_QUANTITY = pattern(r"([+-]?)([0-9]*+)(?:\.([0-9]*+))?((?:[eEinumkKMGTP]*+)(?:[+-]?[0-9]*+))", re.ASCII)
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
-_EXPONENT = re.compile(r"[eE]([+-]?[0-9]+)", re.ASCII)
+_EXPONENT = pattern(r"[eE]([+-]?[0-9]+)", re.ASCII)
 _FACTORS = 18
 _NANO = Fraction(1, 10**9)
 _LARGEST_EXPONENT = 1000
@@ -137,7 +138,7 @@ def _sum(one: Any, other: Any, factor: int) -> dict[Any, Any]:
     return _made(result, kept if fits else None)
 
 
-_VERSION = re.compile(
+_VERSION = pattern(
     r"(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(?:-([0-9A-Za-z.-]+))?(?:\+([0-9A-Za-z.-]+))?", re.ASCII
 )
 _LARGEST = 2**64

@@ -7,6 +7,7 @@ import math
 import re
 from typing import Any
 
+from poolsmith.core.pattern import pattern as compiled_later
 from poolsmith.kubernetes.cel.errors import CelError
 from poolsmith.kubernetes.cel.functions.values import (
     LONGEST_TEXT,
@@ -143,7 +144,7 @@ def find_all(value: Any, pattern: Any, count: Any = -1) -> list[str]:
     return out
 
 
-_CLAUSE = re.compile(r"(?:\.(?P<precision>[0-9]*))?(?P<letter>.)?", re.DOTALL)
+_CLAUSE = compiled_later(r"(?:\.(?P<precision>[0-9]*))?(?P<letter>.)?", re.DOTALL)
 _DEFAULT = 6
 _LONGEST = 1000
 _RAISED = str.maketrans("0123456789-", "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079\u207b")

@@ -11,6 +11,7 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.pattern import pattern
 from poolsmith.kubernetes.cel.errors import CelError
 from poolsmith.kubernetes.cel.go_text import duration_nanoseconds, is_whole_timestamp
 
@@ -133,9 +134,9 @@ def compare(one: Any, other: Any) -> int:
     return int(one > other) - int(one < other)
 
 
-_INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
-_UNSIGNED = re.compile(r"[0-9]+", re.ASCII)
-_DOUBLE = re.compile(
+_INTEGER = pattern(r"[+-]?[0-9]+", re.ASCII)
+_UNSIGNED = pattern(r"[0-9]+", re.ASCII)
+_DOUBLE = pattern(
     r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?|[+-]?(?:inf|infinity)|nan", re.IGNORECASE | re.ASCII
 )
 _TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})

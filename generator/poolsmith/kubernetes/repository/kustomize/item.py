@@ -16,6 +16,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping
 from poolsmith.core.sources.pointer import join
@@ -168,7 +169,7 @@ def is_cluster_scoped(api_version: str, kind: str) -> bool:
 _WORDS = frozenset(
     word for plain in ("y", "n", "yes", "no", "on", "off") for word in (plain, plain.capitalize(), plain.upper())
 )
-_WRITTEN = re.compile(
+_WRITTEN = pattern(
     rf"(?:[:?-][ \t]+|[,\[{{][ \t]*|^[ \t]*)(?:{'|'.join(sorted(_WORDS))})[ \t]*(?:#|[,\]}}]|\r?$)", re.MULTILINE
 )
 

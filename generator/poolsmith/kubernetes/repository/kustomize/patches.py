@@ -14,6 +14,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.inner_text import InnerText
 from poolsmith.core.sources.pod_template import mapping, word
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.kustomize.kustomization_file import FolderFiles, Place
 
 
-_INDEX = re.compile(r"[+-]?[0-9]{1,9}")
+_INDEX = pattern(r"[+-]?[0-9]{1,9}")
 _GONE: Any = object()
 
 

@@ -12,6 +12,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.pattern import pattern as compiled_later
 from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.kubernetes.repository.kustomize.item import NOWHERE, RefusedError, text_of
 
@@ -21,11 +22,11 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.kustomize.item import Identity, Item
 
 
-_PLAIN = re.compile(r"[\w/-]*")
+_PLAIN = compiled_later(r"[\w/-]*")
 _KEY = r"[A-Za-z0-9](?:[\w./-]*[A-Za-z0-9])?"
-_EQUAL = re.compile(rf"({_KEY})\s*(==|=|!=)\s*([\w.-]*)")
-_AMONG = re.compile(rf"({_KEY})\s+(in|notin)\s*\(([^()]*)\)")
-_EXISTS = re.compile(rf"(!?)\s*({_KEY})")
+_EQUAL = compiled_later(rf"({_KEY})\s*(==|=|!=)\s*([\w.-]*)")
+_AMONG = compiled_later(rf"({_KEY})\s+(in|notin)\s*\(([^()]*)\)")
+_EXISTS = compiled_later(rf"(!?)\s*({_KEY})")
 
 
 def selects(target: Mapping[str, Any], item: Item) -> bool:
@@ -116,8 +117,8 @@ def _holds(term: str, marks: Mapping[str, Any]) -> bool:
     raise RefusedError(f"`{term[:60]}` is no selector")
 
 
-_QUANTIFIERS = re.compile(r"(?<!\\)[*+]|(?<!\\)\{")
-_AFTER_GROUP = re.compile(r"\)\s*[*+{]")
+_QUANTIFIERS = compiled_later(r"(?<!\\)[*+]|(?<!\\)\{")
+_AFTER_GROUP = compiled_later(r"\)\s*[*+{]")
 _MOST_QUANTIFIERS = 3
 _MOST_TEXT = 253
 

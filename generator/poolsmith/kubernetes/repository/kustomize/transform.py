@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import join
@@ -40,8 +41,8 @@ if TYPE_CHECKING:
 _LISTS = ("containers", "initContainers")
 _TAG = r"(?::[a-zA-Z0-9_.{}-]*)?"
 _DIGEST = r"(?:@sha256:[a-zA-Z0-9_.{}-]*)?"
-_PLAIN = re.compile(r"[\w./:@-]*")
-_ENDS = re.compile(rf"{_TAG}{_DIGEST}")
+_PLAIN = pattern(r"[\w./:@-]*")
+_ENDS = pattern(rf"{_TAG}{_DIGEST}")
 
 
 def with_images(items: list[Item], entry: Any, specs: tuple[FieldSpec, ...], place: Place, pointer: str) -> list[Item]:
@@ -144,7 +145,7 @@ def _split(image: str) -> tuple[str, str, str]:
 
 _NOT_RENAMED = (("", "CustomResourceDefinition"), ("apiregistration.k8s.io", "APIService"), ("", "Namespace"))
 _BINDINGS = ("RoleBinding", "ClusterRoleBinding")
-_NUMBER = re.compile(r"[+-]?\d+")
+_NUMBER = pattern(r"[+-]?\d+")
 
 
 @record

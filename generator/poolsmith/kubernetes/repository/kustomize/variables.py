@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.kubernetes.repository.kustomize.field_specs import changed, steps_of
 from poolsmith.kubernetes.repository.kustomize.item import Item, text_of
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.kustomize.field_specs import FieldSpec
     from poolsmith.kubernetes.repository.kustomize.kustomization_file import Place
 
-_USE = re.compile(r"\$(?:\$|\((?P<name>[^)]*)\))")
+_USE = pattern(r"\$(?:\$|\((?P<name>[^)]*)\))")
 
 
 def resolved(
