@@ -112,8 +112,11 @@ class InputTree:
         absolute = self._absolute(path)
         if problem := self._folder_leads_out(path.rpartition("/")[0]):
             return problem
-        if stat.S_ISLNK(os.lstat(absolute).st_mode) and (problem := self._leads_out(path)):
-            return problem
+        if stat.S_ISLNK(os.lstat(absolute).st_mode):
+            if problem := self._leads_out(path):
+                return problem
+            if not os.path.exists(absolute):
+                return diagnose(reading.UNREADABLE_FILE, "this symbolic link leads to nothing", whole_file(path))
         return read_bytes(absolute, path, limit)
 
     def _folder_leads_out(self, folder: str) -> Diagnostic | None:
