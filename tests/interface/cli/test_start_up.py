@@ -105,7 +105,7 @@ LOADS = {
         PLANS | {"diff", "pod_security", "review", "schema"},
         NEVER | ALL_RULES | {"poolsmith.interface.app.diff_pairs"},
     ),
-    "diff --base HEAD --cluster edge": (18.0, PLANS | {"diff", "drift", "pod_security", "review", "schema"}, NEVER),
+    "diff --base HEAD --cluster edge": (18.1, PLANS | {"diff", "drift", "pod_security", "review", "schema"}, NEVER),
     "generate --check --no-cache --jobs 1": (14.0, PLANS, READS),
     f"check --hook {SAMPLE}": (
         11.4,
