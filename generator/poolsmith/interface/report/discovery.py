@@ -107,7 +107,7 @@ def _lines(found: Discovery, *, verbose: bool) -> Iterator[str]:
     yield from _some("not evaluated", found.not_evaluated, verbose=verbose)
     if verbose:
         for item in found.unseen:
-            yield _plain(f"  unseen  {item.field}: {item.because}")
+            yield f"  unseen  {masked_line(f'{item.field}: {item.because}')}"
         for profile in found.profiles:
             yield f"--- {profile.path}"
             yield from map(harmless, map(masked_line, profile.text.splitlines()))
