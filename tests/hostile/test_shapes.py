@@ -62,19 +62,24 @@ VERBS = {
 }
 
 
+MEASURED = """
+import resource, subprocess, sys
+run = subprocess.run([sys.executable, "-m", "poolsmith", *sys.argv[1:]], stdout=subprocess.DEVNULL)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(run.returncode, used.ru_utime + used.ru_stime, used.ru_maxrss)
+"""
+"""A small process starts the verb: one that is started counts the memory of what started it."""
+
+
 def used(folder: Path, verb: str, text: str) -> tuple[float, int]:
     """Seconds of the processor and KiB of memory."""
     (folder / "manifests.yaml").write_text(HEAD + text + TAIL, "utf-8")
-    command = (sys.executable, "-m", "poolsmith", *VERBS[verb])
+    command = (sys.executable, "-c", MEASURED, *VERBS[verb])
     environment = {**os.environ, "PYTHONPATH": str(GENERATOR)}
-    with subprocess.Popen(
-        command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment
-    ) as run:
-        told = run.stderr.read() if run.stderr else b""
-        _, status, usage = os.wait4(run.pid, 0)
-        run.returncode = os.waitstatus_to_exitcode(status)
-    assert run.returncode in (0, 1), told[-500:]
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss
+    run = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment, check=False)
+    code, seconds, memory = run.stdout.split()
+    assert code in ("0", "1"), run.stderr[-500:]
+    return float(seconds), int(memory)
 
 
 @pytest.fixture(scope="module")

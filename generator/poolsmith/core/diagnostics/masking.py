@@ -9,7 +9,7 @@ In an address, a user name, a password, a query or a fragment may hold a secret.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from poolsmith.core.pattern import pattern as compiled_later
@@ -187,13 +187,86 @@ def shaped_parts(text: str) -> tuple[str, ...]:
 def assigned_parts(text: str) -> tuple[str, ...]:
     """What an argument, or a line of an environment, gives to a name of a secret."""
     name, given, value = text[:_LONGEST_LINE].partition("=")
-    is_named = given and " " not in name and is_secret_name(name.lstrip("-"))
+    is_named = given and " " not in name and _is_named(name.lstrip("-"))
     return (value,) if is_named and not value.startswith("/") and not is_placeholder(value) else ()
 
 
 def is_secret_name(name: str) -> bool:
     """Whether what stands under a key, or in a variable, of that name is a secret."""
     return len(name) < _LONGEST_NAME and _compiled(_NAMES).search(_compiled(_WORDS).sub("_", name)) is not None
+
+
+_MISSPELT = {
+    **dict.fromkeys(("password", "passphrase", "credential", "credentials"), 2),
+    **dict.fromkeys(("passwd", "secret", "token", "apikey", "privatekey", "accesskey", "secretkey", "signingkey"), 1),
+    **dict.fromkeys(("encryptionkey", "accountkey", "dockerconfigjson", "dockercfg"), 1),
+}
+"""Names of secrets, with how many letters may be wrong, missing, too many or in another order."""
+_OTHER_WORDS = frozenset(("taken", "passed", "passport"))
+_LONGEST_WORD = 20
+_KEY = r"(?<![\w.-])[\w.-]{4,100}+(?=[\"']?\s{0,20}[:=])"
+
+
+@lru_cache(maxsize=4096)
+def is_misspelt_secret_name(name: str) -> bool:
+    """Whether a key is nearly the name of a secret: what stands under it was meant to be one. Plurals are not."""
+    if len(name) >= _LONGEST_NAME or is_secret_name(name):
+        return False
+    parts = _compiled(r"[_.-]+").split(_compiled(_WORDS).sub("_", name).lower())
+    words = (parts[-1], "".join(parts[-2:]))
+    return any(_is_nearly(word, known, most) for word in words for known, most in _MISSPELT.items())
+
+
+def _is_nearly(word: str, known: str, most: int) -> bool:
+    if not _SHORTEST <= len(word) <= _LONGEST_WORD or word in _OTHER_WORDS or word.removesuffix("s") in _MISSPELT:
+        return False
+    return abs(len(word) - len(known)) <= most and _distance(word, known) <= most
+
+
+def names_something_like_a_secret(text: str) -> bool:
+    """Whether some key in a text is nearly the name of a secret."""
+    return any(map(is_misspelt_secret_name, set(_compiled(_KEY).findall(text))))
+
+
+def _distance(one: str, other: str) -> int:
+    """How many letters have to be changed, put in, taken out or swapped with the next."""
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for at, letter in enumerate(one):
+        new = [at + 1]
+        for index, wanted in enumerate(other):
+            cost = min(row[index] + (letter != wanted), row[index + 1] + 1, new[index] + 1)
+            if at and index and letter == other[index - 1] and one[at - 1] == wanted:
+                cost = min(cost, before[index - 1] + 1)
+            new.append(cost)
+        before, row = row, new
+    return row[-1]
+
+
+def _is_named(name: str) -> bool:
+    return is_secret_name(name) or is_misspelt_secret_name(name)
+
+
+PULL_SECRETS = "imagePullSecrets"
+_OBJECT_NAME = r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?\Z"
+
+
+def is_object_name(value: Any) -> bool:
+    """Whether a Secret could be called so. What else stands below `imagePullSecrets` may be a secret itself."""
+    return isinstance(value, str) and not shape_of(value) and _compiled(_OBJECT_NAME).match(value) is not None
+
+
+def _masked_pull_secrets(value: Any) -> Any:
+    if isinstance(value, list):
+        return [item if is_object_name(item) else _named_or_masked(item) for item in value]
+    return _named_or_masked(value)
+
+
+def _named_or_masked(value: Any) -> Any:
+    """The form of Kubernetes, `{name: a}`, or nothing that is shown."""
+    if not isinstance(value, dict):
+        return value if value is None else _all_masked(value)
+    return {key: item if key == "name" and is_object_name(item) else _all_masked(item) for key, item in value.items()}
 
 
 def is_flag(text: str) -> bool:
@@ -214,7 +287,7 @@ def is_secret(name: str, text: str) -> bool:
     """Whether a text is to be masked that stands under a key: by its name, or as it looks."""
     if is_placeholder(text):
         return False
-    if is_secret_name(name):
+    if _is_named(name):
         return not text.startswith("/")
     return (
         len(name) < _LONGEST_NAME
@@ -291,7 +364,7 @@ def masked_tree(value: Any, name: str = "") -> Any:
 
     What stands in a mapping or a list under the name of a secret is one, too, but for what only refers to one.
     """
-    return _masked_below(value, name, is_secret_name(name))
+    return _masked_below(value, name, _is_named(name))
 
 
 def _masked_below(value: Any, name: str, is_named: bool) -> Any:
@@ -320,8 +393,10 @@ def _masked_below(value: Any, name: str, is_named: bool) -> Any:
 
 
 def _masked_under(value: Any, key: str, is_named: bool) -> Any:
+    if key == PULL_SECRETS:
+        return _masked_pull_secrets(value)
     refers = _compiled(_REFERENCE).search(key) is not None or key.endswith(_REFERRING)
-    return _masked_below(value, key, (is_named and not refers) or is_secret_name(key))
+    return _masked_below(value, key, (is_named and not refers) or _is_named(key))
 
 
 def _all_masked(value: Any) -> Any:
@@ -339,6 +414,16 @@ def masked_line(line: str) -> str:
         at = found.start("text")
         if found["text"][0] not in "/[{|>&*#" and not is_placeholder(found["text"].strip("\"' ")):
             return f"{line[:at]}{MASK}"
+    return _without_misspelt(line)
+
+
+def _without_misspelt(line: str) -> str:
+    for found in _compiled(_KEY).finditer(line):
+        if is_misspelt_secret_name(found[0]):
+            rest = line[found.end() :]
+            value = rest.lstrip("\"' \t:=")
+            if value and value[0] not in "/[{|>&*#" and not is_placeholder(value.strip("\"' ")):
+                return f"{line[: len(line) - len(value)]}{MASK}"
     return line
 
 

@@ -14,13 +14,17 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from poolsmith.core.diagnostics.masking import (
     MASK,
     NO_SECRETS,
+    PULL_SECRETS,
     KnownSecrets,
     assigned_parts,
     is_flag,
+    is_misspelt_secret_name,
+    is_object_name,
     is_placeholder,
     is_secret,
     is_secret_name,
     masked_line,
+    names_something_like_a_secret,
     shape_of,
     shaped_parts,
 )
@@ -73,7 +77,7 @@ NONE = Secrets()
 
 def secrets_of(text: str, documents: Iterable[Node | None], lines: Sequence[str]) -> Secrets:
     """Of a text that could be composed; `lines` are those of the text."""
-    if _WORTH_A_LOOK.search(text) is None:
+    if not _is_worth_a_look(text):
         return NONE
     scalars = [node for document in documents if document is not None for node in _secret_scalars(document)]
     if not scalars:
@@ -91,12 +95,16 @@ def secrets_of(text: str, documents: Iterable[Node | None], lines: Sequence[str]
 
 def secrets_of_text(text: str) -> Secrets:
     """Of a text that is no YAML, or not known to be: what its lines look like."""
-    if _WORTH_A_LOOK.search(text) is None:
+    if not _is_worth_a_look(text):
         return NONE
     scan = _LineScan(_SECRET_KIND.search(text) is not None)
     for number, line in enumerate(text.split("\n"), 1):
         scan.take(number, line)
     return Secrets(frozenset(scan.texts), scan.hidden, KnownSecrets(scan.texts))
+
+
+def _is_worth_a_look(text: str) -> bool:
+    return _WORTH_A_LOOK.search(text) is not None or names_something_like_a_secret(text)
 
 
 class _LineScan:
@@ -109,6 +117,7 @@ class _LineScan:
         self._within = -1
         self._in_key = False
         self._by_name = False
+        self._pulls = -1
 
     def take(self, number: int, line: str) -> None:
         indent = len(line) - len(line.lstrip(" "))
@@ -119,6 +128,13 @@ class _LineScan:
             self._keep(line)
             self.hidden[number] = f"{line[:indent]}{MASK}"
             return
+        if self._pulls >= 0 and line.strip() and not line.lstrip().startswith("#"):
+            if indent > self._pulls or (indent == self._pulls and line.lstrip().startswith("- ")):
+                if not _are_object_names(line.strip().removeprefix("- ")):
+                    self._keep(line.strip().removeprefix("- ").partition(":")[2] or line)
+                    self.hidden[number] = f"{line[:indent]}{MASK}"
+                return
+            self._pulls = -1
         self._in_key = _KEY_BEGINS.search(line) is not None and _KEY_ENDS not in line
         shown = self._shown(line, indent)
         if shown != line:
@@ -138,7 +154,14 @@ class _LineScan:
         value = (key["text"] or "").strip()
         bare = value.strip("\"'")
         is_block = value[:1] in ("|", ">")
-        is_named = is_secret_name(key["key"]) or (by_name and key["key"] == "value")
+        if key["key"] == PULL_SECRETS:
+            self._pulls = indent
+            if value and not value.startswith("#") and not _are_object_names(value):
+                self._keep(value)
+                return f"{line[: key.start('text')]}{MASK}"
+        is_named = (
+            is_secret_name(key["key"]) or is_misspelt_secret_name(key["key"]) or (by_name and key["key"] == "value")
+        )
         if self._has_secret and key["key"] in _HELD:
             self._within = indent
             self.texts.update(_WORD.findall(value))
@@ -156,6 +179,21 @@ class _LineScan:
 
     def _keep(self, text: str) -> None:
         self.texts.update(_pieces(text.strip().strip("\"'")))
+
+
+def _are_object_names(written: str) -> bool:
+    """Whether that is all that stands there: `[a, b]`, `[{name: a}]`, `name: a` or `a`."""
+    inner = written.partition(" #")[0].strip()
+    if inner.startswith("["):
+        inner = inner[1:].removesuffix("]")
+    items = [item.strip() for item in inner.split(",")] if inner.strip() else []
+    return all(is_object_name(_object_name(item)) for item in items)
+
+
+def _object_name(item: str) -> str:
+    bare = item.removeprefix("{").removesuffix("}").strip()
+    key, colon, name = bare.partition(":")
+    return (name if colon and key.strip().strip("\"'") == "name" else bare).strip().strip("\"'")
 
 
 def _place(found: tuple[ScalarNode, Secrets | None]) -> tuple[int, int]:
@@ -180,6 +218,9 @@ def _secret_scalars(root: Node) -> Iterator[tuple[ScalarNode, Secrets | None]]:
             is_secret_object = words.get("kind") == "Secret"
             for key, value in node.value:
                 word = key.value if _is_word(key) else ""
+                if word == PULL_SECRETS:
+                    yield from _no_object_names(value)
+                    continue
                 below = held or (is_secret_object and word in _HELD)
                 pending.append((value, named if word == "value" and named else word, below))
         elif isinstance(node, SequenceNode):
@@ -187,6 +228,37 @@ def _secret_scalars(root: Node) -> Iterator[tuple[ScalarNode, Secrets | None]]:
             for item in node.value:
                 pending.append((item, "token" if is_flag(before) else "", held))
                 before = item.value if _is_word(item) else ""
+
+
+def _no_object_names(node: Node) -> Iterator[tuple[ScalarNode, Secrets | None]]:
+    """All scalars below `imagePullSecrets` that name no Secret."""
+    items = node.value if isinstance(node, SequenceNode) else [node]
+    for item in items:
+        if isinstance(item, MappingNode):
+            for key, value in item.value:
+                if not (_is_word(key) and key.value == "name" and _is_word(value) and is_object_name(value.value)):
+                    yield from _all_scalars(value, key)
+        elif not (_is_word(item) and isinstance(node, SequenceNode) and is_object_name(item.value)):
+            yield from _all_scalars(item, None)
+
+
+def _all_scalars(node: Node, key: Node | None) -> Iterator[tuple[ScalarNode, Secrets | None]]:
+    """A key without a value may be the secret."""
+    pending, seen = [node], set()
+    while pending:
+        one = pending.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        if isinstance(one, ScalarNode):
+            if not is_placeholder(one.value):
+                yield one, None
+            elif not one.value and key is not None and isinstance(key, ScalarNode) and key.value != "name":
+                yield key, None
+        elif isinstance(one, MappingNode):
+            pending += [part for pair in one.value for part in pair]
+        elif isinstance(one, SequenceNode):
+            pending += one.value
 
 
 def _is_word(node: Node) -> bool:

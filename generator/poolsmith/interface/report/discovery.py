@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.diagnostics.masking import masked_line, masked_tree
 from poolsmith.core.diagnostics.message_text import counted, harmless, one_line
 from poolsmith.core.record import record
 from poolsmith.interface.report.diff_json import record_body
@@ -69,7 +70,7 @@ class Discovery:
 
 def discovery_json(found: Discovery, context: ReportContext) -> str:
     """Version 1; docs/schemas has its JSON Schema."""
-    body = {"version": 1, "tool": context.tool, **record_body(found)}
+    body = {"version": 1, "tool": context.tool, **masked_tree(record_body(found))}
     return json.dumps(body, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -106,10 +107,10 @@ def _lines(found: Discovery, *, verbose: bool) -> Iterator[str]:
     yield from _some("not evaluated", found.not_evaluated, verbose=verbose)
     if verbose:
         for item in found.unseen:
-            yield f"  unseen  {item.field}: {item.because}"
+            yield f"  unseen  {masked_line(f'{item.field}: {item.because}')}"
         for profile in found.profiles:
             yield f"--- {profile.path}"
-            yield from map(harmless, profile.text.splitlines())
+            yield from map(harmless, map(masked_line, profile.text.splitlines()))
 
 
 def _some(word: str, rows: Sequence[str], *, verbose: bool) -> Iterator[str]:
@@ -125,6 +126,5 @@ def _named(row: DiscoveredField) -> str:
 
 
 def _plain(text: str) -> str:
-    return (
-        harmless(one_line(text, _LONGEST)) if not text.startswith("  ") else f"  {harmless(one_line(text, _LONGEST))}"
-    )
+    shown = harmless(one_line(masked_line(text), _LONGEST))
+    return f"  {shown}" if text.startswith("  ") else shown
