@@ -15,6 +15,7 @@ from re import _parser as parser  # type: ignore[attr-defined]
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import poolsmith
+from poolsmith.core.pattern import LazyPattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +44,7 @@ def expressions() -> tuple[Expression, ...]:
     found: dict[tuple[str, int], Expression] = {}
     for path in sorted(ROOT.rglob("*.py")):
         text = path.read_text("utf-8")
-        if "import re\n" not in text and "from re " not in text:
+        if not any(found in text for found in ("import re\n", "from re ", "core.pattern import")):
             continue
         name = path.relative_to(ROOT).with_suffix("").as_posix()
         used = _used(ast.parse(text))
@@ -64,7 +65,7 @@ def _add(found: dict[tuple[str, int], Expression], new: Expression) -> None:
 
 
 def _patterns(value: object, depth: int = 0) -> Iterator[re.Pattern[str]]:
-    if isinstance(value, re.Pattern) and isinstance(value.pattern, str):
+    if isinstance(value, re.Pattern | LazyPattern) and isinstance(value.pattern, str):
         yield value
     elif depth < 4 and isinstance(value, list | tuple | set | frozenset):
         for item in value:

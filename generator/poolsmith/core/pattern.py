@@ -17,15 +17,15 @@ _TAKEN_OVER = ("match", "fullmatch", "search", "finditer", "findall", "split", "
 
 def pattern(text: str, flags: int = 0) -> re.Pattern[str]:
     """The expression of a text. A mistake in it shows when it is first used; a test compiles all of them."""
-    return cast("re.Pattern[str]", _Pattern(text, flags))
+    return cast("re.Pattern[str]", LazyPattern(text, flags))
 
 
 def bytes_pattern(text: bytes, flags: int = 0) -> re.Pattern[bytes]:
     """The same over bytes."""
-    return cast("re.Pattern[bytes]", _Pattern(text, flags))
+    return cast("re.Pattern[bytes]", LazyPattern(text, flags))
 
 
-class _Pattern:
+class LazyPattern:
     """Stands for a compiled expression, whose methods it takes over once one of them is asked for."""
 
     def __init__(self, text: str | bytes, flags: int) -> None:
@@ -40,4 +40,4 @@ class _Pattern:
         return getattr(compiled, name)
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[str | bytes, int]]:
-        return _Pattern, self._given
+        return LazyPattern, self._given
