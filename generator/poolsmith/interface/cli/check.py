@@ -152,7 +152,8 @@ class CheckFlags:
 
     @property
     def has_baseline(self) -> bool:
-        return bool(self.write_baseline or self.baseline or self.no_baseline or self.baseline_from)
+        given = (self.write_baseline, self.baseline, self.baseline_from)
+        return self.no_baseline or any(flag is not None for flag in given)
 
 
 def _of_paths(flags: ReportFlags, paths: tuple[Path, ...], check: CheckFlags) -> Outcome:

@@ -281,7 +281,8 @@ def family_of(made: Made) -> str:
 def _pattern(name: str, through: str) -> str:
     if len(name) > _LONGEST_NAME:
         return name
-    match = (_HASHED if through.startswith(_OF_DRIVER_RESOURCE) else _OF_KERNEL).fullmatch(name)
+    is_of_driver = through.startswith(_OF_DRIVER_RESOURCE)
+    match = _HASHED.fullmatch(name) if is_of_driver else _OF_KERNEL.fullmatch(name)
     return f"{match[1]}-*" if match else name
 
 
