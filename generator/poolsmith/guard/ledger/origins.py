@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from poolsmith.fleet.plan.plan import ClusterPlan, ValueSetting
     from poolsmith.gpu.catalog.charts import Chart
     from poolsmith.gpu.catalog.switches import Switch, Switches, ValuePath
-    from poolsmith.guard.ledger.ledger import LineOrigin, LineOrigins
+    from poolsmith.guard.ledger.ledger import LedgerLine, LineOrigin, LineOrigins
     from poolsmith.guard.ledger.privilege import Privilege
 
     Locate = Callable[[str, str], FromProfile | None]
@@ -145,6 +145,30 @@ class Origins:
         )
         rest = self._of_holder(key, container, pool)
         return tuple(dict.fromkeys((*nearest, *rest))) if nearest else rest
+
+    def of_lines(
+        self, lines: Iterable[LedgerLine], known: dict[LineOrigins, LineOrigins]
+    ) -> Iterator[tuple[LedgerLine, LineOrigins]]:
+        """As `of_line`, of each; equal origins are one object, which `known` has.
+
+        A fleet has hundreds of thousands of lines. Those of one holder stand together in a ledger, and most of them
+        have no origin of their own.
+        """
+        own = {"host-path", *self.switches.privileges}
+        before: tuple[str, str, str, str] | None = None
+        key = ""
+        shared: LineOrigins = ()
+        for line in lines:
+            holder = line.namespace, line.workload, line.container, line.pool
+            if holder != before:
+                before, key = holder, f"{line.namespace}/{line.workload}"
+                shared = self._of_holder(key, line.container, line.pool)
+                shared = known.setdefault(shared, shared)
+            found = shared
+            if self.effects or line.privilege.name in own:
+                found = self.of_line(key, line.container, line.privilege, line.pool)
+                found = known.setdefault(found, found)
+            yield line, found
 
     def _of_holder(self, key: str, container: str, pool: str) -> LineOrigins:
         """What all lines of one container on one pool have in common."""
