@@ -158,14 +158,7 @@ def _ledger(workloads: Iterable[_Workload], unknown: Iterable[str]) -> Ledger:
         for pool in workload.pools:
             by_pool.setdefault(pool, []).append(workload)
     lines = [
-        LedgerLine(
-            pool,
-            workload.name,
-            container,
-            privilege,
-            reach,
-            namespace=workload.namespace,
-        )
+        LedgerLine(pool, workload.name, container, privilege, reach, (), workload.namespace)
         for pool in sorted(by_pool)
         for workload in by_pool[pool]
         for container, privilege, reach in workload.rows

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import field, replace
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     Locate = Callable[[str, str], FromProfile | None]
     """A pool's line at a pointer: in its profile or in one of its bases; None where nobody wrote it."""
 
+_HOLDER = attrgetter("namespace", "workload", "container", "pool")
 _SOURCE = "/spec/driver/source"
 _VALUES = "/spec/stack/values/"
 _OPERATOR_SWITCH = "/spec/stack/release"
@@ -146,29 +149,23 @@ class Origins:
         rest = self._of_holder(key, container, pool)
         return tuple(dict.fromkeys((*nearest, *rest))) if nearest else rest
 
-    def of_lines(
-        self, lines: Iterable[LedgerLine], known: dict[LineOrigins, LineOrigins]
-    ) -> Iterator[tuple[LedgerLine, LineOrigins]]:
-        """As `of_line`, of each; equal origins are one object, which `known` has.
+    def told(self, lines: Iterable[LedgerLine], known: dict[LineOrigins, LineOrigins]) -> Iterator[LedgerLine]:
+        """The lines with what `of_line` says of each; equal origins are one object, which `known` has.
 
         A fleet has hundreds of thousands of lines. Those of one holder stand together in a ledger, and most of them
         have no origin of their own.
         """
         own = {"host-path", *self.switches.privileges}
-        before: tuple[str, str, str, str] | None = None
-        key = ""
-        shared: LineOrigins = ()
-        for line in lines:
-            holder = line.namespace, line.workload, line.container, line.pool
-            if holder != before:
-                before, key = holder, f"{line.namespace}/{line.workload}"
-                shared = self._of_holder(key, line.container, line.pool)
-                shared = known.setdefault(shared, shared)
-            found = shared
-            if self.effects or line.privilege.name in own:
-                found = self.of_line(key, line.container, line.privilege, line.pool)
-                found = known.setdefault(found, found)
-            yield line, found
+        for (namespace, workload, container, pool), held in groupby(lines, _HOLDER):
+            key = f"{namespace}/{workload}"
+            shared = self._of_holder(key, container, pool)
+            shared = known.setdefault(shared, shared)
+            for line in held:
+                found, privilege = shared, line.privilege
+                if privilege.name in own or self.effects:
+                    found = self.of_line(key, container, privilege, pool)
+                    found = known.setdefault(found, found)
+                yield line.with_origins(found)
 
     def _of_holder(self, key: str, container: str, pool: str) -> LineOrigins:
         """What all lines of one container on one pool have in common."""

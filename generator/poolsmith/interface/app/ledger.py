@@ -216,7 +216,7 @@ def _view(run: PlannedCluster, prediction: Prediction, other: Shared | None, cho
     known: dict[LineOrigins, LineOrigins] = {}
 
     def told(lines: Iterable[LedgerLine]) -> tuple[LedgerLine, ...]:
-        return tuple([line.with_origins(found) for line, found in prediction.origins.of_lines(lines, known)])
+        return tuple(prediction.origins.told(lines, known))
 
     lines = kept(prediction.ledger, chosen).lines
     if chosen.against is None:
