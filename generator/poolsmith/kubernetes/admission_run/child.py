@@ -83,7 +83,8 @@ class Child:
         self._shared = mmap.mmap(-1, _MARK.size)
         self._expect(todo, len(parts))
         self._reader, writer = os.pipe()
-        letters, self._letters = os.pipe() if more is not None else (None, None)
+        pipe: tuple[int | None, int | None] = os.pipe() if more is not None else (None, None)
+        letters, self._letters = pipe
         self._buffer = bytearray()
         self._status: int | None = None
         self.letters = 0

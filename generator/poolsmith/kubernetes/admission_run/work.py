@@ -57,7 +57,7 @@ class Order:
         work = _Work(compiled, requests, sound_only=self.sound_only)
         names = [policy.name for policy in compiled.policies.policies]
         parts = [Part(names[index], work.compiling(index)) for index in self.compiling]
-        parts += [Part(names[index], work.evaluating(index, *chunk)) for index, *chunk in self.evaluating]
+        parts += [Part(names[index], work.evaluating(index, start, at)) for index, start, at in self.evaluating]
         return parts
 
 
