@@ -15,6 +15,8 @@ from poolsmith.core.sources.output_tree import JOURNAL, OLD, STAGE, is_interrupt
 
 OLD_FILES = {"a.yaml": b"old a", "sub/b.yaml": b"old b", "sub/deep/c.yaml": b"old c"}
 NEW_FILES = {"a.yaml": b"new a", "new/d.yaml": b"new d"}
+SAME_FILES = {"a.yaml": b"old a", "sub/b.yaml": b"new b", "sub/deep/c.yaml": b"old c"}
+UNCHANGED = ("a.yaml", "sub/deep/c.yaml")
 
 
 @pytest.fixture
@@ -279,10 +281,10 @@ def kill_at(monkeypatch, step):
 
 
 @pytest.mark.usefixtures("any_swap")
-@pytest.mark.parametrize("files", [NEW_FILES, {}], ids=["replace", "remove"])
+@pytest.mark.parametrize("files", [NEW_FILES, SAME_FILES, {}], ids=["replace", "replace in part", "remove"])
 @pytest.mark.parametrize("step", range(1, 9))
 def test_a_commit_killed_at_any_step_is_recovered_to_old_or_new(target, monkeypatch, files, step):
-    staged = stage(target, files, OLD_FILES)
+    staged = stage(target, files, OLD_FILES, read_files(target))
     with monkeypatch.context() as patch:
         dead = kill_at(patch, step)
         try:
@@ -293,6 +295,7 @@ def test_a_commit_killed_at_any_step_is_recovered_to_old_or_new(target, monkeypa
     now = read_files(target) if target.exists() else {}
 
     assert now in (OLD_FILES, files)
+    assert {(target / path).stat().st_nlink for path in now} <= {1}
     assert entries(target.parent) in ([], ["prod"])
     assert not is_interrupted(target.parent)
     assert recover(target.parent) == ()
@@ -341,3 +344,88 @@ def test_recovery_keeps_folders_that_are_not_concerned(target):
 def test_recovery_of_a_missing_parent_has_nothing_to_do(tmp_path):
     assert recover(tmp_path / "nope") == ()
     assert not is_interrupted(tmp_path / "nope")
+
+
+def restage(target, files=SAME_FILES):
+    return stage(target, files, OLD_FILES, read_files(target))
+
+
+def identity(target):
+    return {path: (target / path).stat().st_ino for path in OLD_FILES}
+
+
+@pytest.mark.usefixtures("any_swap")
+def test_a_file_that_stays_the_same_is_the_same_file(target):
+    before = identity(target)
+    restage(target).commit()
+    after = identity(target)
+
+    assert read_files(target) == SAME_FILES
+    assert [path for path in OLD_FILES if before[path] == after[path]] == list(UNCHANGED)
+
+
+@pytest.mark.usefixtures("any_swap")
+def test_after_a_commit_or_a_discard_no_file_has_another_name(target):
+    staged = restage(target)
+    assert [(target / path).stat().st_nlink for path in OLD_FILES] == [2, 1, 2]
+    staged.discard()
+    assert [(target / path).stat().st_nlink for path in OLD_FILES] == [1, 1, 1]
+    restage(target).commit()
+
+    assert [(target / path).stat().st_nlink for path in OLD_FILES] == [1, 1, 1]
+
+
+def test_a_file_that_has_another_name_elsewhere_is_written_anew(target, tmp_path):
+    (tmp_path / "copy").hardlink_to(target / "a.yaml")
+    restage(target).commit()
+    (target / "a.yaml").write_bytes(b"edited in place")
+
+    assert (tmp_path / "copy").read_bytes() == b"old a"
+
+
+def test_a_file_of_another_mode_is_written_anew(target):
+    usual = (target / "a.yaml").stat().st_mode
+    (target / "a.yaml").chmod(0o700)
+    restage(target).commit()
+
+    assert (target / "a.yaml").stat().st_mode == usual
+
+
+@pytest.mark.parametrize("become", ["other bytes", "longer", "a link", "nothing"])
+def test_what_is_no_more_what_was_read_is_written_anew(target, tmp_path, become):
+    present = read_files(target)
+    file = target / "a.yaml"
+    if become == "nothing":
+        file.unlink()
+    elif become == "a link":
+        file.rename(tmp_path / "elsewhere")
+        file.symlink_to(tmp_path / "elsewhere")
+    else:
+        file.write_bytes(b"sly a" if become == "other bytes" else b"old a and more")
+    stage(target, SAME_FILES, OLD_FILES, present).commit()
+
+    assert read_files(target) == SAME_FILES
+    if become == "a link":
+        assert (tmp_path / "elsewhere").stat().st_ino != file.stat().st_ino
+
+
+def test_nothing_is_linked_through_a_link_to_the_folder(target, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    target.rename(elsewhere)
+    target.symlink_to(elsewhere)
+    restage(target).commit()
+    (target / "a.yaml").write_bytes(b"edited in place")
+
+    assert read_files(elsewhere) == OLD_FILES
+
+
+def test_what_can_not_be_linked_is_written(target, monkeypatch):
+    def refuse(*_arguments, **_options):
+        raise OSError(errno.EMLINK, "too many links")
+
+    monkeypatch.setattr(os, "link", refuse)
+    before = identity(target)
+    restage(target).commit()
+
+    assert read_files(target) == SAME_FILES
+    assert all(before[path] != identity(target)[path] for path in UNCHANGED)

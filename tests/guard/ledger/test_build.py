@@ -8,7 +8,8 @@ from copy import deepcopy
 import pytest
 
 from poolsmith.fleet.operands.expansion import Node
-from poolsmith.guard.ledger.installed_ledger import TemplateMemory, ledger_of
+from poolsmith.guard.ledger import installed_ledger
+from poolsmith.guard.ledger.installed_ledger import PredictedMemory, TemplateMemory, ledger_of
 from poolsmith.guard.ledger.ledger import Ledger
 
 PRIVILEGED = {"name": "c", "securityContext": {"privileged": True}}
@@ -177,6 +178,34 @@ def test_a_memory_may_know_equal_workloads_by_a_key_of_the_caller():
     ledger_of([workload("x", {"hostPID": True})], POOLS, memory=memory)
 
     assert "host-pid" in str(shown(ledger_of([workload("x", {})], POOLS, memory=memory)))
+
+
+def test_what_installations_have_in_common_is_found_once_and_what_they_have_not_is_found_for_each():
+    account = {"serviceAccountName": "sa"}
+    both = [workload("x", account), role("r", "get"), binding("r", "sa")]
+    clusters = [
+        both,
+        deepcopy(both),
+        [workload("x", {**account, "hostPID": True}), *both[1:]],
+        [both[0], role("r", "get", "list"), both[2]],
+        [both[0], both[1], binding("r", "other")],
+        [both[0], role("r", "get", "list"), role("r", "watch"), both[2]],
+        [both[0]],
+    ]
+    memory = PredictedMemory()
+
+    for objects in (*clusters, *reversed(clusters)):
+        assert ledger_of(deepcopy(objects), POOLS, memory=memory) == ledger_of(objects, POOLS)
+
+
+def test_equal_workloads_of_two_installations_have_the_same_rows(monkeypatch):
+    asked = []
+    monkeypatch.setattr(installed_ledger, "pod_privileges", lambda template: asked.append(template) or ())
+    memory = PredictedMemory()
+    for _ in range(3):
+        ledger_of([workload("x", {}), workload("y", {})], POOLS, memory=memory)
+
+    assert len(asked) == 2
 
 
 def test_a_hundred_clusters_of_ten_pools_take_no_time():

@@ -6,6 +6,8 @@ import pytest
 
 from poolsmith.interface.app.ledger import LedgerFilter, ledger
 from poolsmith.interface.report.ledger_text import OriginLines
+from poolsmith.project.run.cluster_run import plan_cluster
+from poolsmith.project.run.project import open_project
 
 CLUSTER = """\
 apiVersion: poolsmith/v1
@@ -172,6 +174,17 @@ NEEDED_TO_RENDER = ("clusterPolicy.deployCR", "driver.nvidiaDriverCRD.enabled")
 
 
 @pytest.mark.real("a whole run, 1.3 s; its parts have tests of their own")
+def test_the_origins_of_many_lines_are_those_of_each(repository):
+    project = open_project(repository)
+    for files in project.select(()):
+        prediction = plan_cluster(project, files).prediction
+        lines, known = prediction.ledger.lines, {}
+        found = list(prediction.origins.told(lines, known))
+
+        assert found == [line.with_origins(prediction.origins_of(line)) for line in lines]
+        assert {id(line.origins) for line in found} <= {id(origins) for origins in known.values()}
+
+
 def test_every_value_of_the_sample_fleet_names_what_vanishes_without_it(repository):
     """A value is put back to the chart's default, and all that is lost was said to come from its profile line."""
     from poolsmith.fleet.plan.origin import profile_inputs

@@ -2,7 +2,9 @@
 
 A folder is replaced by staging its successor beside it and swapping the two, in one step where the system can. A reader
 sees the old folder or the new one. Files that are not ours move along untouched (as hard links, so they keep their
-identity). A run that was killed leaves a `.poolsmith-*` folder behind; `recover` cleans it up.
+identity), and so do generated files whose bytes stay the same: a link costs a fraction of a new file. The old folder
+goes with the swap, and each file is in one place again. A run that was killed leaves a `.poolsmith-*` folder behind;
+`recover` cleans it up.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import os
 import stat
 import sys
 from functools import cache, partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.diagnostic import WriteError
@@ -74,6 +77,10 @@ MAX_FOLDERS = 32
 _SHOWN = 60
 _OF_ATTEMPT = "~"
 """Ends the name of a folder in the name of its successor; what follows is chosen anew for each attempt."""
+_LINKED = 2
+"""Names of a file that stands in a folder and in its successor."""
+_NOTHING: Mapping[str, bytes | None] = MappingProxyType({})
+_Nature = tuple[int, int, int, int]
 STAGE, OLD, JOURNAL = ".poolsmith-stage-", ".poolsmith-old-", ".poolsmith-swap-"
 
 
@@ -124,8 +131,12 @@ def files_below(folder: Path) -> list[str]:
     return [path for path, _ in _walk(folder)]
 
 
-def stage(target: Path, files: Mapping[str, bytes], owned: Collection[str]) -> Staged:
+def stage(
+    target: Path, files: Mapping[str, bytes], owned: Collection[str], present: Mapping[str, bytes | None] = _NOTHING
+) -> Staged:
     """Write the successor of `target` beside it: `files`, plus what stands there and is not `owned`.
+
+    `present` is what was read there: files that stay as they are need not be written again.
 
     Two attempts at the same folder never meet: one may have been given up for lost, and still write. Raises WriteError,
     and leaves nothing behind.
@@ -138,7 +149,7 @@ def stage(target: Path, files: Mapping[str, bytes], owned: Collection[str]) -> S
         if not files and not keep:
             return Staged(target, None)
         staging.mkdir(parents=True)
-        _fill(staging, target, files, keep)
+        _fill(staging, target, files, keep, () if target.is_symlink() else _unchanged(files, present))
     except OSError as error:
         _remove(staging)
         raise WriteError(_sentence("write", target, error)) from error
@@ -208,7 +219,11 @@ def _foreign(target: Path, ours: set[str]) -> list[str]:
     return [path for path, _ in _walk(target) if path not in ours]
 
 
-def _fill(staging: Path, target: Path, files: Mapping[str, bytes], keep: list[str]) -> None:
+def _unchanged(files: Mapping[str, bytes], present: Mapping[str, bytes | None]) -> frozenset[str]:
+    return frozenset(path for path, content in files.items() if present.get(path) == content)
+
+
+def _fill(staging: Path, target: Path, files: Mapping[str, bytes], keep: list[str], unchanged: Collection[str]) -> None:
     made: set[str] = {""}
 
     def make_parent(path: str) -> None:
@@ -217,9 +232,12 @@ def _fill(staging: Path, target: Path, files: Mapping[str, bytes], keep: list[st
             os.makedirs(staging / folder, exist_ok=True)
             made.add(folder)
 
-    for path, content in files.items():
+    new: _Nature | None = None
+    for path in sorted(files, key=unchanged.__contains__):
         make_parent(path)
-        _write(staging / path, content)
+        is_linked = new is not None and path in unchanged and _link(target / path, staging / path, files[path], new)
+        if not is_linked:
+            new = _write(staging / path, files[path])
     for path in keep:
         if path in files:
             continue
@@ -227,14 +245,49 @@ def _fill(staging: Path, target: Path, files: Mapping[str, bytes], keep: list[st
         _carry(target / path, staging / path)
 
 
-def _write(path: Path, content: bytes) -> None:
+def _nature(state: os.stat_result) -> _Nature:
+    """All by which a file that was just written differs from others, but for its bytes and times."""
+    return state.st_mode, state.st_uid, state.st_gid, state.st_dev
+
+
+def _write(path: Path, content: bytes) -> _Nature:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
         view = memoryview(content)
         while view:
             view = view[os.write(descriptor, view) :]
+        return _nature(os.fstat(descriptor))
     finally:
         os.close(descriptor)
+
+
+def _link(source: Path, destination: Path, content: bytes, new: _Nature) -> bool:
+    """The very same file under its new parent, where nothing tells it from one that would be written.
+
+    False: nothing was made. A file with another name elsewhere is left to that: whoever edits the one does not mean the
+    other. What was linked is read again, for somebody may have put something else there.
+    """
+    try:
+        state = os.lstat(source)
+        if state.st_nlink != 1 or _nature(state) != new:
+            return False
+        os.link(source, destination, follow_symlinks=False)
+    except OSError:
+        return False
+    if _is(destination, content):
+        return True
+    destination.unlink()
+    return False
+
+
+def _is(path: Path, content: bytes) -> bool:
+    """Whether a file that was just linked has the content, and one other name."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
+    except OSError:
+        return False
+    with os.fdopen(descriptor, "rb", buffering=0) as stream:
+        return os.fstat(descriptor).st_nlink == _LINKED and stream.read(len(content) + 1) == content
 
 
 def _carry(source: Path, destination: Path) -> None:

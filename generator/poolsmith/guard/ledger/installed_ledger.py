@@ -11,10 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import account_of, mapping, pod_template_of, word
+from poolsmith.core.sources.source_file import tree_digest
 from poolsmith.guard.ledger.ledger import ANY_NODE, NO_KNOWN_NODE, Ledger, LedgerLine
 from poolsmith.guard.ledger.placement import placement_of
 from poolsmith.guard.ledger.reach import reach_of
-from poolsmith.guard.ledger.workload_privileges import AccountRights, name_of, namespace_of, pod_privileges
+from poolsmith.guard.ledger.workload_privileges import (
+    KINDS_OF_RIGHTS,
+    AccountRights,
+    name_of,
+    namespace_of,
+    pod_privileges,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -28,6 +35,9 @@ if TYPE_CHECKING:
     _Row = tuple[str, Privilege, Reach]
     _Signature = tuple[Hashable, ...]
 
+_REMEMBERED, _REMEMBERED_RIGHTS = 2_000, 32
+"""Workloads, and sets of roles and bindings."""
+
 
 class TemplateMemory:
     """What workloads came to before. The key tells equal ones; without one, only the same object is equal to itself."""
@@ -39,9 +49,48 @@ class TemplateMemory:
     def privileges(self, workload: KubernetesObject, template: Mapping[str, Any]) -> tuple[Held, ...]:
         key = self._key(workload)
         if key not in self._known:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
             # The object is kept: as long as it lives, no other has its identity.
             self._known[key] = workload, pod_privileges(template)
         return self._known[key][1]
+
+    def rights(self, objects: Sequence[KubernetesObject]) -> AccountRights:
+        return AccountRights(objects)
+
+    def rows(self, held: tuple[Held, ...], rights: tuple[Privilege, ...]) -> tuple[_Row, ...]:
+        """By container, then by privilege; the rights are the whole pod's."""
+        own = [(container, token, reach_of(token)) for container, token in held]
+        own += [("", token, reach_of(token)) for token in rights]
+        return tuple(sorted(own, key=_row_order))
+
+
+class PredictedMemory(TemplateMemory):
+    """Of installations that are much alike, as those of one fleet: equal ones are told by their content."""
+
+    def __init__(self) -> None:
+        super().__init__(tree_digest)
+        self._rights: dict[bytes, AccountRights] = {}
+        self._rows: dict[tuple[int, int], tuple[object, object, tuple[_Row, ...]]] = {}
+
+    def rights(self, objects: Sequence[KubernetesObject]) -> AccountRights:
+        """The same for the same roles and bindings."""
+        of_rights = [item for item in objects if item.get("kind") in KINDS_OF_RIGHTS]
+        key = tree_digest(of_rights)
+        if key not in self._rights:
+            while len(self._rights) >= _REMEMBERED_RIGHTS:
+                del self._rights[next(iter(self._rights))]
+            self._rights[key] = AccountRights(of_rights)
+        return self._rights[key]
+
+    def rows(self, held: tuple[Held, ...], rights: tuple[Privilege, ...]) -> tuple[_Row, ...]:
+        key = id(held), id(rights)
+        if key not in self._rows:
+            if len(self._rows) >= _REMEMBERED:
+                self._rows.clear()
+            # Both are kept: as long as they live, no others have their identity.
+            self._rows[key] = held, rights, super().rows(held, rights)
+        return self._rows[key][2]
 
 
 @record(kw_only=False)
@@ -54,12 +103,12 @@ class _Workload:
     pools: tuple[str, ...]
 
 
-def installed_ledger(installation: Installation) -> Ledger:
+def installed_ledger(installation: Installation, memory: TemplateMemory | None = None) -> Ledger:
     """The ledger of all that is installed, on its pools; without origins."""
     pools: dict[str, list[Node]] = {}
     for node in installation.nodes:
         pools.setdefault(node.pool or node.name, []).append(node)
-    return ledger_of(installation.objects, pools)
+    return ledger_of(installation.objects, pools, memory)
 
 
 def ledger_of(
@@ -73,8 +122,8 @@ def ledger_of(
     alone; one that no node of the pools takes under NO_KNOWN_NODE: it exists, and a label may be all that it lacks.
     """
     objects = tuple(objects)
-    rights = AccountRights(objects)
     memory = memory or TemplateMemory()
+    rights = memory.rights(objects)
     classes = {name_of(item): item for item in objects if item.get("kind") == "RuntimeClass"}
     templates = [(item, template) for item in objects if (template := pod_template_of(item)) is not None]
     placements = [_placement(item, template, classes) for item, template in templates]
@@ -85,7 +134,7 @@ def ledger_of(
         namespace, account = namespace_of(item), account_of(template)
         held, missing = rights.of(namespace, account)
         unknown.update(missing)
-        rows = _rows(memory.privileges(item, template), held)
+        rows = memory.rows(memory.privileges(item, template), held)
         name = f"{item['kind']}/{name_of(item)}"
         workloads.append(_Workload(namespace, name, rows, landing.pools_of(placement)))
     return _ledger(workloads, unknown)
@@ -96,13 +145,6 @@ def _placement(
 ) -> Placement:
     pod = mapping(template.get("spec"))
     return placement_of(workload["kind"], pod, classes.get(word(pod.get("runtimeClassName"))))
-
-
-def _rows(held: Iterable[Held], rights: Iterable[Privilege]) -> tuple[_Row, ...]:
-    """By container, then by privilege; the rights are the whole pod's."""
-    own = [(container, token, reach_of(token)) for container, token in held]
-    own += [("", token, reach_of(token)) for token in rights]
-    return tuple(sorted(own, key=_row_order))
 
 
 def _row_order(row: _Row) -> tuple[str, str, tuple[str, ...]]:
@@ -116,14 +158,7 @@ def _ledger(workloads: Iterable[_Workload], unknown: Iterable[str]) -> Ledger:
         for pool in workload.pools:
             by_pool.setdefault(pool, []).append(workload)
     lines = [
-        LedgerLine(
-            pool,
-            workload.name,
-            container,
-            privilege,
-            reach,
-            namespace=workload.namespace,
-        )
+        LedgerLine(pool, workload.name, container, privilege, reach, (), workload.namespace)
         for pool in sorted(by_pool)
         for workload in by_pool[pool]
         for container, privilege, reach in workload.rows

@@ -42,9 +42,11 @@ class LedgerLine(NamedTuple):
         return self.workload.partition("/")[2]
 
     def with_origins(self, origins: LineOrigins) -> LedgerLine:
-        """Field by field: `_replace` takes twice the time, and a fleet has hundreds of thousands of lines."""
-        pool, workload, container, privilege, reach, _, namespace = self
-        return LedgerLine(pool, workload, container, privilege, reach, origins, namespace)
+        """Part by part: `_replace` takes four times the time, and a fleet has hundreds of thousands of lines."""
+        return _make(LedgerLine, (*self[:5], origins, self[6]))
+
+
+_make = tuple.__new__
 
 
 LineIdentity = tuple[str, str, str, str, str, tuple[str, ...]]

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import field, replace
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
@@ -38,12 +40,13 @@ if TYPE_CHECKING:
     from poolsmith.fleet.plan.plan import ClusterPlan, ValueSetting
     from poolsmith.gpu.catalog.charts import Chart
     from poolsmith.gpu.catalog.switches import Switch, Switches, ValuePath
-    from poolsmith.guard.ledger.ledger import LineOrigin, LineOrigins
+    from poolsmith.guard.ledger.ledger import LedgerLine, LineOrigin, LineOrigins
     from poolsmith.guard.ledger.privilege import Privilege
 
     Locate = Callable[[str, str], FromProfile | None]
     """A pool's line at a pointer: in its profile or in one of its bases; None where nobody wrote it."""
 
+_HOLDER = attrgetter("namespace", "workload", "container", "pool")
 _SOURCE = "/spec/driver/source"
 _VALUES = "/spec/stack/values/"
 _OPERATOR_SWITCH = "/spec/stack/release"
@@ -144,6 +147,24 @@ class Origins:
         )
         rest = self._of_holder(key, container, pool)
         return tuple(dict.fromkeys((*nearest, *rest))) if nearest else rest
+
+    def told(self, lines: Iterable[LedgerLine], known: dict[LineOrigins, LineOrigins]) -> Iterator[LedgerLine]:
+        """The lines with what `of_line` says of each; equal origins are one object, which `known` has.
+
+        A fleet has hundreds of thousands of lines. Those of one holder stand together in a ledger, and most of them
+        have no origin of their own.
+        """
+        own = {"host-path", *self.switches.privileges}
+        for (namespace, workload, container, pool), held in groupby(lines, _HOLDER):
+            key = f"{namespace}/{workload}"
+            shared = self._of_holder(key, container, pool)
+            shared = known.setdefault(shared, shared)
+            for line in held:
+                found, privilege = shared, line.privilege
+                if privilege.name in own or self.effects:
+                    found = self.of_line(key, container, privilege, pool)
+                    found = known.setdefault(found, found)
+                yield line.with_origins(found)
 
     def _of_holder(self, key: str, container: str, pool: str) -> LineOrigins:
         """What all lines of one container on one pool have in common."""

@@ -20,7 +20,7 @@ from poolsmith.fleet.operands.pool_nodes import pool_nodes
 from poolsmith.fleet.operands.pulled_images import image_uses
 from poolsmith.fleet.plan.origin import FromProfile
 from poolsmith.fleet.plan.sharing.mig import WHOLE_GPU
-from poolsmith.guard.ledger.installed_ledger import installed_ledger
+from poolsmith.guard.ledger.installed_ledger import PredictedMemory, installed_ledger
 from poolsmith.guard.ledger.ledger import ANY_NODE
 from poolsmith.guard.ledger.origins import Origins, is_users, value_effects
 from poolsmith.guard.ledger.workload_ledger import ClusterLedger, by_workload
@@ -125,6 +125,7 @@ class Predictions:
         self._catalog = catalog
         self._known: OrderedDict[str, Shared] = OrderedDict()
         self._charts = ChartParts()
+        self._memory = PredictedMemory()
 
     def of(self, plan: ClusterPlan, loaded: LoadedCluster) -> Prediction:
         chart = self._chart(plan)
@@ -156,7 +157,7 @@ class Predictions:
         found = self._known.get(key)
         if found is None:
             installation = install(given, self._charts)
-            ledger = installed_ledger(installation)
+            ledger = installed_ledger(installation, self._memory)
             made = {item.key: item for item in installation.made}
             found = self._known[key] = Shared(given, installation, ledger, made)
             while len(self._known) > _REMEMBERED:

@@ -153,6 +153,9 @@ def name_of(item: Mapping[str, Any]) -> str:
     return word(mapping(item.get("metadata")).get("name"))
 
 
+KINDS_OF_RIGHTS = frozenset(("ClusterRole", "Role", "ClusterRoleBinding", "RoleBinding"))
+
+
 class AccountRights:
     """The rights of each service account, as the roles and bindings among some objects give them."""
 

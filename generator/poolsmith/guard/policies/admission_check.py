@@ -27,6 +27,7 @@ from poolsmith.kubernetes.admission.resources import Resources
 from poolsmith.kubernetes.admission_run.process import Budget
 from poolsmith.kubernetes.admission_run.run import PolicyJob, PolicyRun
 from poolsmith.kubernetes.admission_run.static import static_findings
+from poolsmith.kubernetes.admission_run.work import KeptPolicies
 from poolsmith.kubernetes.cel import CelEnvironment, UnknownKubernetes
 from poolsmith.kubernetes.objects_file import placed_objects
 
@@ -77,6 +78,17 @@ class AdmissionReviews:
         self._files = tuple(files)
         self._budget = Budget()
         self._by_minor: dict[str, _Policies] = {}
+        self._kept: KeptPolicies | None = None
+
+    @contextlib.contextmanager
+    def keeping(self) -> Iterator[None]:
+        """For many clusters: meanwhile one process stays, in which each policy is compiled once for each Kubernetes."""
+        self._kept = kept = KeptPolicies()
+        try:
+            yield
+        finally:
+            self._kept = None
+            kept.close()
 
     def judge(self, prediction: Prediction, tree: ManifestTree, view: PrivilegeView) -> AdmissionFindings:
         """One cluster: its rendered and predicted objects."""
@@ -100,7 +112,7 @@ class AdmissionReviews:
         policies = self._by_minor.get(kubernetes)
         if policies is None:
             policies = self._by_minor[kubernetes] = _Policies(texts, kubernetes, self._budget)
-        return AskedPolicies(prediction, policies.ask(prediction, tree))
+        return AskedPolicies(prediction, policies.ask(prediction, tree, self._kept))
 
 
 class AskedPolicies:
@@ -175,14 +187,14 @@ class _Policies:
         refused = {name for name, issues in self.run.issues.items() if issues} | self.run.stopped.keys()
         return replace(self.set, policies=tuple(item for item in self.set.policies if item.name not in refused))
 
-    def ask(self, prediction: Prediction, tree: ManifestTree) -> _Asked:
+    def ask(self, prediction: Prediction, tree: ManifestTree, kept: KeptPolicies | None) -> _Asked:
         namespaces = _namespaces(prediction, tree)
         alike = prediction.shared.given.key, tree_digest(namespaces)
         is_new = alike not in self._predicted
         predicted = tuple(_predicted(prediction, self.resources, namespaces)) if is_new else ()
-        return _Asked(self, alike, predicted, tuple(_rendered(prediction, tree, self.resources, namespaces)))
+        return _Asked(self, alike, predicted, tuple(_rendered(prediction, tree, self.resources, namespaces)), kept)
 
-    def job(self, requests: tuple[AdmissionRequest, ...]) -> PolicyJob:
+    def job(self, requests: tuple[AdmissionRequest, ...], kept: KeptPolicies | None) -> PolicyJob:
         """The first one compiles the policies, too."""
         first = not self.is_compiled
         return PolicyJob(
@@ -194,6 +206,7 @@ class _Policies:
             sound_only=first,
             stopped=self.stopped,
             limits=self.budget.begin(),
+            kept=kept,
         )
 
     def take(self, run: PolicyRun) -> None:
@@ -235,6 +248,7 @@ class _Asked:
         alike: tuple[str, bytes],
         predicted: tuple[_Candidate, ...],
         rendered: tuple[_Candidate, ...],
+        kept: KeptPolicies | None,
     ) -> None:
         self.policies = policies
         self._alike = alike
@@ -243,7 +257,7 @@ class _Asked:
         self._new = {item.key: item.request for item in (*predicted, *rendered) if item.key not in policies.known}
         self._job: PolicyJob | None = None
         if self._new or not policies.is_compiled:
-            self._job = policies.job(tuple(self._new.values()))
+            self._job = policies.job(tuple(self._new.values()), kept)
 
     def close(self) -> None:
         if self._job is not None:

@@ -213,11 +213,9 @@ def _view(run: PlannedCluster, prediction: Prediction, other: Shared | None, cho
     known: dict[LineOrigins, LineOrigins] = {}
 
     def told(lines: Iterable[LedgerLine]) -> tuple[LedgerLine, ...]:
-        """Equal origins are one object: many lines have the same."""
-        found = ((line, prediction.origins_of(line)) for line in lines)
-        return tuple(line.with_origins(known.setdefault(origins, origins)) for line, origins in found)
+        return tuple(prediction.origins.told(lines, known))
 
-    lines = [line for line in prediction.ledger.lines if chosen.keeps(line)]
+    lines = kept(prediction.ledger, chosen).lines
     if chosen.against is None:
         return replace(view, lines=told(lines), starts=_starts(run, known))
     others = kept(prediction.ledger, replace(chosen, pools=(chosen.against,))).lines

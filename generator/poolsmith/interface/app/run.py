@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import field, replace
 from functools import partial
 from types import MappingProxyType
@@ -30,6 +31,7 @@ from poolsmith.project.run.run_options import Progress, silent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from poolsmith.core.sources.output_tree import Staged
@@ -269,7 +271,8 @@ def compare_clusters(project: Project, batch: tuple[ClusterFiles, ...]) -> Itera
 
 def judge_clusters(project: Project, batch: tuple[ClusterFiles, ...]) -> Iterator[ClusterResult]:
     """Each cluster compared, and all rules over what is generated, predicted and committed."""
-    return _each(project, batch, lambda run, folder: _judged(project, run, folder, _compared(folder)))
+    with _keeping_policies(project, batch):
+        yield from _each(project, batch, lambda run, folder: _judged(project, run, folder, _compared(folder)))
 
 
 def write_and_judge_clusters(project: Project, batch: tuple[ClusterFiles, ...]) -> Iterator[ClusterResult]:
@@ -280,7 +283,15 @@ def write_and_judge_clusters(project: Project, batch: tuple[ClusterFiles, ...]) 
         written = _result(project, run, write_compared(folder, comparison))
         return replace(written, judged=_judged(project, run, folder, after_writing(comparison)))
 
-    return _each(project, batch, both)
+    with _keeping_policies(project, batch):
+        yield from _each(project, batch, both)
+
+
+def _keeping_policies(project: Project, batch: tuple[ClusterFiles, ...]) -> AbstractContextManager[None]:
+    """Where more than one cluster is judged by them."""
+    if len(batch) > 1 and project.judging_policies.files.admission:
+        return project.admission_reviews.keeping()
+    return nullcontext()
 
 
 def _compared(folder: GeneratedFolder) -> Comparison | Diagnostic:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _HEAD = struct.Struct("<IQ")
 _MARK = struct.Struct("<QQ")
+_LENGTH = struct.Struct("<Q")
 _CHUNK = 1 << 16
 _USER_TICKS = 11
 """Place of `utime` in /proc/PID/stat after the name; `stime` follows (proc_pid_stat(5))."""
@@ -67,17 +68,26 @@ class Part:
 
 
 class Child:
-    """A forked process that works through parts. Each result is a head (part, length) and JSON."""
+    """A forked process that works through parts. Each result is a head (part, length) and JSON.
 
-    def __init__(self, parts: Sequence[Part], todo: list[int], limits: Limits) -> None:
+    With `more`, it stays when it is done, and makes of each letter that it is given the parts that it does next.
+    """
+
+    def __init__(
+        self,
+        parts: Sequence[Part],
+        todo: list[int],
+        limits: Limits,
+        more: Callable[[bytes], Sequence[Part]] | None = None,
+    ) -> None:
         self._shared = mmap.mmap(-1, _MARK.size)
-        _MARK.pack_into(self._shared, 0, todo[0], 0)
+        self._expect(todo, len(parts))
         self._reader, writer = os.pipe()
+        pipe: tuple[int | None, int | None] = os.pipe() if more is not None else (None, None)
+        letters, self._letters = pipe
         self._buffer = bytearray()
         self._status: int | None = None
-        self._todo = set(todo)
-        self._parts = len(parts)
-        self.first = todo[0]
+        self.letters = 0
         self.ended = False
         self.bug = ""
         sys.stdout.flush()
@@ -85,14 +95,44 @@ class Child:
         with _deaf():
             self._pid = os.fork()
             if self._pid == 0:
-                os.close(self._reader)
-                _work(parts, todo, limits, writer, self._shared)
-        os.close(writer)
+                _close(self._reader, self._letters)
+                _work(_all_work(parts, todo, letters, more), limits, writer, self._shared)
+        _close(writer, letters)
+
+    def _expect(self, todo: list[int], parts: int) -> None:
+        self._todo = set(todo)
+        self._parts = parts
+        self.first = todo[0]
+        _MARK.pack_into(self._shared, 0, self.first, 0)
 
     @property
     def finished(self) -> bool:
         """Whether it came to the end of its parts."""
         return not self._todo
+
+    @property
+    def waits(self) -> bool:
+        """Whether it is done with its parts, and waits for a letter."""
+        return self.finished and not self.ended and not self._buffer and self._letters is not None
+
+    def give(self, letter: bytes, parts: int, seconds: float) -> bool:
+        """More to do, to one that waits: so many parts. False: it did not take the letter, and is of no use."""
+        if self._letters is None or select.select([self._reader], [], [], 0)[0]:
+            return False
+        self.letters += 1
+        self._expect(list(range(parts)), parts)
+        until = time.monotonic() + seconds
+        view = memoryview(_LENGTH.pack(len(letter)) + letter)
+        os.set_blocking(self._letters, False)
+        while view:
+            _, ready, _ = select.select([], [self._letters], [], max(0.0, until - time.monotonic()))
+            if not ready:
+                return False
+            try:
+                view = view[os.write(self._letters, view) :]
+            except OSError:
+                return False
+        return True
 
     def mark(self) -> tuple[int, int]:
         """The part at work, and its last step."""
@@ -161,7 +201,7 @@ class Child:
 
     def close(self) -> None:
         self.kill()
-        os.close(self._reader)
+        _close(self._reader, self._letters)
         self._shared.close()
 
 
@@ -181,15 +221,33 @@ def _deaf() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _work(parts: Sequence[Part], todo: list[int], limits: Limits, writer: int, shared: mmap.mmap) -> None:
+def _close(*descriptors: int | None) -> None:
+    for descriptor in descriptors:
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def _all_work(
+    parts: Sequence[Part], todo: list[int], letters: int | None, more: Callable[[bytes], Sequence[Part]] | None
+) -> Iterator[tuple[int, Part]]:
+    """The parts with their indices, and then those of each letter."""
+    yield from ((index, parts[index]) for index in todo)
+    if letters is None or more is None:
+        return
+    with os.fdopen(letters, "rb") as stream:
+        while head := stream.read(_LENGTH.size):
+            yield from enumerate(more(stream.read(*_LENGTH.unpack(head))))
+
+
+def _work(work: Iterator[tuple[int, Part]], limits: Limits, writer: int, shared: mmap.mmap) -> None:
     """The child. Never returns, and shows nothing: whatever happens, the parent sees where."""
     code = GAVE_UP
     try:
         _settle(limits)
-        for index in todo:
+        for index, part in work:
             _limit_time(limits)
             _MARK.pack_into(shared, 0, index, 0)
-            _write(writer, _framed(index, parts[index].run(_ticker(shared, index))))
+            _write(writer, _framed(index, part.run(_ticker(shared, index))))
         code = 0
     except MemoryError:
         code = NO_MEMORY

@@ -18,13 +18,15 @@ from poolsmith.core.record import record
 from poolsmith.kubernetes.admission_run.child import GAVE_UP, NO_MEMORY, TOO_DEEP, Child, Limits, Part
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 _POLL = 0.2
+_MOST_LETTERS = 50
+"""So often a child is given more: it never looks for cycles of what it has made."""
 _WHY = {GAVE_UP: "gave up", NO_MEMORY: "ran out of memory", TOO_DEEP: "found something nested too deeply"}
 LIMITS = Limits()
 
-__all__ = ["LIMITS", "Limits", "Part", "Stopped", "Supervisor", "run_stoppable", "too_late"]
+__all__ = ["LIMITS", "Limits", "Part", "Standby", "Stopped", "Supervisor", "run_stoppable", "too_late"]
 
 
 @record(kw_only=False)
@@ -44,19 +46,69 @@ def too_late(limits: Limits) -> str:
     return f"all policies together took more than {limits.whole:g} seconds"
 
 
-class Supervisor:
-    """Starts the work at once, and looks after it when its results are wanted: meanwhile others can do theirs."""
+class Standby:
+    """A child that is kept for what comes next, with what it has made so far. It has to be closed.
 
-    def __init__(self, parts: Sequence[Part], limits: Limits) -> None:
+    `more` makes in the child, of a letter, the parts that it is to do. It is no better trusted than a new one, and
+    nobody is blamed for what earlier work has left in it: whatever it does not finish, a new child tries again.
+    """
+
+    def __init__(self, more: Callable[[bytes], Sequence[Part]]) -> None:
+        self._more = more
+        self._child: Child | None = None
+
+    def start(self, parts: Sequence[Part], limits: Limits, letter: Callable[[], bytes]) -> Child:
+        """A child that does the parts, which the letter tells to one that was kept."""
+        kept, self._child = self._child, None
+        if kept is not None:
+            if kept.give(letter(), len(parts), limits.step):
+                return kept
+            kept.close()
+        return self.new(parts, list(range(len(parts))), limits)
+
+    def new(self, parts: Sequence[Part], todo: list[int], limits: Limits) -> Child:
+        return Child(parts, todo, limits, self._more)
+
+    def take(self, child: Child) -> None:
+        """From whoever needs it no more."""
+        if self._child is None and child.waits and child.letters < _MOST_LETTERS:
+            self._child = child
+        else:
+            child.close()
+
+    def close(self) -> None:
+        if self._child is not None:
+            self._child.close()
+            self._child = None
+
+
+class Supervisor:
+    """Starts the work at once, and looks after it when its results are wanted: meanwhile others can do theirs.
+
+    With a `standby`, by the child that it has; `letter` says the parts to that.
+    """
+
+    def __init__(
+        self,
+        parts: Sequence[Part],
+        limits: Limits,
+        standby: Standby | None = None,
+        letter: Callable[[], bytes] = bytes,
+    ) -> None:
         self.parts = parts
         self.limits = limits
+        self._standby = standby
         self.found: dict[int, Any] = {}
         self.stopped: dict[str, Stopped] = {}
         self.spent: dict[str, float] = {}
         self.said: dict[str, int] = {}
         self.suspect: int | None = None
         self.until = time.monotonic() + (limits.whole if limits.left is None else limits.left)
-        self._started = Child(parts, list(range(len(parts))), limits) if parts else None
+        self._started: Child | None = None
+        if parts and standby is not None:
+            self._started = standby.start(parts, limits, letter)
+        elif parts:
+            self._started = self._new(list(range(len(parts))))
 
     def close(self) -> None:
         """Whoever wants no results ends what works on them."""
@@ -86,8 +138,16 @@ class Supervisor:
 
     def _run_child(self, todo: list[int]) -> None:
         started, self._started = self._started, None
-        with contextlib.closing(started or Child(self.parts, todo, self.limits)) as child:
+        child = started or self._new(todo)
+        try:
             self._follow(child)
+        finally:
+            child.close() if self._standby is None else self._standby.take(child)
+
+    def _new(self, todo: list[int]) -> Child:
+        if self._standby is not None:
+            return self._standby.new(self.parts, todo, self.limits)
+        return Child(self.parts, todo, self.limits)
 
     def _follow(self, child: Child) -> None:
         """Take results until the child has ended, or somebody has to be stopped."""
@@ -102,7 +162,7 @@ class Supervisor:
             now, mark = time.monotonic(), child.mark()
             if mark != last:
                 last, since = mark, child.busy()
-            if child.ended:
+            if child.ended or child.waits:
                 break
             at_work = self.parts[mark[0]].blame
             if child.busy() - since > self.limits.step:
@@ -131,7 +191,7 @@ class Supervisor:
     def _blame_for_end(self, child: Child) -> None:
         """Whoever was at work, unless what came before may have left too little memory: then it is tried alone."""
         at_work = child.mark()[0]
-        if at_work != child.first:
+        if at_work != child.first or child.letters:
             self.suspect = at_work
             return
         status = child.wait()

@@ -26,6 +26,7 @@ _LOCKED = "`pip install --require-hashes -r requirements-run.lock`"
 _INSTALL = f"install it with {_LOCKED} (wheels for glibc 2.28+, macOS, Windows; not musl)"
 _AUTHORIZER = "it asks the authorizer, which only a cluster can answer"
 _MACROS = "name: kubernetes\nextensions:\n  - name: two-var-comprehensions\n"
+_MOST_PLANNED = 256
 _MODULES = (
     "cel_expr_python.cel",
     "cel_expr_python.ext.ext_bindings",
@@ -130,6 +131,7 @@ class CelEngine:
         self._failures: list[str] = []
         self._unknowns: list[str] = []
         self._asked: list[Callable[[str], Any]] = []
+        self._planned: dict[str, Program] = {}
         overloads: dict[str, list[Any]] = {}
         ours = (Function(LATER, 1, "dyn", self.later), Function(UNKNOWN, 0, "dyn", self.unknown))
         for one in (*FUNCTIONS, *ours):
@@ -166,7 +168,17 @@ class CelEngine:
             self._asked.pop()
 
     def plan(self, text: str) -> Program:
-        """Raises NotEvaluated when the engine cannot take the text."""
+        """The same for every Kubernetes, which this environment knows nothing of.
+
+        Raises NotEvaluated when the engine cannot take the text.
+        """
+        if text not in self._planned:
+            while len(self._planned) >= _MOST_PLANNED:
+                del self._planned[next(iter(self._planned))]
+            self._planned[text] = self._plan(text)
+        return self._planned[text]
+
+    def _plan(self, text: str) -> Program:
         try:
             return Program(self._environment.compile(text, disable_check=True), self._failures, self._unknowns)
         except (RuntimeError, TypeError, ValueError) as error:

@@ -5,6 +5,7 @@ Logical chains become balanced trees, as in cel-go; everything else keeps the sh
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NoReturn
 
 from poolsmith.kubernetes.cel.syntax import (
@@ -48,8 +49,9 @@ _LOGICAL = 2
 _CONSTANTS = {"true": True, "false": False, "null": None}
 
 
+@lru_cache(maxsize=256)
 def parse(source: str) -> Node:
-    """The tree of an expression; raises CelCompileError."""
+    """The tree of an expression, one for all that ask for it; raises CelCompileError."""
     if len(source) > MAX_CODE_POINTS:
         size = f"expression code point size exceeds limit: size: {len(source)}, limit {MAX_CODE_POINTS}"
         raise CelCompileError(CompileIssue(size))

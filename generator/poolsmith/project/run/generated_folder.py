@@ -74,7 +74,7 @@ def write_compared(folder: GeneratedFolder, comparison: Comparison | Diagnostic)
         in_the_way = _occupied(comparison, folder.subject)
         diagnostics += in_the_way
         if not in_the_way:
-            staged = stage(folder.root / folder.path, folder.files, comparison.owned)
+            staged = stage(folder.root / folder.path, folder.files, comparison.owned, comparison.present)
     return FolderResult(
         diagnostics=tuple(diagnostics), files=len(folder.files), changed=not comparison.is_current, staged=staged
     )

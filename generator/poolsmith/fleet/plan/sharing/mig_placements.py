@@ -63,7 +63,8 @@ def device_ids(device_filter: str | list[str]) -> set[str]:
     return {entry.lower().removeprefix("0x").removesuffix("10de") for entry in entries}
 
 
-def most_instances(profile: str, known: Sequence[str]) -> int | None:
+@cache
+def most_instances(profile: str, known: tuple[str, ...]) -> int | None:
     """How many instances of one profile a GPU holds; None where nobody knows."""
     if _table(known) is None or misfit({profile: _MOST + 1}, known) is None:
         return None
