@@ -17,14 +17,14 @@ _FEW = 300
 
 
 def calls_of(run: Callable[[], object]) -> Counter[str]:
-    """Calls by function, those of built-in functions too."""
+    """Calls by function; those of built-in functions by who calls them."""
     counted: Counter[Any] = Counter()
 
     def count(frame: Any, event: str, argument: Any) -> None:
         if event == "call":
             counted[frame.f_code] += 1
         elif event == "c_call":
-            counted[argument.__name__] += 1
+            counted[frame.f_code, argument.__name__] += 1
 
     gc.collect()
     was_on = gc.isenabled()
@@ -39,7 +39,9 @@ def calls_of(run: Callable[[], object]) -> Counter[str]:
             gc.enable()
     named: Counter[str] = Counter()
     for what, number in counted.items():
-        named[what if isinstance(what, str) else f"{what.co_filename}:{what.co_firstlineno} {what.co_name}"] += number
+        code, called = what if isinstance(what, tuple) else (what, "")
+        place = f"{code.co_filename.rpartition('poolsmith/')[2]}:{code.co_firstlineno} {code.co_name}"
+        named[f"{place}, its calls of {called}" if called else place] += number
     return named
 
 

@@ -47,7 +47,10 @@ class DriverPool:
 def node_pools(
     driver: NvidiaDriver, nodes_of: Callable[[Mapping[str, str]], Sequence[Node]], entry: NvidiaDriverEntry
 ) -> list[DriverPool]:
-    """The pools of a resource, by name, among the nodes that a selector selects; nodes whose system or kernel is not known are in none. Raises OperatorError."""
+    """The pools of a resource, by name, among the nodes that a selector selects. Raises OperatorError.
+
+    Nodes whose system or kernel is not known are in none.
+    """
     selector = {GPU_PRESENT: "true"}
     if entry.behaviour["owners"]:
         selector[DRIVER_OWNER] = driver.name
