@@ -6,11 +6,14 @@ definition above it. PyYAML's composers refuse it; go-yaml, which kustomize, Hel
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 from yaml.composer import Composer
 from yaml.events import AliasEvent
+
+from poolsmith.core.pattern import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -22,6 +25,7 @@ MAX_NODES = 2_000_000
 NODES_OF_ANY_FILE = 100_000
 BYTES_OF_A_NODE = 8
 _PRECHECK_FROM = 2_000  # openers of nested collections; libyaml composes some 20,000 levels safely
+_DEEP_BLOCK = pattern(r"^[ ?:\-]{1000}", re.MULTILINE)
 _STARTS = frozenset((yaml.MappingStartEvent, yaml.SequenceStartEvent))
 _ENDS = frozenset((yaml.MappingEndEvent, yaml.SequenceEndEvent))
 _NODES = _STARTS | {yaml.ScalarEvent, yaml.AliasEvent}
@@ -40,9 +44,14 @@ def most_nodes(text: str) -> int:
 
 
 def deserves_counting(text: str) -> bool:
-    """Whether a text could exceed a limit, by counting its signs."""
-    nested = sum(map(text.count, "[{-?"))
-    return nested > _PRECHECK_FROM or nested + sum(map(text.count, ":,\n")) > most_nodes(text)
+    """Whether a text could exceed a limit, by counting its signs.
+
+    In blocks only indents nest, and the signs `-`, `?` and `:` that stand before anything else of a line.
+    """
+    opened = text.count("[") + text.count("{")
+    if opened > _PRECHECK_FROM or _DEEP_BLOCK.search(text) is not None:
+        return True
+    return opened + sum(map(text.count, "-?:,\n")) > most_nodes(text)
 
 
 def first_excess(events: Iterable[object], *, nodes: int, depth: int) -> Excess | None:

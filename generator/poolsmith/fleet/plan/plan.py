@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
@@ -258,7 +259,7 @@ class NamespacePlan:
     origin: Origin
 
 
-@record
+@record(slots=False)
 class ClusterPlan:
     """The decisions for one cluster; pools sorted by name."""
 
@@ -286,6 +287,11 @@ class ClusterPlan:
     def name(self) -> str:
         return self.cluster.metadata.name
 
+    @cached_property
+    def positions(self) -> dict[str, int]:
+        """Of the pools, by name."""
+        return {pool.name: index for index, pool in enumerate(self.pools)}
+
     @property
     def stack_line(self) -> FromProfile:
         """Where defaults of the chart come from."""
@@ -295,7 +301,8 @@ class ClusterPlan:
         """What a generated file goes back to: a pool's own to the pool's profile, each other to the cluster's."""
         folder, _, below = path.partition("/")
         name = below.partition("/")[0] if folder == "pools" else ""
-        pool = next((item for item in self.pools if item.name == name), None)
+        found = self.positions.get(name)
+        pool = self.pools[found] if found is not None else None
         return FromProfile(pool.profile.path, "/metadata/name") if pool is not None else self.stack_line
 
     def setting(self, *path: str) -> ValueSetting | None:

@@ -1,11 +1,13 @@
-"""What belongs to the GPU stack: by the groups of its kinds, the names of its charts, and the words in its files."""
+"""What belongs to the GPU stack: by the groups of its kinds, and the names of its charts and objects.
+
+Where none of its words is in a text (`stack_words`), nothing of it is: what is added here has to be found there.
+"""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.pattern import bytes_pattern, pattern
+from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import WORKLOAD_KINDS, containers_of, mapping, pod_template_of, word
 from poolsmith.core.sources.pointer import value_at
 
@@ -47,22 +49,12 @@ CHARTS = frozenset(
         "mig-manager",
     )
 )
-_WORDS = bytes_pattern(
-    rb"nvidia|gpu[-_]operator|gpu-feature-discovery|node-feature-discovery|nfd[-_]|nfd\.|dcgm|mellanox|mig[-.]parted"
-    rb"|device-plugin|kata-deploy|kata-qemu|confidential-?containers|network-operator|feature\.node\.kubernetes\.io",
-    re.IGNORECASE,
-)
 _IMAGES = pattern(r"nvidia|nvcr\.io|node-feature-discovery|dcgm|mellanox|kata-deploy")
 _NAMES = pattern(
     r"(?:^|[-_.])(?:gpu-operator|nvidia|nfd|node-feature-discovery|dcgm|dcgm-exporter|network-operator|kata|coco"
     r"|mig|device-plugin|time-slicing)(?:$|[-_.])"
 )
 _ROLE_KINDS = ("Namespace", "ResourceQuota", "LimitRange", "RuntimeClass", "PriorityClass")
-
-
-def mentions(content: bytes) -> bool:
-    """Whether the words of the stack are in a file: where they are not, nothing of it is."""
-    return _WORDS.search(content) is not None
 
 
 def is_of_stack(document: CheckedDocument, namespaces: frozenset[str] = frozenset()) -> bool:

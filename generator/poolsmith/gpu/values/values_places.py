@@ -10,6 +10,7 @@ from poolsmith.core.sources.inner_text import InnerText
 from poolsmith.core.sources.pointer import join
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.gpu.catalog.stack_objects import OPERATOR
+from poolsmith.gpu.catalog.stack_words import telling_keys
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, ValuesLayer
 from poolsmith.kubernetes.repository.manifest_files import LATER
 
@@ -148,35 +149,7 @@ def _file(document: CheckedDocument, values: dict[str, Any], pointer: str, relea
     return FoundValues(installation=item, release=release, is_file=True)
 
 
-_TELLING = frozenset(
-    (
-        "toolkit",
-        "devicePlugin",
-        "dcgmExporter",
-        "gfd",
-        "migManager",
-        "nodeStatusExporter",
-        "vgpuManager",
-        "vgpuDeviceManager",
-        "vfioManager",
-        "sandboxDevicePlugin",
-        "sandboxWorkloads",
-        "kataManager",
-        "kataSandboxDevicePlugin",
-        "ccManager",
-        "gdrcopy",
-        "gds",
-        "dcgm",
-        "mig",
-        "cdi",
-        "nfd",
-        "node-feature-discovery",
-        "daemonsets",
-        "validator",
-        "driver",
-        "operator",
-    )
-)
+_TELLING = telling_keys()
 _SURE = 2
 
 

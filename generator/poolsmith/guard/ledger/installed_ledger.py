@@ -5,6 +5,7 @@ The privileges of a template or role are computed once per run, and once for all
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import account_of, mapping, pod_template_of, word
 from poolsmith.core.sources.source_file import tree_digest
+from poolsmith.gpu.catalog.node_labels import SelectedNodes
 from poolsmith.guard.ledger.ledger import ANY_NODE, NO_KNOWN_NODE, Ledger, LedgerLine
 from poolsmith.guard.ledger.placement import placement_of
 from poolsmith.guard.ledger.reach import reach_of
@@ -176,7 +178,13 @@ class _Landing:
         self._keys = sorted({key for placement in placements for key in placement.labels})
         self._by_name = any(placement.looks_at_names for placement in placements)
         self._nodes: dict[_Signature, Node] = {}
-        self._pools = {pool: self._signatures(nodes) for pool, nodes in sorted(pools.items())}
+        self._names = sorted(pools)
+        self._pools: defaultdict[_Signature, set[int]] = defaultdict(set)
+        for index, name in enumerate(self._names):
+            for node in pools[name]:
+                self._pools[self._signature(node)].add(index)
+        self._signatures = tuple(self._nodes)
+        self._selected = SelectedNodes([node.labels for node in self._nodes.values()])
         self._found: dict[Placement, tuple[str, ...]] = {}
 
     def pools_of(self, placement: Placement) -> tuple[str, ...]:
@@ -187,13 +195,10 @@ class _Landing:
     def _asked(self, placement: Placement) -> tuple[str, ...]:
         if placement.ties_to_nothing:
             return (ANY_NODE,)
-        taking = {signature for signature, node in self._nodes.items() if placement.takes(node)}
-        return tuple(pool for pool, signatures in self._pools.items() if not taking.isdisjoint(signatures)) or (
-            NO_KNOWN_NODE,
-        )
-
-    def _signatures(self, nodes: Iterable[Node]) -> frozenset[_Signature]:
-        return frozenset(self._signature(node) for node in nodes)
+        fitting = map(self._signatures.__getitem__, self._selected.of(placement.surely_labelled))
+        taking = (signature for signature in fitting if placement.takes(self._nodes[signature]))
+        found = sorted({index for signature in taking for index in self._pools[signature]})
+        return tuple(map(self._names.__getitem__, found)) or (NO_KNOWN_NODE,)
 
     def _signature(self, node: Node) -> _Signature:
         taints = tuple((taint.get("key"), taint.get("value"), taint.get("effect")) for taint in node.taints)

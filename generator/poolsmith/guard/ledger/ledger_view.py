@@ -90,7 +90,9 @@ class PrivilegeView:
 
     def pools_of(self, workload: SeenWorkload) -> tuple[PoolPlan, ...]:
         """The pools that it is tied to; none where it may run anywhere, or runs nowhere."""
-        return tuple(pool for pool in self.plan.pools if pool.name in workload.pools)
+        positions = self.plan.positions
+        found = sorted({positions[name] for name in workload.pools if name in positions})
+        return tuple(self.plan.pools[index] for index in found)
 
     def is_on_nodes(self, workload: SeenWorkload) -> bool:
         """Whether it surely runs on nodes of pools: tied to them, or on each node that there is."""

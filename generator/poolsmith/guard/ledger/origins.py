@@ -72,6 +72,7 @@ class Origins:
     _pointers: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _mounts: dict[tuple[str, str, tuple[str, ...]], LineOrigins] = field(default_factory=dict)
     _holders: dict[tuple[str, str, str], LineOrigins] = field(default_factory=dict)
+    _containers: dict[str, LineOrigins] = field(default_factory=dict)
     _values_known: dict[ValuePath, Any] = field(default_factory=dict)
 
     def signature(self) -> Hashable:
@@ -114,7 +115,12 @@ class Origins:
         switch = self.switches.containers.get(container)
         if switch is None:
             return ()
-        return self._lines(pool, switch.pool) or tuple(self._values(switch.values[:1]))
+        lines = self._lines(pool, switch.pool)
+        if lines:
+            return lines
+        if container not in self._containers:
+            self._containers[container] = tuple(self._values(switch.values[:1]))
+        return self._containers[container]
 
     def of_privilege(self, key: str, privilege: Privilege, pools: tuple[str, ...]) -> LineOrigins:
         """What sets this one privilege, where it is a value's doing or that of a line of the pools."""

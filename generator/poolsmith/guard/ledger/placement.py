@@ -36,6 +36,12 @@ class Requirement:
     operator: str
     values: tuple[str, ...] = ()
 
+    @property
+    def is_of_one_value(self) -> bool:
+        """Whether only nodes that carry the label, with the one value, hold it."""
+        is_of_kubelet = self.key in _SAME_ON_EACH_NODE or self.key in _SET_BY_THE_KUBELET
+        return self.operator == "In" and len(self.values) == 1 and not is_of_kubelet
+
     def holds(self, labels: Mapping[str, Any]) -> bool:
         value = labels.get(self.key, _SAME_ON_EACH_NODE.get(self.key))
         if value is None and self.key in _SET_BY_THE_KUBELET:
@@ -115,6 +121,13 @@ class Placement:
         """The keys of all labels that are looked at."""
         in_terms = (item.key for term in self.terms or () for item in term.labels)
         return frozenset((*(item.key for item in self.selector), *in_terms))
+
+    @property
+    def surely_labelled(self) -> dict[str, str]:
+        """Labels that each node has which takes the pods, unless a name in the pod leaves out the scheduler."""
+        if self.node_name:
+            return {}
+        return {item.key: item.values[0] for item in self.selector if item.is_of_one_value}
 
     @property
     def looks_at_names(self) -> bool:

@@ -121,4 +121,6 @@ def _of_line(
 
 
 def _of_all(found: Iterable[LineOrigins]) -> LineOrigins:
-    return tuple(dict.fromkeys(origin for origins in found for origin in origins))
+    """Each once; the same lines are told for many pools."""
+    unlike = {id(origins): origins for origins in found}
+    return tuple(dict.fromkeys(origin for origins in unlike.values() for origin in origins))

@@ -12,6 +12,7 @@ from poolsmith.core.diagnostics.outcome import Outcome
 from poolsmith.core.diagnostics.rule_engine import Finding, run_rules
 from poolsmith.core.sources.input_tree import read_bytes, walk
 from poolsmith.gpu.catalog import Catalog
+from poolsmith.gpu.catalog.stack_words import may_be_of_stack
 from poolsmith.gpu.values.values_check import (
     broken_texts,
     judge_values_of,
@@ -36,6 +37,7 @@ from poolsmith.guard.rules.schema.object_schemas import (
 from poolsmith.guard.rules.setup.repository_setups import setups_of
 from poolsmith.guard.rules.templates.labelled_nodes import labelled_nodes
 from poolsmith.interface.app.check_scope import file_problems, judged_trees, left_out, refused_builds, scope_of
+from poolsmith.kubernetes.repository.file_search import searched
 from poolsmith.kubernetes.repository.manifest_files import YAML_ENDINGS, CheckedDocument, CheckedTree, parse_documents
 from poolsmith.kubernetes.repository.model import model_of
 from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
     from poolsmith.gpu.values.document import ValuePlace
     from poolsmith.guard.rules.pod_security import PodSecurityStandard
     from poolsmith.guard.rules.setup.repository_setups import GivenNodes
+    from poolsmith.kubernetes.repository.repository_files import Listed
 
 MAX_MANIFEST_BYTES = 32 << 20
 _MOST_SKIPPED = 5
@@ -120,20 +123,18 @@ def _check_paths(
     everything: bool,
     only: frozenset[str] | None,
 ) -> Outcome:
-    for path in paths:
-        if not _exists(path):
-            raise UsageError(f"{path} does not exist")
     files = RepositoryFiles(root, paths)
-    listed = files.listed()
-    if not listed.yaml and not listed.problems:
-        raise NoInputError("there is no YAML file in " + ", ".join(str(path) for path in paths))
-    model = model_of(files, listed.yaml, listed.others)
+    listed = _listed(files, paths)
     named = frozenset(files.shown(path) for path in paths if not path.is_dir())
+    asks_for_more = everything or named or only is not None or release is not None or given is not None
+    search = None if asks_for_more else searched(files, listed, may_be_of_stack)
+    model = model_of(files, listed.yaml if search is None else search.found, listed.others)
     scope = scope_of(model, named, everything=everything)
     if only is not None:
         scope, listed.yaml = replace(scope, named=frozenset(), only=only), tuple(filter(only.__contains__, listed.yaml))
     diagnostics = list(listed.problems)
-    diagnostics += file_problems(listed.yaml, files, scope)
+    unread = search.unread if search is not None else frozenset()
+    diagnostics += file_problems((path for path in listed.yaml if path not in unread), files, scope)
     diagnostics += refused_builds(model, scope)
     versions = tuple(judged_trees(model, scope))
     trees = tuple(tree for tree, _ in versions)
@@ -159,7 +160,7 @@ def _check_paths(
     templates = _neighbours(whole, given, diagnostics)
     told = {*values.paths, *(place for item in schemas for place in item.half), *templates}
     judged = {(item.path, item.index) for tree in trees for item in tree.objects}
-    left = left_out(model, listed, scope, judged, told)
+    left = left_out(model, listed, scope, judged, told, unread)
     is_compared = given is not None and given.planned is not None
     is_empty = not (judged or values.documents or values.skipped or templates or diagnostics or is_compared)
     if left.is_nothing and is_empty:
@@ -185,6 +186,16 @@ def _check_paths(
     sound = (item for item in model.documents if scope.has(item) and not files.file(item.path).problems)
     written = CheckedTree(tuple(sound), frozenset(listed.yaml))
     return with_opinion(outcome, kubeconform, root, lambda: [judge_schemas(written, against, keep_verdicts=True)])
+
+
+def _listed(files: RepositoryFiles, paths: Sequence[Path]) -> Listed:
+    for path in paths:
+        if not _exists(path):
+            raise UsageError(f"{path} does not exist")
+    listed = files.listed()
+    if not listed.yaml and not listed.problems:
+        raise NoInputError("there is no YAML file in " + ", ".join(str(path) for path in paths))
+    return listed
 
 
 def _neighbours(

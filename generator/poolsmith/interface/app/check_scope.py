@@ -25,7 +25,8 @@ from poolsmith.core.pattern import bytes_pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mappings, word
 from poolsmith.core.sources.pointer import join
-from poolsmith.gpu.catalog.stack_objects import CHARTS, OPERATOR, is_of_stack, mentions
+from poolsmith.gpu.catalog.stack_objects import CHARTS, OPERATOR, is_of_stack
+from poolsmith.gpu.catalog.stack_words import mentions
 from poolsmith.kubernetes.repository.kustomize.build import NAMES
 from poolsmith.kubernetes.repository.manifest_files import (
     OTHER_LANGUAGES,
@@ -211,16 +212,19 @@ class LeftOut:
     unknown: int
     others: int
     named: tuple[Skipped, ...]
+    searched: int = 0
+    """How many files there are, where a search was enough for some of them."""
 
     @property
     def is_nothing(self) -> bool:
         """Whether there was something, and nothing of it could be judged."""
-        return bool(self.named or self.others) and not self.unknown
+        return bool(self.named or self.others or self.searched) and not self.unknown
 
     def nothing(self, release: str | None) -> str:
         """Of files that hold neither objects nor values: a green run over them would mislead."""
         if not self.named:
-            return f"nothing of the GPU stack is in {self.others:,} objects; --all checks whatever is there"
+            where = counted(self.searched, "file") if self.searched else f"{self.others:,} objects"
+            return f"nothing of the GPU stack is in {where}; --all checks whatever is there"
         found = joined([f"{item.what}: {item.reason}" for item in self.named], _MOST_SKIPPED, "; ")
         values = "" if release else "; for Helm values of the gpu-operator chart, say which with --release"
         return f"nothing was checked: {found}{values}"
@@ -232,8 +236,10 @@ def left_out(
     scope: Scope,
     judged: set[tuple[str, int]],
     told: set[tuple[str, int]],
+    unread: frozenset[str] = frozenset(),
 ) -> LeftOut:
-    """`judged` are the objects that were judged, `told` further documents that were, by path and index."""
+    """`judged` are the objects that were judged, `told` further documents that were, by path and index; of the `unread`
+    files a search was enough."""
     named: list[Skipped] = []
     others = parts = no_objects = 0
     claimed = {layer.source.path for item in model.all_installations for layer in item.layers}
@@ -249,7 +255,10 @@ def left_out(
             named.append(Skipped(document.path, f"document {document.index + 1} has no apiVersion and kind"))
         else:
             no_objects += 1
-    skipped = [*named, *_forms(model, listed, scope)]
+    read = tuple(path for path in listed.yaml if path not in unread)
+    skipped = [*named, *_forms(model, read, listed.others, scope)]
+    if unread:
+        skipped.append(Skipped(counted(len(unread), "file"), "without a word of the GPU stack; --all checks them too"))
     if others:
         skipped.append(Skipped(f"{others:,} objects", "not of the GPU stack; --all checks them too"))
     if no_objects:
@@ -258,11 +267,13 @@ def left_out(
         skipped.append(Skipped(f"{parts:,} documents", "patches and the like, judged where they are applied", True))
     unknown = tuple(_unknown(model, scope))
     skipped += [Skipped(str(item.place.span), f"unknown: {item.what}") for item in unknown]
-    templates = sum(_is_template_of_stack(model, path, scope) for path in listed.yaml)
+    templates = sum(_is_template_of_stack(model, path, scope) for path in read)
     if templates:
         what = f"{templates:,} {'template' if templates == 1 else 'templates'} with words of the GPU stack"
         skipped.append(Skipped(what, "only their tools render them; check what `helm template` prints"))
-    return LeftOut(tuple(skipped), len(unknown) + templates, others + no_objects, tuple(named))
+    return LeftOut(
+        tuple(skipped), len(unknown) + templates, others + no_objects, tuple(named), len(listed.yaml) if unread else 0
+    )
 
 
 def _is_template_of_stack(model: RepositoryModel, path: str, scope: Scope) -> bool:
@@ -270,9 +281,9 @@ def _is_template_of_stack(model: RepositoryModel, path: str, scope: Scope) -> bo
     return file.form in (Form.CHART_TEMPLATE, Form.TEMPLATE) and scope.has_file(file)
 
 
-def _forms(model: RepositoryModel, listed: Listed, scope: Scope) -> Iterator[Skipped]:
+def _forms(model: RepositoryModel, yaml: Iterable[str], others: Iterable[str], scope: Scope) -> Iterator[Skipped]:
     counted: Counter[str] = Counter()
-    for path in listed.yaml:
+    for path in yaml:
         file = model.files.file(path)
         if file.form is not None:
             counted[file.form] += 1
@@ -280,7 +291,7 @@ def _forms(model: RepositoryModel, listed: Listed, scope: Scope) -> Iterator[Ski
             counted["can't be read, and say nothing of the GPU stack"] += 1
         elif any(is_encrypted(document.data) for document in file.documents):
             counted["encrypted by SOPS"] += 1
-    for path in listed.others:
+    for path in others:
         form = OTHER_LANGUAGES.get(posixpath.splitext(path)[1])
         if form is not None:
             counted[form] += 1

@@ -100,6 +100,7 @@ class _Cluster:
     destination: str
     objects: list[Delivered]
     installations: list[ChartInstallation]
+    folders: set[str]
 
 
 class _Run:
@@ -115,15 +116,16 @@ class _Run:
         self.applications: set[Identity] = set()
 
     def deliveries(self, place: str) -> Iterator[ArgoDelivery]:
+        unknown, taken = tuple(self._unknown), frozenset(self._taken)
         for cluster in self._clusters.values():
             yield ArgoDelivery(
                 place=place,
                 destination=cluster.destination,
                 objects=tuple(cluster.objects),
                 installations=tuple(cluster.installations),
-                unknown=tuple(self._unknown),
-                taken=frozenset(self._taken),
-                folders=frozenset(self._folders),
+                unknown=unknown,
+                taken=taken,
+                folders=frozenset(cluster.folders),
             )
 
     def add(self, item: CheckedDocument, depth: int) -> None:
@@ -146,7 +148,7 @@ class _Run:
             return
         self._seen.add(key)
         place = target_of(spec) if destination else None
-        cluster = self._clusters.setdefault(place, _Cluster(destination, [], []))
+        cluster = self._clusters.setdefault(place, _Cluster(destination, [], [], set()))
         cluster.objects.append(item)
         cluster.installations += chart_installations(item, spec, "/spec", self._files)
         sources = sources_of(spec, "/spec", self._files)
@@ -169,6 +171,7 @@ class _Run:
     ) -> None:
         folder = source.path
         assert folder is not None, "only sources of this repository come here"
+        cluster.folders.add(folder)
         if folder in self._folders and depth:
             return
         self._folders.add(folder)

@@ -21,7 +21,7 @@ from poolsmith.core.sources.yaml_places import StreamPlaces
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from poolsmith.core.diagnostics import Diagnostic
 
@@ -85,17 +85,21 @@ class CheckedTree:
         return tuple(document for document in self.documents if document.is_object)
 
     @cached_property
-    def _by_name(self) -> dict[tuple[str, str], CheckedDocument]:
-        found: dict[tuple[str, str], CheckedDocument] = {}
+    def _by_name(self) -> dict[tuple[str, str], list[CheckedDocument]]:
+        found: dict[tuple[str, str], list[CheckedDocument]] = {}
         for document in self.objects:
             name = document.metadata.get("name")
             if isinstance(name, str):
-                found.setdefault((document.kind, name), document)
+                found.setdefault((document.kind, name), []).append(document)
         return found
 
     def named(self, kind: str, name: str) -> CheckedDocument | None:
         """The first object of that kind and name, in whichever group and namespace."""
-        return self._by_name.get((kind, name))
+        return next(iter(self.all_named(kind, name)), None)
+
+    def all_named(self, kind: str, name: str) -> Sequence[CheckedDocument]:
+        """All objects of that kind and name, in their order."""
+        return self._by_name.get((kind, name), ())
 
     @cached_property
     def kustomizations(self) -> tuple[CheckedDocument, ...]:

@@ -207,6 +207,30 @@ class RepositoryFiles:
             known = self._files[path] = self._read(path)
         return known
 
+    def content(self, path: str) -> bytes | RepositoryFile:
+        """The bytes of a file; or the file itself, of which that is all that anybody reads. Nothing is kept."""
+        if path.startswith("../"):
+            return RepositoryFile(path=path)
+        absolute = os.path.join(self._root, path)  # noqa: PTH118 - many files
+        if path not in self._named and leads_out(absolute, self._within):
+            return RepositoryFile(path=path, problems=(_link_out(path),))
+        content = read_bytes(absolute, path, MAX_MANIFEST_BYTES)
+        if isinstance(content, Diagnostic):
+            return RepositoryFile(path=path, problems=(content,))
+        if (form := form_of_bytes(content)) is not None:
+            return RepositoryFile(path=path, form=form)
+        return content
+
+    @cached_property
+    def _named(self) -> frozenset[str]:
+        """What the run was asked for by its own path."""
+        return frozenset(map(self.shown, self._paths))
+
+    @property
+    def are_all_listed(self) -> bool:
+        """Whether the run was asked for the whole root: what any file may name is then among the listed ones."""
+        return "" in self._named
+
     def documents(self, path: str) -> tuple[CheckedDocument, ...]:
         """Without those that are empty."""
         return self.file(path).documents
@@ -313,17 +337,9 @@ class RepositoryFiles:
         return self._folders[folder]
 
     def _read(self, path: str) -> RepositoryFile:
-        if path.startswith("../"):
-            return RepositoryFile(path=path)
-        absolute = Path(self._root, path)
-        is_named = any(self.shown(named) == path for named in self._paths)
-        if not is_named and leads_out(absolute, self._within):
-            return RepositoryFile(path=path, problems=(_link_out(path),))
-        content = read_bytes(absolute, path, MAX_MANIFEST_BYTES)
-        if isinstance(content, Diagnostic):
-            return RepositoryFile(path=path, problems=(content,))
-        if (form := form_of_bytes(content)) is not None:
-            return RepositoryFile(path=path, form=form)
+        content = self.content(path)
+        if isinstance(content, RepositoryFile):
+            return content
         try:
             text = content.decode("utf-8")
         except UnicodeDecodeError:
@@ -331,7 +347,7 @@ class RepositoryFiles:
             return RepositoryFile(path=path, problems=(problem,))
         if self.chart_of_template(path) is not None:
             return RepositoryFile(path=path, text=text, form=Form.CHART_TEMPLATE)
-        if not posixpath.basename(path).endswith(YAML_ENDINGS) and not is_named:
+        if not posixpath.basename(path).endswith(YAML_ENDINGS) and path not in self._named:
             return RepositoryFile(path=path, text=text)
         return _parsed(path, text, content)
 

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.fleet.operands.custom_resources import in_name_order
 from poolsmith.fleet.operands.kube import OperatorError
-from poolsmith.gpu.catalog.node_labels import DRIVER_OWNER, GPU_PRESENT, matches
+from poolsmith.gpu.catalog.node_labels import DRIVER_OWNER, GPU_PRESENT, OS_ID, SelectedNodes, matches
 from poolsmith.gpu.drivers.driver_support import BESIDE_COMPILED, OPEN, chosen_by, needs_open_modules
+
+_OPENSHIFT = ("rhcos", "feature.node.kubernetes.io/system-os_release.OSTREE_VERSION")
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -34,6 +36,17 @@ class Conflicts:
     def __init__(self, drivers: Sequence[NvidiaDriver], nodes: Sequence[Node]) -> None:
         self._drivers = drivers
         self._nodes = nodes
+        self._selected = SelectedNodes([node.labels for node in nodes])
+
+    def nodes_of(self, selector: Mapping[str, str]) -> list[Node]:
+        """Those that a selector selects, in order."""
+        return [self._nodes[index] for index in self._selected.of(selector)]
+
+    @cached_property
+    def are_of_openshift(self) -> bool:
+        """Whether any node says that it runs OpenShift."""
+        system, version = _OPENSHIFT
+        return any(version in node.labels or node.labels.get(OS_ID) == system for node in self._nodes)
 
     def check_overlap(self, driver: NvidiaDriver) -> None:
         """One node that two resources select makes all of them fail. Raises OperatorError."""
@@ -52,7 +65,7 @@ class Conflicts:
     def _overlap(self) -> bool:
         taken: set[str] = set()
         for driver in self._drivers:
-            chosen = {node.name for node in self._nodes if matches(node.labels, driver.selector)}
+            chosen = {node.name for node in self.nodes_of(driver.selector)}
             if taken & chosen:
                 return True
             taken |= chosen
@@ -61,25 +74,22 @@ class Conflicts:
     @cached_property
     def _of_owners(self) -> OperatorError | None:
         try:
-            _check_owners(self._drivers, self._nodes)
+            self._find_owners()
         except OperatorError as error:
             return error
         return None
 
-
-def _check_owners(drivers: Sequence[NvidiaDriver], nodes: Sequence[Node]) -> None:
-    """Raises OperatorError."""
-    for driver in drivers:
-        check_selector(driver)
-    defaults(drivers)
-    owners: dict[str, NvidiaDriver] = {}
-    for driver in drivers:
-        for node in nodes:
-            if driver.is_default or not matches(node.labels, driver.selector):
-                continue
-            if node.name in owners:
-                raise _several(node, (owners[node.name], driver))
-            owners[node.name] = driver
+    def _find_owners(self) -> None:
+        """Raises OperatorError."""
+        for driver in self._drivers:
+            check_selector(driver)
+        defaults(self._drivers)
+        owners: dict[str, NvidiaDriver] = {}
+        for driver in self._drivers:
+            for node in () if driver.is_default else self.nodes_of(driver.selector):
+                if node.name in owners:
+                    raise _several(node, (owners[node.name], driver))
+                owners[node.name] = driver
 
 
 def check_selector(driver: NvidiaDriver) -> None:

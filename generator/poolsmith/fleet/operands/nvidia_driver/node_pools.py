@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.fleet.operands.kube import NotModelled, OperatorError, fnv32a
-from poolsmith.gpu.catalog.node_labels import DRIVER_OWNER, GPU_PRESENT, KERNEL, OS_ID, OS_MAJOR, OS_VERSION, matches
+from poolsmith.gpu.catalog.node_labels import DRIVER_OWNER, GPU_PRESENT, KERNEL, OS_ID, OS_MAJOR, OS_VERSION
 from poolsmith.gpu.catalog.releases import name_of_kernel
 from poolsmith.gpu.drivers.driver_image import UnreadableVersionError, os_tag
 from poolsmith.kubernetes.pods.well_known import SAFE_LETTERS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from poolsmith.fleet.operands.custom_resources import NvidiaDriver
@@ -42,15 +42,20 @@ class DriverPool:
     """The kernel as a part of names."""
 
 
-def node_pools(driver: NvidiaDriver, nodes: Sequence[Node], entry: NvidiaDriverEntry) -> list[DriverPool]:
-    """The pools of a resource, by name; nodes whose system or kernel is not known are in none. Raises OperatorError."""
+def node_pools(
+    driver: NvidiaDriver, nodes_of: Callable[[Mapping[str, str]], Sequence[Node]], entry: NvidiaDriverEntry
+) -> list[DriverPool]:
+    """The pools of a resource, by name, among the nodes that a selector selects. Raises OperatorError.
+
+    Nodes whose system or kernel is not known are in none.
+    """
     selector = {GPU_PRESENT: "true"}
     if entry.behaviour["owners"]:
         selector[DRIVER_OWNER] = driver.name
     selector |= driver.own_selector
     pools: dict[str, DriverPool] = {}
-    for node in sorted(nodes, key=lambda node: node.name):
-        pool = _pool(driver, node, selector, entry) if matches(node.labels, selector) else None
+    for node in sorted(nodes_of(selector), key=lambda node: node.name):
+        pool = _pool(driver, node, selector, entry)
         if pool is not None:
             pools.setdefault(f"{pool.os_tag}-{pool.kernel_name}", pool)
     if not pools and entry.behaviour["withoutPools"] == "error":

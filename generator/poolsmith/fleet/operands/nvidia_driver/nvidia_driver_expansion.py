@@ -15,7 +15,6 @@ from poolsmith.fleet.operands.nvidia_driver.conflicts import Conflicts, SeveralD
 from poolsmith.fleet.operands.nvidia_driver.driver_containers import images_of
 from poolsmith.fleet.operands.nvidia_driver.driver_daemon_set import COMPONENT, daemon_set, files_of
 from poolsmith.fleet.operands.nvidia_driver.node_pools import DriverRequest, account_name, node_pools
-from poolsmith.gpu.catalog.node_labels import OS_ID
 from poolsmith.gpu.catalog.operands import read_nvidia_drivers, whole
 
 if TYPE_CHECKING:
@@ -82,7 +81,6 @@ _FAILED = "ReconcileFailed"
 _CONFLICT = "ConflictingNodeSelector"
 _NO_POLICY = "no ClusterPolicy object found in the cluster"
 _SYNCING = "Error syncing state state-driver: failed to create k8s objects from manifests: "
-_OPENSHIFT = ("rhcos", "feature.node.kubernetes.io/system-os_release.OSTREE_VERSION")
 
 
 @record
@@ -200,9 +198,7 @@ def _check_selectors(driver: NvidiaDriver, request: DriverRequest) -> None:
 
 def _objects(driver: NvidiaDriver, request: DriverRequest) -> list[KubernetesObject]:
     """Raises OperatorError, NotModelled."""
-    nodes = request.context.nodes
-    system, version = _OPENSHIFT
-    if any(version in node.labels or node.labels.get(OS_ID) == system for node in nodes):
+    if request.conflicts.are_of_openshift:
         raise NotModelled("drivers on OpenShift")
-    pools = node_pools(driver, nodes, request.entry)
+    pools = node_pools(driver, request.conflicts.nodes_of, request.entry)
     return [item for pool in pools for item in pool_objects(driver, pool, request)]

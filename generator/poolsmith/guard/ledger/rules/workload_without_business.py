@@ -45,9 +45,9 @@ def check(view: PrivilegeView) -> Iterator[Finding[Location]]:
         if business is None or workload.reach is Reach.NONE:
             continue
         pools = view.pools_of(workload)
-        idle = [pool for pool in pools if not _asks(pool, business)]
-        if idle:
-            yield _finding(view, workload, business, idle, [pool for pool in pools if pool not in idle])
+        asked = [(pool, _asks(pool, business)) for pool in pools]
+        if idle := [pool for pool, asks in asked if not asks]:
+            yield _finding(view, workload, business, idle, [pool for pool, asks in asked if asks])
 
 
 def _asks(pool: PoolPlan, business: Business) -> bool:

@@ -99,7 +99,7 @@ def _texts(document: CheckedDocument, chart: DeclaredChart, values: Any, tree: C
         below = None if isinstance(chart.values, str) else f"{chart.pointer}/config/map"
         return _Texts(document=document, texts=_named(own), below=below, otherwise=chart.pointer)
     name = value_at(values, ("config", "name"))
-    there = [item for item in tree.objects if item.kind == "ConfigMap" and item.metadata.get("name") == name]
+    there = tree.all_named("ConfigMap", name) if isinstance(name, str) else ()
     if len(there) != 1 or not name or not isinstance(data := there[0].data.get("data"), dict):
         return None
     return _Texts(document=there[0], texts=_named(data), below="/data", otherwise="/data")

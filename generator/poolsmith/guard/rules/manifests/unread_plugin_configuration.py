@@ -43,18 +43,22 @@ _RESOURCES = pattern(r"\breplicas\b\"?\s*:")
 
 
 def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
-    plugins = [document for document in tree.objects if _reads_nothing(document)]
+    plugins: dict[str, CheckedDocument] = {}
+    for document in filter(_reads_nothing, tree.objects):
+        plugins.setdefault(_folder(document), document)
     if not plugins or _is_installed_otherwise(tree):
         return
-    for document in tree.objects:
-        key = _sharing_key(document)
-        beside = [item for item in plugins if _folder(item) == _folder(document)]
-        if key is not None and beside and not _is_named(document, tree):
+    beside = [item for item in tree.objects if item.kind == "ConfigMap" and _folder(item) in plugins]
+    sharing = [(item, key) for item in beside if (key := _sharing_key(item)) is not None]
+    said = _Said(tree) if sharing else None
+    for document, key in sharing:
+        if said is not None and not said.elsewhere(document):
+            plugin = plugins[_folder(document)]
             yield Finding(
-                message=f"{document.name} shares GPUs, and {beside[0].name} reads no configuration",
+                message=f"{document.name} shares GPUs, and {plugin.name} reads no configuration",
                 place=document.source.locate(join("/data", key)),
                 help="install the plugin's chart with `config.name`, or mount the ConfigMap and set CONFIG_FILE",
-                related=(beside[0].source.locate("/metadata/name", "the device plugin"),),
+                related=(plugin.source.locate("/metadata/name", "the device plugin"),),
                 subject=document.name,
             )
 
@@ -86,21 +90,38 @@ def _sharing_key(document: CheckedDocument) -> str | None:
     return None
 
 
-def _is_named(document: CheckedDocument, tree: CheckedTree) -> bool:
-    """Whether any other object has its name as a word: it may be what reads it, or a patch that adds it."""
-    name = document.metadata.get("name")
-    return not isinstance(name, str) or any(
-        item is not document and item.kind != "Kustomization" and _says(item.data, name) for item in tree.objects
-    )
+class _Said:
+    """All texts of the objects of a tree, but for kustomizations, in one: each name is looked for once."""
+
+    def __init__(self, tree: CheckedTree) -> None:
+        parts: list[str] = []
+        self._ranges: dict[int, tuple[int, int]] = {}
+        length = 0
+        for document in tree.objects:
+            if document.kind != "Kustomization":
+                text = "\0".join(_texts(document.data))
+                self._ranges[id(document)] = length, length + len(text)
+                length += len(text) + 1
+                parts.append(text)
+        self._text = "\0".join(parts)
+
+    def elsewhere(self, document: CheckedDocument) -> bool:
+        """Whether any other object has its name in a text: it may be what reads it, or a patch that adds it."""
+        name = document.metadata.get("name")
+        start, end = self._ranges[id(document)]
+        return not isinstance(name, str) or self._text.find(name, 0, start) >= 0 or self._text.find(name, end) >= 0
 
 
-def _says(node: Any, name: str) -> bool:
-    """Whether a text at any depth holds the name."""
+def _texts(node: Any) -> Iterator[str]:
+    """Those at any depth."""
     if isinstance(node, dict):
-        return any(_says(value, name) for value in node.values())
-    if isinstance(node, list):
-        return any(_says(item, name) for item in node)
-    return isinstance(node, str) and name in node
+        for value in node.values():
+            yield from _texts(value)
+    elif isinstance(node, list):
+        for item in node:
+            yield from _texts(item)
+    elif isinstance(node, str):
+        yield node
 
 
 def _folder(document: CheckedDocument) -> str:

@@ -22,7 +22,7 @@ from poolsmith.guard.ledger.placement import placement_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from poolsmith.fleet.operands.expansion import Made
+    from poolsmith.fleet.operands.expansion import Made, Node
     from poolsmith.fleet.plan.plan import PoolPlan
     from poolsmith.fleet.profiles.load_cluster import LoadedCluster
     from poolsmith.guard.ledger.prediction import Prediction
@@ -61,13 +61,16 @@ def pool_supply(prediction: Prediction, loaded: LoadedCluster) -> list[Diagnosti
     """Pools that would get less or more than they need. What is not modelled is not held against anybody."""
     landing = _landing(prediction)
     unasked = ("devicePlugin",) if prediction.plan.cluster.spec.stack.kind is StackKind.GPU_CLUSTER else ()
+    nodes: defaultdict[str, list[Node]] = defaultdict(list)
+    for node in prediction.installation.nodes:
+        nodes[node.pool].append(node)
     found = []
     for component, called in _CALLED.items():
         unknown = (*_NOT_MODELLED[component], _WHOLE_OPERATOR, NO_OPERANDS)
         modelled = not any(text.startswith(unknown) for text in prediction.unknown)
         for pool in prediction.plan.pools:
             wanted = 0 if component in unasked else _wanted(component, pool)
-            for running in _of_each_system(prediction, landing[component, pool.name], pool):
+            for running in _of_each_system(nodes[pool.name], landing[component, pool.name]):
                 if len(running) > wanted or (len(running) < wanted and modelled):
                     names = [item.name for item in running]
                     found.append(_finding(prediction, loaded, pool, component, called, names))
@@ -78,9 +81,8 @@ def pool_supply(prediction: Prediction, loaded: LoadedCluster) -> list[Diagnosti
     return found
 
 
-def _of_each_system(prediction: Prediction, running: list[Made], pool: PoolPlan) -> Iterator[list[Made]]:
+def _of_each_system(nodes: list[Node], running: list[Made]) -> Iterator[list[Made]]:
     """What runs on the nodes of each system of a pool: while nodes are rolled, not all of it runs everywhere."""
-    nodes = [node for node in prediction.installation.nodes if node.pool == pool.name]
     if len(nodes) < _SEVERAL:
         yield running
         return

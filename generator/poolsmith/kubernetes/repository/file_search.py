@@ -1,0 +1,107 @@
+"""Which files of a run have to be parsed at all: bytes are searched first, and most repositories end there.
+
+A search can only say no. With one file that may be about what is looked for, all are read: what it is applied with, and
+what it takes names and values from, may stand in any of them, without a word.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import TYPE_CHECKING
+
+from poolsmith.core.pattern import bytes_pattern
+from poolsmith.core.record import record
+from poolsmith.kubernetes.repository.installed_charts import is_helmfile
+from poolsmith.kubernetes.repository.repository_files import RepositoryFile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
+    from poolsmith.kubernetes.repository.repository_files import Listed, RepositoryFiles
+
+_TEXTS = ("", ".json", ".env", ".txt", ".patch", ".properties", ".tpl", ".tmpl", ".gotmpl")
+"""Ends of the names of files that are no YAML, and whose texts may become a part of an object."""
+_TERRAFORM, _HELM_RELEASE = ".tf", b"helm_release"
+_MOST_BYTES = 1 << 20
+_OF_ENGINES = (b"../", b"kustomize.toolkit.fluxcd.io", b"argoproj.io")
+"""Marks of what reads files that lie elsewhere in the repository."""
+_DECLARING = (b"kind: Application", b"kind: HelmRelease")
+"""Marks of a chart's template that installs other charts."""
+_OBJECT, _SET = b'"apiVersion"', b"ApplicationSet"
+_CONTENT = bytes_pattern(rb"^(?!---\s*$)[ \t]*[^\s#]", re.MULTILINE)
+"""A line of a document that is not empty."""
+_DEFINITION = "CustomResourceDefinition"
+
+
+@record
+class Search:
+    """`found` are the files that a word stands in; of the `unread` ones nobody has to know more than that they are."""
+
+    found: tuple[str, ...]
+    unread: frozenset[str]
+
+
+def searched(files: RepositoryFiles, listed: Listed, may_be: Callable[[bytes], bool]) -> Search | None:
+    """None where all files have to be read. `may_be` says of bytes whether they may be about what is looked for."""
+    hits: list[str] = []
+    plain: list[str] = []
+    for path in listed.yaml:
+        content = files.content(path)
+        if isinstance(content, RepositoryFile) or not _is_text(content):
+            continue
+        if not files.are_all_listed and any(mark in content for mark in _OF_ENGINES):
+            return None
+        is_template = files.chart_of_template(path) is not None
+        if may_be(content) or may_be(path.encode(errors="replace")):
+            if is_template and any(mark in content for mark in _DECLARING):
+                return None
+            if not is_template:
+                hits.append(path)
+        elif not is_template and _CONTENT.search(content) is not None:
+            plain.append(path)
+    if not all(_has_definitions_alone(files, path) for path in hits) or _are_taken_in(files, listed, may_be):
+        return None
+    return Search(found=tuple(hits), unread=frozenset(plain))
+
+
+def _is_text(content: bytes) -> bool:
+    if content.isascii():
+        return True
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _are_taken_in(files: RepositoryFiles, listed: Listed, may_be: Callable[[bytes], bool]) -> bool:
+    """Whether a file that is no YAML, and may be about it, brings a chart or a part of an object."""
+    names: set[bytes] = set()
+    for path in listed.others:
+        end = posixpath.splitext(path)[1]
+        if end != _TERRAFORM and end not in _TEXTS:
+            continue
+        content = files.content(path)
+        if isinstance(content, RepositoryFile) or len(content) > _MOST_BYTES or not may_be(content):
+            continue
+        if _HELM_RELEASE in content if end == _TERRAFORM else is_helmfile(path) or _OBJECT in content:
+            return True
+        names.add(posixpath.basename(path).encode(errors="replace"))
+    return bool(names) and any(_names_any(files.content(path), names) for path in listed.yaml)
+
+
+def _names_any(content: bytes | RepositoryFile, names: set[bytes]) -> bool:
+    """Whether a text names one of the files, or takes in files that it does not name."""
+    return isinstance(content, bytes) and (_SET in content or any(name in content for name in names))
+
+
+def _has_definitions_alone(files: RepositoryFiles, path: str) -> bool:
+    """Whether a file defines kinds, and no more: in their descriptions stands any word."""
+    file = files.file(path)
+    return file.form is None and not file.problems and all(map(_is_definition, file.documents))
+
+
+def _is_definition(document: CheckedDocument) -> bool:
+    return document.kind == _DEFINITION and document.api_version.startswith("apiextensions.k8s.io/")

@@ -1,0 +1,208 @@
+"""Twice the input, twice the calls: rules, passes and readers, each on more and more of what it reads.
+
+Calls are counted, not seconds: a rule that looks at each pair of things is seen with a dozen of them.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench import fleet
+from hostile.test_growth import DEGENERATE, READERS
+from poolsmith.core.diagnostics import NoInputError
+from poolsmith.interface.app import check_paths, check_project, generate
+from support.circles import share
+from support.growth import calls_of, too_fast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+EXAMPLES = Path(__file__).resolve().parents[1] / "guard" / "rules" / "examples"
+OF_FILES = sorted(item.name for item in EXAMPLES.iterdir() if not (item / "fail" / "profiles").exists())
+"""Each rule over files of anybody, on what passes and on what fails."""
+FEW = 5
+READ_BYTES = 4096
+KUSTOMIZATION = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
+FLUX = (
+    "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{name: app{0}, namespace: flux-system}}\n"
+    "spec: {{interval: 1h, prune: true, path: ./apps/app{0}, sourceRef: {{kind: GitRepository, name: flux-system}}}}\n"
+)
+APPLICATION = (
+    "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: app{0}, namespace: argocd}}\nspec:\n"
+    "  project: default\n  source: {{repoURL: 'https://git.example.com/a.git', path: apps/app{0}, targetRevision: main}}\n"
+    "  destination: {{name: cluster{0}, namespace: gpu{0}}}\n"
+)
+RELEASE = (
+    "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {{name: gpu-operator{0}, namespace: gpu{0}}}\n"
+    "spec:\n  interval: 1h\n  chart: {{spec: {{chart: gpu-operator, version: v25.3.0, sourceRef: {{kind: HelmRepository, "
+    "name: nvidia{0}}}}}}}\n  valuesFrom: [{{kind: ConfigMap, name: values{0}}}]\n"
+)
+OBJECTS = {
+    "plugins": "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {{name: plugin{0}, namespace: gpu}}\nspec:\n"
+    "  selector: {{matchLabels: {{a: b{0}}}}}\n  template:\n    metadata: {{labels: {{a: b{0}}}}}\n    spec:\n"
+    "      nodeSelector: {{example.com/pool: p{0}}}\n"
+    "      containers: [{{name: a, image: 'nvcr.io/nvidia/k8s-device-plugin:v0.17.1'}}]\n",
+    "configurations": "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: sharing{0}, namespace: gpu}}\ndata:\n  any: |\n"
+    "    version: v1\n    sharing:\n      timeSlicing:\n        resources: [{{name: nvidia.com/gpu, replicas: 4}}]\n",
+    "drivers": "apiVersion: nvidia.com/v1alpha1\nkind: NVIDIADriver\nmetadata: {{name: driver{0}}}\n"
+    "spec: {{driverType: gpu, nodeSelector: {{example.com/pool: p{0}}}, repository: nvcr.io/nvidia, image: driver, "
+    "version: 580.65.06}}\n",
+    "namespaces": "apiVersion: v1\nkind: Namespace\nmetadata: {{name: gpu{0}}}\n---\napiVersion: v1\nkind: ResourceQuota\n"
+    "metadata: {{name: gpu-quota, namespace: gpu{0}}}\nspec: {{hard: {{pods: 5}}}}\n",
+    "jobs": "apiVersion: batch/v1\nkind: Job\nmetadata: {{name: job{0}, namespace: gpu}}\nspec:\n  template:\n    spec:\n"
+    "      runtimeClassName: class{0}\n      restartPolicy: Never\n      containers:\n"
+    "        - {{name: a, image: nvidia/cuda, resources: {{limits: {{nvidia.com/gpu: 1}}}}}}\n",
+    "classes": "apiVersion: node.k8s.io/v1\nkind: RuntimeClass\nmetadata: {{name: class{0}}}\nhandler: nvidia\n",
+    "releases": RELEASE,
+    "templates": "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: pool{0}}}\nspec:\n  template:\n"
+    "    metadata: {{labels: {{nvidia.com/gpu.workload.config: container}}}}\n"
+    "    spec: {{taints: [{{key: nvidia.com/gpu, effect: NoSchedule}}]}}\n",
+}
+NODE = (
+    "apiVersion: v1\nkind: Node\nmetadata:\n  name: node{0}\n  labels: {{nvidia.com/gpu.present: 'true', "
+    "example.com/pool: p{0}, nvidia.com/gpu.product: NVIDIA-L4, kubernetes.io/os: linux}}\n"
+    "status: {{nodeInfo: {{containerRuntimeVersion: 'containerd://1.7.27'}}}}\n"
+)
+
+
+def grows(make: Callable[[Path, int], Callable[[], object]], root: Path) -> list[str]:
+    """What grows too fast; a first run fills what is kept for all runs."""
+    counts: list[Counter[str]] = []
+    for number in (2, FEW, 2 * FEW, 4 * FEW):
+        top = root / str(number)
+        top.mkdir(parents=True)
+        counts.append(calls_of(make(top, number)))
+    return too_fast(counts[1:])
+
+
+def checked(top: Path, **options: object) -> Callable[[], object]:
+    def run() -> None:
+        try:
+            check_paths(top, [top], **options)  # type: ignore[arg-type]
+        except NoInputError:
+            return
+
+    return run
+
+
+def of_example(name: str) -> Callable[[Path, int], Callable[[], object]]:
+    """Copies beside each other; where there are nodes, as many, with names of their own."""
+
+    def make(top: Path, number: int) -> Callable[[], object]:
+        nodes = EXAMPLES / name / "fail" / "nodes.yaml"
+        for index in range(number):
+            for part in ("pass", "fail"):
+                shutil.copytree(EXAMPLES / name / part, top / "files" / f"c{index:03}" / part)
+                (top / "files" / f"c{index:03}" / part / "nodes.yaml").unlink(missing_ok=True)
+        if not nodes.exists():
+            return checked(top / "files", everything=True)
+        text = nodes.read_text("utf-8")
+        copies = [re.sub(r"(\bname: *)([\w.-]+)", rf"\g<1>\g<2>-{index}", text) for index in range(number)]
+        (top / "nodes.yaml").write_text("\n---\n".join(copies), "utf-8")
+        return checked(top / "files", everything=True, nodes=top / "nodes.yaml")
+
+    return make
+
+
+def beside_each_other(top: Path, number: int) -> Callable[[], object]:
+    """Objects of each kind in one folder, with as many nodes."""
+    for kind, text in OBJECTS.items():
+        for index in range(number if kind != "releases" else 1):  # with each all that stands beside it is judged
+            path = top / "files" / "apps" / f"{kind}{index}.yaml"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text.format(index), "utf-8")
+    (top / "nodes.yaml").write_text("---\n".join(NODE.format(index) for index in range(number)), "utf-8")
+    return checked(top / "files", nodes=top / "nodes.yaml", release="v25.3.0")
+
+
+def delivered(declaring: str) -> Callable[[Path, int], Callable[[], object]]:
+    """As many folders, each with a kustomization, objects and a patch; the operator is once in each cluster."""
+
+    def make(top: Path, number: int) -> Callable[[], object]:
+        for index in range(number):
+            folder = top / "apps" / f"app{index}"
+            folder.mkdir(parents=True)
+            resources = "resources: [release.yaml, plugin.yaml]\npatches: [{path: patch.yaml}]\n"
+            (folder / "kustomization.yaml").write_text(f"{KUSTOMIZATION}namespace: gpu{index}\n{resources}")
+            own = RELEASE if declaring is APPLICATION or not index else OBJECTS["jobs"]
+            (folder / "release.yaml").write_text(own.format(index))
+            (folder / "plugin.yaml").write_text(OBJECTS["plugins"].format(index))
+            patch = "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {{name: plugin{0}, namespace: gpu}}\n"
+            (folder / "patch.yaml").write_text(patch.format(index) + "spec: {minReadySeconds: 5}\n")
+            (top / f"one{index}.yaml").write_text(declaring.format(index))
+        return checked(top)
+
+    return make
+
+
+def of_fleet(top: Path, pools: int, per_cluster: int) -> Callable[[], object]:
+    before, fleet.POOLS_PER_CLUSTER = fleet.POOLS_PER_CLUSTER, per_cluster
+    try:
+        fleet.write_fleet(top, pools, unlike=True)
+    finally:
+        fleet.POOLS_PER_CLUSTER = before
+
+    def run() -> None:
+        generate(top)
+        check_project(top, progress=lambda _done, _total: None)
+
+    return run
+
+
+def without_words(top: Path, number: int) -> Callable[[], object]:
+    for index in range(number):
+        (top / f"a{index}.yaml").write_text(f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a{index}}}\n", "utf-8")
+    return checked(top)
+
+
+INPUTS: dict[str, Callable[[Path, int], Callable[[], object]]] = {
+    "objects of each kind": beside_each_other,
+    "folders that Flux applies": delivered(FLUX),
+    "folders that Argo CD applies": delivered(APPLICATION),
+    "pools of one cluster": lambda top, number: of_fleet(top, number, number),
+    "clusters": lambda top, number: of_fleet(top, number, 1),
+    "files without a word": without_words,
+}
+
+
+@pytest.mark.rows(4, "kinds of input, each in four sizes")
+@pytest.mark.parametrize("what", INPUTS)
+def test_calls_grow_as_the_input_does(what: str, tmp_path: Path) -> None:
+    assert grows(INPUTS[what], tmp_path) == []
+
+
+@pytest.mark.rows(1, "rules, each on four sizes of its example")
+@pytest.mark.parametrize("name", share(OF_FILES, 3))
+def test_calls_of_each_rule_grow_as_the_files_do(name: str, tmp_path: Path) -> None:
+    assert grows(of_example(name), tmp_path) == []
+
+
+@pytest.mark.rows(2, "kinds of text, each in four sizes for each reader")
+@pytest.mark.parametrize("what", share(DEGENERATE, 5))
+def test_calls_of_each_reader_grow_as_the_text_does(what: str, tmp_path: Path) -> None:
+    for reader, read in READERS.items():
+
+        def make(top: Path, number: int, read: Callable[[Path], object] = read) -> Callable[[], object]:
+            file = top / "text.yaml"
+            file.write_bytes(DEGENERATE[what](READ_BYTES * number).encode())
+            return lambda: read(file)
+
+        assert grows(make, tmp_path / reader) == [], reader
+
+
+def test_what_looks_at_each_pair_is_seen() -> None:
+    def pairs(number: int) -> Callable[[], object]:
+        things = [str(index) for index in range(number)]
+        return lambda: [left.startswith(right) for left in things for right in things]
+
+    def once(number: int) -> Callable[[], object]:
+        return lambda: [str(index).startswith("1") for index in range(number)]
+
+    assert too_fast([calls_of(once(number)) for number in (500, 1000, 2000)]) == []
+    assert any("startswith" in line for line in too_fast([calls_of(pairs(number)) for number in (20, 40, 80)]))
