@@ -17,7 +17,7 @@ from bench import fleet
 from hostile.test_growth import DEGENERATE, READERS
 from poolsmith.core.diagnostics import NoInputError
 from poolsmith.interface.app import check_paths, check_project, generate
-from support.circles import share
+from support.circles import parameters, share
 from support.growth import calls_of, too_fast
 
 if TYPE_CHECKING:
@@ -26,8 +26,10 @@ if TYPE_CHECKING:
 EXAMPLES = Path(__file__).resolve().parents[1] / "guard" / "rules" / "examples"
 OF_FILES = sorted(item.name for item in EXAMPLES.iterdir() if not (item / "fail" / "profiles").exists())
 """Each rule over files of anybody, on what passes and on what fails."""
-FEW = 5
-READ_BYTES = 4096
+OF_NODES = [name for name in OF_FILES if (EXAMPLES / name / "fail" / "nodes.yaml").exists()]
+QUICK = ["duplicate-object", "kustomization-resource", "plugin-configuration"]
+FEW = 4
+READ_BYTES = 1024
 KUSTOMIZATION = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
 FLUX = (
     "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{name: app{0}, namespace: flux-system}}\n"
@@ -92,22 +94,33 @@ def checked(top: Path, **options: object) -> Callable[[], object]:
 
 
 def of_example(name: str) -> Callable[[Path, int], Callable[[], object]]:
-    """Copies beside each other; where there are nodes, as many, with names of their own."""
+    """Copies beside each other, without the nodes that some rules need."""
 
     def make(top: Path, number: int) -> Callable[[], object]:
-        nodes = EXAMPLES / name / "fail" / "nodes.yaml"
         for index in range(number):
-            for part in ("pass", "fail"):
-                shutil.copytree(EXAMPLES / name / part, top / "files" / f"c{index:03}" / part)
-                (top / "files" / f"c{index:03}" / part / "nodes.yaml").unlink(missing_ok=True)
-        if not nodes.exists():
-            return checked(top / "files", everything=True)
-        text = nodes.read_text("utf-8")
+            copy_example(name, top / f"c{index:03}")
+        return checked(top, everything=True)
+
+    return make
+
+
+def of_nodes(name: str) -> Callable[[Path, int], Callable[[], object]]:
+    """The files once, and copies of their nodes with names of their own."""
+
+    def make(top: Path, number: int) -> Callable[[], object]:
+        copy_example(name, top / "files", ("fail",))
+        text = (EXAMPLES / name / "fail" / "nodes.yaml").read_text("utf-8")
         copies = [re.sub(r"(\bname: *)([\w.-]+)", rf"\g<1>\g<2>-{index}", text) for index in range(number)]
         (top / "nodes.yaml").write_text("\n---\n".join(copies), "utf-8")
         return checked(top / "files", everything=True, nodes=top / "nodes.yaml")
 
     return make
+
+
+def copy_example(name: str, folder: Path, parts: tuple[str, ...] = ("pass", "fail")) -> None:
+    for part in parts:
+        shutil.copytree(EXAMPLES / name / part, folder / part)
+        (folder / part / "nodes.yaml").unlink(missing_ok=True)
 
 
 def beside_each_other(top: Path, number: int) -> Callable[[], object]:
@@ -172,19 +185,27 @@ INPUTS: dict[str, Callable[[Path, int], Callable[[], object]]] = {
 
 
 @pytest.mark.rows(4, "kinds of input, each in four sizes")
-@pytest.mark.parametrize("what", INPUTS)
+@pytest.mark.parametrize("what", parameters([item for item in INPUTS if item != "clusters"], ["clusters"]))
 def test_calls_grow_as_the_input_does(what: str, tmp_path: Path) -> None:
     assert grows(INPUTS[what], tmp_path) == []
 
 
 @pytest.mark.rows(1, "rules, each on four sizes of its example")
-@pytest.mark.parametrize("name", share(OF_FILES, 3))
+@pytest.mark.parametrize("name", parameters(QUICK, [name for name in OF_FILES if name not in QUICK]))
 def test_calls_of_each_rule_grow_as_the_files_do(name: str, tmp_path: Path) -> None:
     assert grows(of_example(name), tmp_path) == []
 
 
+@pytest.mark.rows(1, "rules, each on four numbers of nodes")
+@pytest.mark.parametrize(
+    "name", parameters(["driver-coverage"], [name for name in OF_NODES if name != "driver-coverage"])
+)
+def test_calls_of_each_rule_grow_as_the_nodes_do(name: str, tmp_path: Path) -> None:
+    assert grows(of_nodes(name), tmp_path) == []
+
+
 @pytest.mark.rows(2, "kinds of text, each in four sizes for each reader")
-@pytest.mark.parametrize("what", share(DEGENERATE, 5))
+@pytest.mark.parametrize("what", share(DEGENERATE, 2))
 def test_calls_of_each_reader_grow_as_the_text_does(what: str, tmp_path: Path) -> None:
     for reader, read in READERS.items():
 
