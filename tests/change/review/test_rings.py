@@ -36,7 +36,9 @@ def fleet(tmp_path):
 
 def told(fleet, run_cli):
     run_cli(["generate", "--root", fleet])
-    found = run_cli(["check", "--root", fleet, "--policies-from", "main", "--today", "2026-11-20"])
+    found = run_cli(
+        ["check", "--root", fleet, "--policies-from", "main", "--judge", "work-tree", "--today", "2026-11-20"]
+    )
     return [line for line in (found.out + found.err).splitlines() if "PSM710" in line]
 
 

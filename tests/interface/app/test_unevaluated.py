@@ -108,7 +108,19 @@ def test_a_base_without_a_supply_policy_is_one_error_that_names_the_command(flee
     text = (fleet / "policies/supply.yaml").read_text()
     (fleet / "policies/supply.yaml").unlink()
     commit(fleet)
-    arguments = ["check", "--root", fleet, "--jobs", "1", "--policies-from", "HEAD", "--format", "json"]
+    arguments = [
+        "check",
+        "--root",
+        fleet,
+        "--jobs",
+        "1",
+        "--policies-from",
+        "HEAD",
+        "--judge",
+        "work-tree",
+        "--format",
+        "json",
+    ]
     first = run_cli([*arguments, "--cluster", "kata-a10"])
     errors = [item for item in first.diagnostics if item["severity"] == "error"]
     assert [item["name"] for item in errors] == ["no-supply-policy"]
