@@ -55,10 +55,11 @@ class BaseRevision:
 @record
 class MergedTree:
     """What a change would merge, where that is no work tree: all files of a commit or of the index, by path from the
-    top of the repository. `repository` is the folder that git is asked about."""
+    top of the repository. `repository` is the folder that git is asked about, `subject` is `commit` or `index`."""
 
     repository: Path
     files: Mapping[str, GitFile]
+    subject: str
 
 
 _REGULAR = frozenset(("100644", "100755"))

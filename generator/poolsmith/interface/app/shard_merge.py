@@ -19,7 +19,7 @@ from poolsmith.fleet.plan.pipeline import resolve_cluster
 from poolsmith.fleet.profiles.cluster import Engine
 from poolsmith.fleet.profiles.load_cluster import load_cluster
 from poolsmith.guard.policies.applied_policies import ACCEPTABLE, JudgingOptions
-from poolsmith.guard.policies.revision import base_at
+from poolsmith.guard.policies.revision import MergedTree, base_at
 from poolsmith.interface.app.generate import compare_all, told, unwritten, write
 from poolsmith.interface.app.memory import cluster_names
 from poolsmith.interface.app.run import KnownResults, open_run
@@ -38,7 +38,8 @@ from poolsmith.interface.app.shard_part import (
 from poolsmith.interface.app.sharded import judged_outcome, question_of, run_for
 from poolsmith.project.output.argocd_fleet import FleetEntry, fleet_entry
 from poolsmith.project.output.batches import in_batches, rarely_collecting
-from poolsmith.project.run.facts import with_facts
+from poolsmith.project.run.facts import facts_of, with_facts
+from poolsmith.project.run.judged_tree import WORK_TREE, JudgedSubject, judged_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -151,11 +152,24 @@ def _checked(root: Path, parts: Sequence[ShardPart], asked: ShardQuestion, jobs:
         raise ShardError(f"the shards are of different runs: of {min(days)}, and of {max(days)}")
     if not set(asked.accepted) <= set(ACCEPTABLE):
         raise ShardError("a shard accepts what nobody can accept")
-    if unlike := _unlike(question(open_run(root).project, CHECK), asked, _OF_FILES):
+    judging = JudgingOptions(today=max(days), strict=asked.strict, accepted=frozenset(asked.accepted))
+    if not asked.subject:
+        outcome = _judged(root, root, parts, judging, jobs)
+        return replace(outcome, judged=WORK_TREE) if asked.base else outcome
+    with judged_tree(root, JudgedSubject(asked.subject)) as tree, facts_of(tree.root):
+        assert tree.files is not None, "only the work tree has none"
+        merged = MergedTree(repository=tree.repository, files=tree.files, subject=asked.subject)
+        return tree.named_in(_judged(root, tree.root, parts, replace(judging, merged=merged), jobs))
+
+
+def _judged(root: Path, folder: Path, parts: Sequence[ShardPart], judging: JudgingOptions, jobs: int) -> Outcome:
+    """`folder` holds what is judged, `root` is the one that git is asked about."""
+    asked = parts[0].question
+    if unlike := _unlike(question(open_run(folder).project, CHECK), asked, _OF_FILES):
         raise ShardError(f"the shards are of other files, or of another poolsmith: {unlike}")
     with base_at(root, asked.base) if asked.base else nullcontext() as base:
-        judging = JudgingOptions(today=max(days), base=base, strict=asked.strict, accepted=frozenset(asked.accepted))
-        run = run_for(root, judging, jobs=jobs)
+        judging = replace(judging, base=base)
+        run = run_for(folder, judging, jobs=jobs)
         known = _known(run, parts, question_of(run, judging), jobs)
         return judged_outcome(run, judging, known).outcome
 

@@ -110,6 +110,7 @@ _MOST, _MOST_MORE = 8 << 20, 512 << 10
 """Bytes of the results of a shard: so many, and so many more for each of its clusters."""
 _CHUNK = 1 << 16
 _REVISION = pattern(r"(?:[0-9a-f]{40}|[0-9a-f]{64})?")
+_SUBJECTS = ("", "commit", "index")
 _DAY = pattern(r"(?:\d{4}-\d\d-\d\d)?")
 _NAMES: dict[type, frozenset[str]] = {
     ClusterResult: frozenset(("name", "used_bases")),
@@ -130,7 +131,8 @@ class ShardQuestion:
     """What was asked: the same of all shards, but for the day.
 
     `clusters` is how many the project has, `shared` a digest of what all of them follow from, `base` the commit of
-    `--policies-from`. Empty texts stand for what was not asked for.
+    `--policies-from`, `subject` what was judged where that is not the work tree. Empty texts stand for what was not
+    asked for.
     """
 
     tool: str
@@ -142,6 +144,7 @@ class ShardQuestion:
     strict: bool = False
     base: str = ""
     accepted: tuple[str, ...] = ()
+    subject: str = ""
 
     def __post_init__(self) -> None:
         """Raises ValueError for what nobody asks."""
@@ -149,6 +152,8 @@ class ShardQuestion:
             raise ValueError("no work of shards")
         if _DAY.fullmatch(self.today) is None or _REVISION.fullmatch(self.base) is None:
             raise ValueError("no day, or no commit")
+        if self.subject not in _SUBJECTS:
+            raise ValueError("nothing that is judged")
 
 
 @record

@@ -120,6 +120,7 @@ def question_of(run: Run, judging: JudgingOptions) -> ShardQuestion:
         strict=judging.strict,
         base=judging.base.commit if judging.base is not None else "",
         accepted=tuple(sorted(judging.accepted)),
+        subject=judging.merged.subject if judging.merged is not None else "",
     )
 
 

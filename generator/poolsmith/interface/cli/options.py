@@ -82,23 +82,17 @@ def judged(
     root: Path, kind: str, *, is_told: bool
 ) -> Iterator[tuple[Path, MergedTree | None, Callable[[Outcome], Outcome]]]:
     """The folder to read, the tree that would be merged, and what the outcome gets besides."""
-    from dataclasses import replace
-
     if kind == "work-tree":
+        from dataclasses import replace
+
         yield root, None, lambda outcome: replace(outcome, judged="the work tree") if is_told else outcome
         return
-    from poolsmith.core.diagnostics import sorted_unique
     from poolsmith.guard.policies.revision import MergedTree
     from poolsmith.project.run.judged_tree import JudgedSubject, judged_tree
 
     with judged_tree(root, JudgedSubject(kind)) as tree:
         assert tree.files is not None, "only the work tree has none"
-
-        def named(outcome: Outcome) -> Outcome:
-            found = sorted_unique((*outcome.diagnostics, *tree.problems)) if tree.problems else outcome.diagnostics
-            return replace(outcome, judged=tree.name, diagnostics=found)
-
-        yield tree.root, MergedTree(repository=tree.repository, files=tree.files), named
+        yield tree.root, MergedTree(repository=tree.repository, files=tree.files, subject=kind), tree.named_in
 
 
 _LONGEST_COMMAND = 120

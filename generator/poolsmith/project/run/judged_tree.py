@@ -12,11 +12,12 @@ import os
 import stat
 import tempfile
 from contextlib import contextmanager
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import Diagnostic, UsageError, diagnose, whole_file
+from poolsmith.core.diagnostics import Diagnostic, UsageError, diagnose, sorted_unique, whole_file
 from poolsmith.core.diagnostics.codes.change import CHECKED_OUT_OTHERWISE
 from poolsmith.core.diagnostics.message_text import counted, printable
 from poolsmith.core.record import record
@@ -29,7 +30,10 @@ from poolsmith.project.run.project import OUTPUT
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from poolsmith.core.diagnostics.outcome import Outcome
+
 FLAG = "--judge"
+WORK_TREE = "the work tree"
 _OWN = (PROFILES, POLICIES, OUTPUT)
 _FOLDERS = tuple(f"{name}/" for name in _OWN)
 _EXECUTABLE = "100755"
@@ -61,12 +65,17 @@ class JudgedTree:
     files: Mapping[str, GitFile] | None = None
     problems: tuple[Diagnostic, ...] = ()
 
+    def named_in(self, outcome: Outcome) -> Outcome:
+        """What was found in it, with what it is and what is checked out otherwise."""
+        found = sorted_unique((*outcome.diagnostics, *self.problems)) if self.problems else outcome.diagnostics
+        return replace(outcome, judged=self.name, diagnostics=found)
+
 
 @contextmanager
 def judged_tree(root: Path, subject: JudgedSubject) -> Iterator[JudgedTree]:
     """The project as the subject has it. Raises UsageError where there is no repository or no commit."""
     if subject is JudgedSubject.WORK_TREE:
-        yield JudgedTree(root=root, repository=root, name="the work tree")
+        yield JudgedTree(root=root, repository=root, name=WORK_TREE)
         return
     git = Git(root, FLAG)
     name, prefix, files = _committed(git) if subject is JudgedSubject.COMMIT else _staged(git)

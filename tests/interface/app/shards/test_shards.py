@@ -76,7 +76,8 @@ def test_policies_that_saw_nothing_and_tests_of_them_are_told_once(run_cli, shar
 
 
 @pytest.mark.deep("a fleet in shards against its base")
-def test_what_a_pull_request_gains_is_found_in_shards_too(project, shards, run_cli):
+@pytest.mark.parametrize("subject", ["commit", "work-tree"])
+def test_what_a_pull_request_gains_is_found_in_shards_too(project, shards, run_cli, subject):
     root = project
     git = ["git", "-C", root, "-c", "user.name=a", "-c", "user.email=a@example.com"]
     for command in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "base"]):
@@ -85,7 +86,11 @@ def test_what_a_pull_request_gains_is_found_in_shards_too(project, shards, run_c
     gained = "  stack:\n    values: {devicePlugin: {args: [--x]}}\n"
     stack.write_text(stack.read_text().replace("  stack:\n", gained, 1))
     shutil.rmtree(root / "profiles/lab-t4")
-    line = ("check", *TODAY, "--policies-from", "HEAD", "--strict")
+    if subject == "commit":
+        for command in (["add", "-A"], ["commit", "-qm", "change"]):
+            subprocess.run([*git, *command], check=True)
+    base = "HEAD~1" if subject == "commit" else "HEAD"
+    line = ("check", *TODAY, "--policies-from", base, "--strict", "--judge", subject)
     reports, _ = shards(root, 3, *line)
     whole = run_cli([*line, "--root", root, "--format", "json"])
     merged = run_cli(["report", "merge", "--root", root, *reports, "--format", "json"])
