@@ -8,8 +8,8 @@ import time
 import pytest
 
 from change.review.conftest import repository_of
-from poolsmith.change.diff.touched_clusters import blob_id, on_disk
-from poolsmith.core.sources.git import Git, settled_entries
+from poolsmith.change.diff.touched_clusters import on_disk
+from poolsmith.core.sources.git import Git, blob_id, settled_entries
 from poolsmith.guard.policies.revision import tree_at
 
 __all__ = ["repository_of"]

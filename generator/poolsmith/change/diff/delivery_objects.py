@@ -9,10 +9,9 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.change.diff.touched_clusters import blob_id
 from poolsmith.core.diagnostics import Diagnostic
 from poolsmith.core.record import record
-from poolsmith.core.sources.git import Git
+from poolsmith.core.sources.git import Git, blob_id
 from poolsmith.core.sources.input_tree import InputTree
 from poolsmith.core.sources.pod_template import mapping
 from poolsmith.core.sources.pointer import value_at

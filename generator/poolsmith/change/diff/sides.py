@@ -11,12 +11,12 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from poolsmith.change.diff.change_report import Revision
-from poolsmith.change.diff.touched_clusters import Touched, blob_id, cluster_names, of_clusters, on_disk, touched
+from poolsmith.change.diff.touched_clusters import Touched, cluster_names, of_clusters, on_disk, touched
 from poolsmith.core.diagnostics import UsageError
 from poolsmith.core.diagnostics.message_text import printable, shorten
 from poolsmith.core.diagnostics.outcome import Outcome
 from poolsmith.core.record import record
-from poolsmith.core.sources.git import Git, settled_entries
+from poolsmith.core.sources.git import Git, blob_id, settled_entries
 from poolsmith.fleet.profiles.fleet import PROFILES
 from poolsmith.guard.policies.applied_policies import POLICY_WIDENING, with_policies
 from poolsmith.guard.policies.policy_files import POLICIES

@@ -11,6 +11,7 @@ import stat
 from typing import TYPE_CHECKING
 
 from poolsmith.core.record import record
+from poolsmith.core.sources.git import SHA1, blob_id
 from poolsmith.fleet.profiles.fleet import BASES, CATALOG, DRIVER_IMAGES_FILE, PROFILES, RINGS_FILE
 from poolsmith.guard.policies.policy_files import ADMISSION, ENFORCEMENT, PRIVILEGES
 from poolsmith.guard.policies.revision import GitFile
@@ -105,7 +106,6 @@ def may_extend(tree: InputTree, files: ClusterFiles, names: frozenset[str]) -> b
     return False
 
 
-_SHA1 = 40
 _REGULAR, _EXECUTABLE, _OTHER = "100644", "100755", "000000"
 _UNLIKE_ANY = GitFile(_OTHER, "")
 _MOST_BYTES = 32 << 20
@@ -127,7 +127,7 @@ def on_disk(
     A link, a special file or one too large to be ours is like nothing that a revision has. Raises OSError where a
     folder can't be listed.
     """
-    length = max((len(file.blob) for file in known.values()), default=_SHA1)
+    length = max((len(file.blob) for file in known.values()), default=SHA1)
     found: dict[str, GitFile] = {}
     pending = [folder for folder in folders if _is_folder(f"{root}/{folder}")]
     while pending:
@@ -152,15 +152,6 @@ def _is_folder(path: str) -> bool:
         return stat.S_ISDIR(os.lstat(path).st_mode)
     except OSError:
         return False
-
-
-def blob_id(content: bytes, length: int = _SHA1) -> str:
-    """What git calls a content, in a repository whose ids have so many digits."""
-    from hashlib import new  # on demand: it loads OpenSSL
-
-    digest = new("sha1" if length == _SHA1 else "sha256", b"blob %d\0" % len(content), usedforsecurity=False)
-    digest.update(content)
-    return digest.hexdigest()
 
 
 def _file(path: str, length: int) -> GitFile:

@@ -19,7 +19,7 @@ from poolsmith.core.diagnostics.codes.change import BESIDE_OUTPUT
 from poolsmith.core.diagnostics.message_text import counted, cut, printable
 from poolsmith.core.record import record
 from poolsmith.core.sources.git import Git
-from poolsmith.guard.policies.revision import LINK, SUBMODULE, GitFile
+from poolsmith.guard.policies.revision import LINK, SUBMODULE, GitFile, staged_entries
 from poolsmith.project.output.lock_file import LOCK, BadLockError, read_lock
 
 if TYPE_CHECKING:
@@ -93,11 +93,7 @@ class HeadTree:
 def head_tree(root: Path, folders: Iterable[str]) -> HeadTree:
     """Of the repository that holds `root`; `folders` are pathspecs. Raises UsageError."""
     git = Git(root, FLAG)
-    files = {}
-    for entry in filter(None, git.run("ls-files", "-s", "-z", "--full-name", "--", ":/").stdout.split(b"\0")):
-        about, _, path = entry.partition(b"\t")
-        mode, blob, _ = about.decode("ascii").split()
-        files[os.fsdecode(path)] = GitFile(mode, blob)
+    files = {path: file for path, file, _stage in staged_entries(git)}
     listing = git.run("ls-files", "-o", "--exclude-standard", "-z", "--full-name", "--", *folders).stdout
     untracked = (os.fsdecode(path) for path in filter(None, listing.split(b"\0")))
     return HeadTree(files, frozenset(untracked))

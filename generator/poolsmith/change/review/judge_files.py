@@ -8,7 +8,6 @@ Source: the documentation of GitHub on required status checks (a check is known 
 
 from __future__ import annotations
 
-import hashlib
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from poolsmith.core.diagnostics import Diagnostic, Severity, diagnose, whole_fil
 from poolsmith.core.diagnostics.codes.change import JUDGE_CHANGE
 from poolsmith.core.diagnostics.message_text import counted, cut, joined, listed, printable
 from poolsmith.core.facts.packs import FOLDER, LOCK_NAME, MANIFEST
+from poolsmith.core.sources.git import is_blob
 from poolsmith.core.sources.pod_template import mapping, mappings
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.fleet.profiles.fleet import TEAMS_FILE
@@ -103,7 +103,6 @@ _FEW = 3
 _LONGEST = 200
 _MOST_TOLD = 100
 _MOST_BYTES = 1 << 20
-_SHA1 = 40
 
 
 def judge_files(root: Path, head: HeadTree, base: BaseRevision, *, is_accepted: bool) -> Iterator[Diagnostic]:
@@ -168,7 +167,7 @@ class _Change:
     def _is_edited(self, path: str) -> bool:
         content = self._checked_out(path)
         blob = self._head.files[path].blob
-        return content is not None and blob not in (_blob(content, blob), _blob(content.replace(b"\r\n", b"\n"), blob))
+        return content is not None and not is_blob(content, blob)
 
     def _checked_out(self, path: str) -> bytes | None:
         """None of what is not there, no regular file, or too large."""
@@ -294,16 +293,6 @@ _NO_SUBMODULE = "the submodule is left out", False
 
 def _mode(file: GitFile | None) -> str:
     return file.mode if file is not None else ""
-
-
-def _blob(content: bytes, like: str) -> str:
-    """The id that git gives to a content, in the repository's own format."""
-    data = b"blob %d\0" % len(content) + content
-    return (
-        hashlib.sha1(data, usedforsecurity=False).hexdigest()
-        if len(like) == _SHA1
-        else hashlib.sha256(data).hexdigest()
-    )
 
 
 def _as_text(content: bytes | None) -> str:

@@ -151,3 +151,21 @@ def settled_entries(git: Git, folders: Iterable[str]) -> Mapping[str, IndexEntry
             state = mtime, ctime, int(entry["ino"]), int(entry["size"])
             found[os.fsdecode(entry["path"])] = IndexEntry(entry["mode"].decode(), entry["blob"].decode(), state)
     return found
+
+
+SHA1 = 40
+"""Digits of an id, where a repository does not say that it has longer ones."""
+
+
+def blob_id(content: bytes, length: int = SHA1) -> str:
+    """What git calls a content, in a repository whose ids have so many digits."""
+    from hashlib import new  # on demand: it loads OpenSSL
+
+    digest = new("sha1" if length == SHA1 else "sha256", b"blob %d\0" % len(content), usedforsecurity=False)
+    digest.update(content)
+    return digest.hexdigest()
+
+
+def is_blob(content: bytes, blob: str) -> bool:
+    """Whether a file that is checked out with this content has that blob, but for ends of lines."""
+    return blob in (blob_id(content, len(blob)), blob_id(content.replace(b"\r\n", b"\n"), len(blob)))

@@ -103,15 +103,28 @@ def folder_at(root: Path, revision: str, name: str, flag: str) -> Iterator[Path]
         yield folder
 
 
+def staged_entries(git: Git) -> Iterator[tuple[str, GitFile, str]]:
+    """Path from the top of the repository, file and stage of all that git's index has. Raises UsageError."""
+    for entry in filter(None, git.run("ls-files", "-s", "-z", "--full-name", "--", ":/").stdout.split(b"\0")):
+        about, _, path = entry.partition(b"\t")
+        mode, blob, stage = about.decode("ascii").split()
+        yield os.fsdecode(path), GitFile(mode, blob), stage
+
+
+def prefix_of(git: Git) -> str:
+    """What leads from the top of the repository to the folder that git is asked about: empty, or with a slash at its
+    end."""
+    return os.fsdecode(git.run("rev-parse", "--show-prefix").stdout).rstrip("\n")
+
+
 def tree_at(git: Git, commit: str) -> RevisionTree:
     """All files of a commit. Raises UsageError."""
-    prefix = os.fsdecode(git.run("rev-parse", "--show-prefix").stdout).rstrip("\n")
     files = {}
     for entry in filter(None, git.run("ls-tree", "-r", "-z", "--full-tree", commit).stdout.split(b"\0")):
         about, _, path = entry.partition(b"\t")
         mode, _, blob = about.decode("ascii").split()
         files[os.fsdecode(path)] = GitFile(mode, blob)
-    return RevisionTree(commit, prefix, files)
+    return RevisionTree(commit, prefix_of(git), files)
 
 
 @contextmanager

@@ -7,7 +7,6 @@ read from git's objects, and written as they are into a folder of our own, which
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 import tempfile
@@ -21,10 +20,18 @@ from poolsmith.core.diagnostics import Diagnostic, UsageError, diagnose, sorted_
 from poolsmith.core.diagnostics.codes.change import CHECKED_OUT_OTHERWISE
 from poolsmith.core.diagnostics.message_text import counted, printable
 from poolsmith.core.record import record
-from poolsmith.core.sources.git import Git
-from poolsmith.fleet.profiles.fleet import PROFILES
+from poolsmith.core.sources.git import Git, blob_id, is_blob
+from poolsmith.fleet.profiles.fleet import PROFILES, find_fleet
 from poolsmith.guard.policies.policy_files import POLICIES
-from poolsmith.guard.policies.revision import LINK, SUBMODULE, GitFile, refuse_too_much, tree_at
+from poolsmith.guard.policies.revision import (
+    LINK,
+    SUBMODULE,
+    GitFile,
+    prefix_of,
+    refuse_too_much,
+    staged_entries,
+    tree_at,
+)
 from poolsmith.project.run.project import OUTPUT
 
 if TYPE_CHECKING:
@@ -38,7 +45,6 @@ _OWN = (PROFILES, POLICIES, OUTPUT)
 _FOLDERS = tuple(f"{name}/" for name in _OWN)
 _EXECUTABLE = "100755"
 _SHORT = 12
-_SHA1 = 40
 _MOST_TOLD = 20
 _MOST_BYTES = 1 << 26
 
@@ -111,16 +117,12 @@ def _committed(git: Git) -> tuple[str, str, Mapping[str, GitFile]]:
 
 
 def _staged(git: Git) -> tuple[str, str, Mapping[str, GitFile]]:
-    prefix = os.fsdecode(git.run("rev-parse", "--show-prefix").stdout).rstrip("\n")
     files = {}
-    for entry in filter(None, git.run("ls-files", "-s", "-z", "--full-name", "--", ":/").stdout.split(b"\0")):
-        about, _, name = entry.partition(b"\t")
-        mode, blob, stage = about.decode("ascii").split()
-        path = os.fsdecode(name)
+    for path, file, stage in staged_entries(git):
         if stage != "0":
             raise UsageError(f"{FLAG} {JudgedSubject.INDEX}: `{printable(path)}` is not merged")
-        files[path] = GitFile(mode, blob)
-    return "the index (what the next commit would have)", prefix, files
+        files[path] = file
+    return "the index (what the next commit would have)", prefix_of(git), files
 
 
 def check_out(git: Git, folder: Path, files: Mapping[str, GitFile]) -> None:
@@ -167,8 +169,7 @@ def _impossible(path: str) -> UsageError:
 def _beside(folder: Path) -> tuple[str, ...]:
     """Paths that the profiles of clusters name beside the stack's own."""
     from poolsmith.core.sources.input_tree import InputTree
-    from poolsmith.fleet.profiles.fleet import find_fleet  # on demand
-    from poolsmith.fleet.profiles.load_cluster import cluster_alone
+    from poolsmith.fleet.profiles.load_cluster import cluster_alone  # on demand
 
     tree, named = InputTree(folder), dict[str, None]()
     for files in find_fleet(tree).clusters:
@@ -206,13 +207,13 @@ def _is_as(root: Path, path: str, file: GitFile) -> bool:
         if file.mode == SUBMODULE:
             return True
         if file.mode == LINK:
-            return stat.S_ISLNK(status.st_mode) and _blob(os.fsencode(place.readlink()), file.blob) == file.blob
+            return stat.S_ISLNK(status.st_mode) and blob_id(os.fsencode(place.readlink()), len(file.blob)) == file.blob
         if not stat.S_ISREG(status.st_mode) or status.st_size > _MOST_BYTES:
             return False
         content = place.read_bytes()
     except (OSError, ValueError):
         return False
-    return file.blob in (_blob(content, file.blob), _blob(content.replace(b"\r\n", b"\n"), file.blob))
+    return is_blob(content, file.blob)
 
 
 def _left_out(git: Git) -> frozenset[str]:
@@ -224,10 +225,3 @@ def _left_out(git: Git) -> frozenset[str]:
 def _untracked(git: Git) -> int:
     listing = git.run("ls-files", "-o", "--exclude-standard", "-z", "--", *_OWN, may_fail=True).stdout
     return listing.count(b"\0")
-
-
-def _blob(content: bytes, like: str) -> str:
-    """The id that git gives to a content, in the repository's own format."""
-    data = b"blob %d\0" % len(content) + content
-    digest = hashlib.sha1(data, usedforsecurity=False) if len(like) == _SHA1 else hashlib.sha256(data)
-    return digest.hexdigest()
