@@ -202,6 +202,7 @@ _MISSPELT = {
     **dict.fromkeys(("encryptionkey", "accountkey", "dockerconfigjson", "dockercfg"), 1),
 }
 """Names of secrets, with how many letters may be wrong, missing, too many or in another order."""
+_LETTERS = {known: frozenset(known) for known in _MISSPELT}
 _OTHER_WORDS = frozenset(("taken", "passed", "passport"))
 _LONGEST_WORD = 20
 _KEY = r"(?<![\w.-])[\w.-]{4,100}+(?=[\"']?\s{0,20}[:=])"
@@ -213,14 +214,21 @@ def is_misspelt_secret_name(name: str) -> bool:
     if len(name) >= _LONGEST_NAME or is_secret_name(name):
         return False
     parts = _compiled(r"[_.-]+").split(_compiled(_WORDS).sub("_", name).lower())
-    words = (parts[-1], "".join(parts[-2:]))
+    words = {word for word in (parts[-1], "".join(parts[-2:])) if _may_be_misspelt(word)}
     return any(_is_nearly(word, known, most) for word in words for known, most in _MISSPELT.items())
 
 
+def _may_be_misspelt(word: str) -> bool:
+    return (
+        _SHORTEST <= len(word) <= _LONGEST_WORD and word not in _OTHER_WORDS and word.removesuffix("s") not in _MISSPELT
+    )
+
+
 def _is_nearly(word: str, known: str, most: int) -> bool:
-    if not _SHORTEST <= len(word) <= _LONGEST_WORD or word in _OTHER_WORDS or word.removesuffix("s") in _MISSPELT:
+    """Each letter of the known word that the other has not at all takes an edit of its own: few words get further."""
+    if abs(len(word) - len(known)) > most or len(_LETTERS[known].difference(word)) > most:
         return False
-    return abs(len(word) - len(known)) <= most and _distance(word, known) <= most
+    return _distance(word, known) <= most
 
 
 def names_something_like_a_secret(text: str) -> bool:
