@@ -36,7 +36,11 @@ RULE = RuleInfo(
 )
 _TEMPLATE, _CLAIM = "ResourceClaimTemplate", "ResourceClaim"
 _VENDOR = ".nvidia.com"
-_OTHER_CLASSES = ("compute-domain-daemon.nvidia.com", "compute-domain-default-channel.nvidia.com")
+_OTHER_CLASSES = (
+    "compute-domain-daemon.nvidia.com",
+    "compute-domain-default-channel.nvidia.com",
+    "imex.nvidia.com",  # of drivers before compute domains
+)
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
@@ -85,9 +89,10 @@ def _classes(view: LinkView) -> Iterator[Finding[Location]]:
         claim = mapping(item.spec.get("spec")) if item.kind == _TEMPLATE else item.spec
         for at, request in device_requests(claim):
             name = word(request.get("deviceClassName"))
-            if name.endswith(_VENDOR) and name not in known:
+            hint = did_you_mean(name, CLASSES) if name.endswith(_VENDOR) and name not in known else ""
+            if hint:
                 yield Finding(
                     message=f"{item.name} asks for a device of class `{name}`, and NVIDIA's driver has no such class",
                     place=item.place(f"{top}{at}/deviceClassName"),
-                    help=f"{did_you_mean(name, CLASSES)} The driver has {', '.join(f'`{one}`' for one in CLASSES)}".strip(),
+                    help=hint,
                 )
