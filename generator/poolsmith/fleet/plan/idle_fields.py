@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.codes import compatibility as codes
 from poolsmith.core.diagnostics.codes import shape
-from poolsmith.core.diagnostics.message_text import did_you_mean
+from poolsmith.core.diagnostics.codes.support import RELEASE_SKIPPED
+from poolsmith.core.diagnostics.message_text import did_you_mean, joined
 from poolsmith.fleet.plan.delivery.image_mirrors import PACKAGE_SOURCE
 from poolsmith.fleet.plan.runtime.mixed_runtimes import ACKNOWLEDGEMENT
 from poolsmith.fleet.profiles.acknowledged_facts import MIG_PARTITIONS, is_of_cluster, is_of_pool
 from poolsmith.fleet.profiles.cluster import Engine, StackKind
 from poolsmith.fleet.profiles.driver import DriverSource
 from poolsmith.fleet.profiles.node_pool import KATA_WORKLOADS, Nic, ToolkitSource, Workload
+from poolsmith.gpu.catalog.gpu_clusters import gpu_cluster_releases, read_dra
+from poolsmith.gpu.catalog.upgrades import steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,12 +76,9 @@ def refuse_idle_fields(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
             )
     for pool in plan.pools:
         if pool.profile.spec.gpu.multi_node_nvlink and plan.cluster.spec.stack.kind is not StackKind.GPU_CLUSTER:
+            message, advice = _domains_elsewhere(plan, facts)
             facts.report_pool(
-                codes.FIELD_WITHOUT_EFFECT,
-                pool,
-                "/spec/gpu/multiNodeNvlink",
-                "`gpu.multiNodeNvlink` has no effect: ComputeDomains belong to a cluster of kind gpu-cluster",
-                help="remove it, or write `stack: {kind: gpu-cluster}`",
+                codes.FIELD_WITHOUT_EFFECT, pool, "/spec/gpu/multiNodeNvlink", message, help=advice
             )
         for pointer, message, help_text in _idle(pool):
             facts.report_pool(codes.FIELD_WITHOUT_EFFECT, pool, pointer, message, help=help_text)
@@ -96,15 +96,36 @@ def refuse_idle_fields(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     return plan
 
 
+def _domains_elsewhere(plan: ClusterPlan, facts: Facts) -> tuple[str, str]:
+    """Why ComputeDomains don't come with this stack, and how they come beside it.
+
+    Source: NVIDIA/cloud-native-docs@gpu-operator-v26.3-32:gpu-operator/dra-intro-install.rst.
+    """
+    stack, chart = plan.cluster.spec.stack, read_dra().own_chart
+    beside = (
+        f"remove it here, and install the DRA driver's own chart beside this stack: `{chart.name}` from "
+        f"{chart.repository}, with " + " and ".join(f"`{item}`" for item in chart.values)
+    )
+    if stack.by_operator and stack.release not in gpu_cluster_releases():
+        return f"`gpu.multiNodeNvlink` has no effect: {stack.release} has no GPUCluster, and no ComputeDomains", beside
+    return (
+        "`gpu.multiNodeNvlink` has no effect: ComputeDomains belong to a cluster of kind gpu-cluster",
+        f"write `stack: {{kind: gpu-cluster}}`; or {beside}",
+    )
+
+
 def _check_upgrade(plan: ClusterPlan, facts: Facts) -> None:
     stack = plan.cluster.spec.stack
-    if stack.upgrading_from is None or (
+    pointer = "/spec/stack/upgradingFrom"
+    if stack.upgrading_from is None:
+        return
+    if (
         stack.by_operator
         and stack.upgrading_from != stack.release
         and stack.upgrading_from in facts.catalog.releases.by_tag
     ):
+        _check_way(stack.upgrading_from, stack.release, facts)
         return
-    pointer = "/spec/stack/upgradingFrom"
     if not stack.by_operator:
         message, advice = "`stack.upgradingFrom` has no effect: it is for releases of the gpu-operator", "remove it"
     elif stack.upgrading_from == stack.release:
@@ -118,6 +139,17 @@ def _check_upgrade(plan: ClusterPlan, facts: Facts) -> None:
         )
         return
     facts.report_cluster(codes.FIELD_WITHOUT_EFFECT, pointer, message, help=advice)
+
+
+def _check_way(before: str, after: str, facts: Facts) -> None:
+    way = steps(facts.catalog.releases, before, after)
+    if way is not None and len(way) > 1:
+        facts.report_cluster(
+            RELEASE_SKIPPED,
+            "/spec/stack/upgradingFrom",
+            f"NVIDIA supports no step from {before} to {after}, only within a line or to the next one",
+            help=f"the way is {joined((before, *way), len(way) + 1, ', ')}: pin {way[0]} first",
+        )
 
 
 def _check_delivery(plan: ClusterPlan, facts: Facts) -> None:

@@ -66,7 +66,8 @@ class OperatingSystemEntry:
 class RuntimePaths:
     """Where one distribution configures one runtime, in some release lines. `unknown`: no source says.
 
-    `runtime_class` is what pods with GPUs have to ask for.
+    `runtime_class` is what pods with GPUs have to ask for. `documented` are the lines that the distribution's own page
+    names, empty where it names all of the rule's.
     """
 
     unknown: bool
@@ -77,6 +78,10 @@ class RuntimePaths:
     env: tuple[dict[str, str], ...]
     device_plugin_env: tuple[dict[str, str], ...]
     runtime_class: str | None = None
+    documented: tuple[str, ...] = ()
+
+    def is_documented(self, line: str) -> bool:
+        return not self.documented or line in self.documented
 
     @property
     def by_field(self) -> dict[str, str | None]:
@@ -225,6 +230,7 @@ def _runtime_paths(rule: dict[str, Any]) -> RuntimePaths:
         env=tuple(rule.get("env", ())),
         device_plugin_env=tuple(rule.get("devicePluginEnv", ())),
         runtime_class=rule.get("runtimeClass"),
+        documented=tuple(rule.get("documented", ())),
     )
 
 

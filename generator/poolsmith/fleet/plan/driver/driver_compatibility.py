@@ -20,24 +20,28 @@ from poolsmith.gpu.drivers.driver_support import (
     chooses_itself,
     ended_with,
     is_coherent,
+    loads_open,
     mig_in_doubt,
     wrong_modules,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from poolsmith.fleet.plan.facts import Facts
     from poolsmith.fleet.plan.plan import DriverPlan, PoolPlan
     from poolsmith.gpu.catalog.gpus import Architecture, GpuEntry
 
 
 _GDS = "/spec/driver/gds"
+_NO_OPEN_MODULES = "unsupported"
 _MIG_OFF = "all-disabled"
 
 
-def check_features(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
-    """Refuse what the operator refuses, or what can't load."""
+def check_features(pool: PoolPlan, driver: DriverPlan, facts: Facts, *, by_object: bool) -> None:
+    """Refuse what the operator refuses, or what can't load. `by_object`: an NVIDIADriver describes the driver."""
     _check_modules_beside(pool, driver, facts)
-    _check_storage(pool, facts)
+    _check_storage(pool, driver, facts, by_object=by_object)
     if pool.profile.spec.driver.rdma:
         _note_system(pool, "/spec/driver/rdma", "GPUDirect RDMA", facts.catalog.driver_images.rdma_systems, facts)
     _check_coherent_memory(pool, driver, facts)
@@ -81,19 +85,12 @@ def _check_modules_beside(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> N
             )
 
 
-def _check_storage(pool: PoolPlan, facts: Facts) -> None:
+def _check_storage(pool: PoolPlan, driver: DriverPlan, facts: Facts, *, by_object: bool) -> None:
     """GPUDirect Storage: open modules, no Secure Boot, and the systems that the documentation names."""
     spec = pool.profile.spec
     if not spec.driver.gds:
         return
-    if spec.driver.kernel_module_type is not KernelModuleType.OPEN:
-        facts.report_pool(
-            codes.DRIVER_CONTRADICTION,
-            pool,
-            _GDS,
-            "GPUDirect Storage needs the open kernel modules, and `auto` does not count",
-            help="add `kernelModuleType: open`",
-        )
+    _check_storage_modules(pool, driver, facts, by_object=by_object)
     if spec.secure_boot:
         facts.report_pool(
             codes.DRIVER_CONTRADICTION,
@@ -103,6 +100,30 @@ def _check_storage(pool: PoolPlan, facts: Facts) -> None:
             help="leave the feature out, or switch Secure Boot off on these nodes",
         )
     _note_system(pool, _GDS, "GPUDirect Storage", facts.catalog.driver_images.gds_systems, facts)
+
+
+def _check_storage_modules(pool: PoolPlan, driver: DriverPlan, facts: Facts, *, by_object: bool) -> None:
+    """An NVIDIADriver has to say `open`; under a ClusterPolicy a container that chooses itself is enough.
+
+    Source: NVIDIA/gpu-operator:controllers/nvidiadriver_controller.go; platform-support.rst, GPUDirect Storage.
+    """
+    chosen = driver.kernel_module_type or ""
+    if chosen == KernelModuleType.OPEN:
+        return
+    architecture = facts.catalog.gpus.architectures.get(pool.architecture or "")
+    has_open = architecture is None or architecture.open != _NO_OPEN_MODULES
+    version = driver.version if driver.branch is not None else None
+    images, release = facts.catalog.driver_images, facts.need_release().tag
+    if not by_object and has_open and loads_open(chosen, version, release, images):
+        return
+    why = ", and an NVIDIADriver has to say so: `auto` does not count" if by_object else ""
+    facts.report_pool(
+        codes.DRIVER_CONTRADICTION,
+        pool,
+        _GDS,
+        f"GPUDirect Storage needs the open kernel modules{why}",
+        help="add `kernelModuleType: open`" if has_open else "leave the feature out: this GPU has no open modules",
+    )
 
 
 def _note_system(pool: PoolPlan, pointer: str, what: str, systems: dict[str, tuple[str, ...]], facts: Facts) -> None:
@@ -183,11 +204,19 @@ def check_modules(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
     architecture = facts.catalog.gpus.architectures.get(pool.architecture or "")
     if architecture is not None:
         _check_kind(pool, driver, architecture, facts)
-        _check_last_branch(pool, driver, architecture, facts)
+    check_gpu_support(pool, driver, facts)
     if driver.branch is not None:
-        _check_first_version(pool, driver, facts)
         _check_partly_partitioned(pool, driver, facts)
         _check_auto(pool, driver, facts)
+
+
+def check_gpu_support(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
+    """Whether a driver is one of those that serve the pool's GPUs, whoever installs it."""
+    architecture = facts.catalog.gpus.architectures.get(pool.architecture or "")
+    if architecture is not None:
+        _check_last_branch(pool, driver, architecture, facts)
+    if driver.branch is not None:
+        _check_first_version(pool, driver, architecture, facts)
 
 
 def _check_kind(pool: PoolPlan, driver: DriverPlan, architecture: Architecture, facts: Facts) -> None:
@@ -261,17 +290,16 @@ def _note_doubt(pool: PoolPlan, entry: GpuEntry, version: str, branch: int | Non
         )
 
 
-def _check_first_version(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
+def _check_first_version(
+    pool: PoolPlan, driver: DriverPlan, architecture: Architecture | None, facts: Facts
+) -> None:
     spec = pool.profile.spec
     entry = facts.catalog.gpus.find(spec.gpu.product)
-    if entry is None or driver.version is None:
+    if driver.version is None:
         return
-    partitioned = spec.gpu.mig is not None and spec.gpu.mig.layout != _MIG_OFF
-    needs = (
-        (entry.first_driver, entry.product),
-        (entry.first_mig_driver if partitioned else None, f"MIG on {entry.product}"),
-    )
-    if partitioned and begins_with(entry.first_mig_driver, driver.version, driver.branch) is None:
+    partitioned = entry is not None and spec.gpu.mig is not None and spec.gpu.mig.layout != _MIG_OFF
+    needs = tuple(_needs(spec.gpu.product, entry, architecture, partitioned=partitioned))
+    if entry is not None and partitioned and begins_with(entry.first_mig_driver, driver.version, driver.branch) is None:
         _note_doubt(pool, entry, driver.version, driver.branch, facts)
     for first, what in needs:
         if begins_with(first, driver.version, driver.branch) is not None:
@@ -283,6 +311,18 @@ def _check_first_version(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> No
                 help=f"write a `driver.version` from {first} on",
             )
             return
+
+
+def _needs(
+    product: str, entry: GpuEntry | None, architecture: Architecture | None, *, partitioned: bool
+) -> Iterator[tuple[str | None, str]]:
+    """First drivers, and for what; of a product that the catalog does not know, its declared architecture's."""
+    if entry is not None:
+        yield entry.first_driver, entry.product
+        if partitioned:
+            yield entry.first_mig_driver, f"MIG on {entry.product}"
+    elif architecture is not None:
+        yield architecture.first_branch, f"{product} ({architecture.name})"
 
 
 def _check_partly_partitioned(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:

@@ -81,7 +81,7 @@ def _check_compiled(pool: PoolPlan, driver: DriverPlan, system: NodeSystem, tag:
     if known is None:
         return
     if is_left_out(facts.catalog.driver_images, tag, version, driver.branch):
-        branches = f"of branch {listed(map(str, known.branches))}" if known.branches else "of an older build"
+        branches = f"of branch {known.from_branch} or later" if known.from_branch else "of an older build"
         facts.report_pool(
             DRIVER_IMAGE_NOT_LISTED,
             pool,
