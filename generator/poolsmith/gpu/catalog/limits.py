@@ -20,6 +20,7 @@ class Vulnerability:
     operator: str
     source: str
     published: str | None = None
+    critical: bool = False
 
     @property
     def shown(self) -> str:
@@ -85,4 +86,5 @@ def _vulnerability(entry: dict[str, Any]) -> Vulnerability:
         operator=entry["operator"],
         source=entry["source"],
         published=entry.get("published"),
+        critical=entry.get("critical", False),
     )

@@ -1,6 +1,6 @@
 """Versions as such: open to published attacks, without support, or too far from the one before.
 
-PSM424, PSM229 and PSM249.
+PSM170 to PSM172.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from poolsmith.core.diagnostics.diagnostic import RuleInfo, Severity
 
 VULNERABLE_STACK = RuleInfo(
-    code="PSM424",
+    code="PSM170",
     name="vulnerable-stack",
     severity=Severity.WARNING,
     what="The container toolkit of a profile, brought by the release, pinned, or on the nodes, lacks the fixes of "
@@ -26,7 +26,7 @@ VULNERABLE_STACK = RuleInfo(
     ),
 )
 SUPPORT_ENDED = RuleInfo(
-    code="PSM229",
+    code="PSM171",
     name="support-ended",
     severity=Severity.NOTE,
     what="Support of the operator's line, or of the driver's branch, has ended, as of the day that the catalog says.",
@@ -40,7 +40,7 @@ SUPPORT_ENDED = RuleInfo(
     ),
 )
 RELEASE_SKIPPED = RuleInfo(
-    code="PSM249",
+    code="PSM172",
     name="release-skipped",
     severity=Severity.WARNING,
     what="`stack.upgradingFrom` is more than one line of releases away from `stack.release`.",

@@ -22,8 +22,8 @@ RULE = RuleInfo(
     code="PSM427",
     name="vulnerable-toolkit",
     applies_to="values",
-    what="Helm values pin a container toolkit that lacks the fixes of published vulnerabilities. A warning if it "
-    "is the toolkit of the release itself.",
+    what="Helm values pin a container toolkit that lacks the fixes of published vulnerabilities. A warning if "
+    "none of them is critical, or if it is the toolkit of the release itself.",
     why="With CVE-2024-0132, CVE-2025-23266 and CVE-2026-24260, the image of a pod can take over its node: the toolkit runs as root "
     "outside the container, and does what the image says.",
     fix="remove the pin, or pin a toolkit that has the fix; if it is the release's own, upgrade the release",
@@ -51,6 +51,7 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
                 message=f"toolkit `{shorten(pinned)}` is open to {_names(found)}",
                 help=("" if default is None or limits().of_toolkit(default) else "remove it, or ")
                 + f"pin `{found[-1].toolkit}` or later",
+                severity=None if any(item.critical for item in found) else Severity.WARNING,
             )
         return
     if document.partial or not document.size or default is None or (pinned is None and document.is_set(_VERSION)):
