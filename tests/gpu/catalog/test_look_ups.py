@@ -281,7 +281,7 @@ def test_data_files_refer_to_lines_that_exist(catalog, name):
 
 def test_charts_and_eras_are_those_of_releases(catalog):
     assert set(store.names("charts/gpu-operator")) == set(catalog.releases.by_tag)
-    assert set(store.names("charts/dcgm-exporter")) == set(catalog.device_plugin["dcgmExporter"]["releases"])
+    assert set(store.names("charts/dcgm-exporter")) == set(chart_releases("dcgm-exporter"))
     assert {release.sandbox_era for release in catalog.releases.by_tag.values()} <= set(catalog.sandboxes.eras)
     charts = {era.installer_version for era in catalog.sandboxes.eras.values() if era.installer == "kata-deploy"}
     assert charts <= set(store.names("charts/kata-deploy"))

@@ -191,6 +191,7 @@ def _idle(pool: PoolPlan) -> Iterator[tuple[str, str, str]]:
     given = {
         "runtimeClass": sandbox.runtime_class,
         "artifacts": sandbox.artifacts,
+        "release": sandbox.release,
         "tee": sandbox.tee,
         "ccMode": sandbox.cc_mode,
         "gpusPerPod": sandbox.gpus_per_pod if sandbox.gpus_per_pod != 1 else None,

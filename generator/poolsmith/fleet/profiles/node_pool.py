@@ -297,6 +297,13 @@ class Sandbox:
         pattern=IMAGE,
         form="an image reference",
     )
+    release: str | None = spec(
+        "Version of kata-deploy, one for all Kata pools of a cluster. Default: the one that goes with the release.",
+        default=None,
+        pattern=r"\d{1,4}(\.\d{1,4}){2}",
+        form="a version like 4.1.0",
+        examples=("4.1.0",),
+    )
     tee: Tee | None = spec("Trusted execution environment of confidential pools.", default=None)
     cc_mode: CcMode | None = spec(
         "Confidential computing mode of the GPUs. `ppcie`: all Hopper GPUs of a node in one pod, with their switches. "
