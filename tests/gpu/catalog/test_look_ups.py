@@ -9,6 +9,7 @@ import pytest
 from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import at_least, minor_between, version_key
 from poolsmith.core.sources.yaml_reader import read_documents
+from poolsmith.gpu.catalog.chart_workloads import chart_releases
 
 RELEASES = (
     *("v24.6.0", "v24.6.1", "v24.6.2", "v24.9.0", "v24.9.1", "v24.9.2"),

@@ -137,7 +137,7 @@ def _ranges(data: Data, place: Table, rows: Mapping[str, Any]) -> Data:
 
 def _cells(entry: Data) -> Iterator[list[str]]:
     for row in entry["rows"]:
-        yield from (cell for name, cell in row.items() if name not in ("os", "versions"))
+        yield from (cell for name, cell in row.items() if name not in ("os", "versions", "own"))
 
 
 def _range_of(entry: Data) -> list[str]:

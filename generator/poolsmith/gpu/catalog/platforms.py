@@ -141,9 +141,12 @@ class Distribution:
 
 @record(kw_only=False)
 class SupportRow:
+    """`own`: distributions by versions of their own."""
+
     os: str
     versions: tuple[str, ...]
     columns: dict[str, tuple[str, str]]
+    own: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @record(kw_only=False)
@@ -162,6 +165,12 @@ class SupportMatrix:
             and minor_between(kubernetes, *row.columns[column])
             for row in self.rows
         )
+
+
+    def own_versions(self, *, os_id: str, os_version: str, column: str) -> tuple[str, ...]:
+        """Of a distribution that the table names by versions of its own."""
+        rows = (row for row in self.rows if row.os == os_id and os_version in row.versions)
+        return next((row.own[column] for row in rows if column in row.own), ())
 
 
 def operating_systems_from(data: dict[str, Any]) -> dict[str, OperatingSystemEntry]:
@@ -234,6 +243,9 @@ def _runtime_paths(rule: dict[str, Any]) -> RuntimePaths:
     )
 
 
+_NO_COLUMNS = ("os", "versions", "own")
+
+
 def support_matrices_from(data: dict[str, Any]) -> dict[str, SupportMatrix]:
     return {
         line: SupportMatrix(
@@ -243,7 +255,8 @@ def support_matrices_from(data: dict[str, Any]) -> dict[str, SupportMatrix]:
                 SupportRow(
                     row["os"],
                     tuple(row["versions"]),
-                    {name: (bounds[0], bounds[1]) for name, bounds in row.items() if name not in ("os", "versions")},
+                    {name: (bounds[0], bounds[1]) for name, bounds in row.items() if name not in _NO_COLUMNS},
+                    {name: tuple(versions) for name, versions in row.get("own", {}).items()},
                 )
                 for row in entry["rows"]
             ),
