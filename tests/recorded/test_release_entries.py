@@ -171,7 +171,10 @@ def test_support_rows_are_those_of_the_documentation(compat):
         wanted = {row for row in rows if row[0] in CATALOG.operating_systems}
         assert held == wanted, line
         own = {
-            (row["os"], version, tuple(row["nkp"])) for row in facts["rows"] for version in row["versions"] if "nkp" in row
+            (row["os"], version, tuple(row["nkp"]))
+            for row in facts["rows"]
+            for version in row["versions"]
+            if "nkp" in row
         }
         assert own == {
             (row.os, version, row.own["nkp"])

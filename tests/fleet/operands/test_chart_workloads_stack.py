@@ -9,7 +9,6 @@ import yaml
 
 from poolsmith.core.facts import store
 from poolsmith.fleet.operands.install import stack_objects
-from poolsmith.gpu.catalog.catalog import Catalog
 from poolsmith.gpu.catalog.chart_workloads import chart_releases, chart_versions
 
 PLUGINS = ["0.15.1", "0.17.1", "0.20.0"]

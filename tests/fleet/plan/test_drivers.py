@@ -372,7 +372,13 @@ CASES = [
     ),
     ("Grace Hopper", {}, gpu("NVIDIA-GH200-480GB", container("580.126.20"), arch="arm64"), None, ""),
     ("Hopper", {}, gpu("NVIDIA-H100-80GB-HBM3", container("535.261.03")), None, ""),
-    ("Hopper before its first", {}, gpu("NVIDIA-H100-80GB-HBM3", container("470.256.02")), "driver-too-old 8:31", "525"),
+    (
+        "Hopper before its first",
+        {},
+        gpu("NVIDIA-H100-80GB-HBM3", container("470.256.02")),
+        "driver-too-old 8:31",
+        "525",
+    ),
     (
         "Hopper, installed before its first",
         {},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 
 import pytest
@@ -13,6 +14,7 @@ from poolsmith.core.sources.source_file import digest
 from poolsmith.core.sources.yaml_writer import emit
 from poolsmith.gpu.catalog.pack_tables import FORMS, table_problem
 from poolsmith.interface.app import check_project, generate
+from poolsmith.interface.app.catalog_outdated import outdated
 from poolsmith.interface.app.catalog_packs import import_pack, pin_packs
 from poolsmith.project.run.facts import packs_of
 from support.clusters import CLUSTER, POOL, profile
@@ -171,7 +173,10 @@ def test_a_new_vulnerability_comes_by_its_record(project, tmp_path, record, iden
 def test_a_new_gpu_of_a_new_generation_comes_by_rows(project, tmp_path):
     pool = {"gpu": "{product: R100, count: 8}", "driver": "{source: container, version: 595.91.07}"}
     root, before = project(V26_7, pool)
-    content = rows("architectures", {"rubin": {"open": "required", "proprietary": "unsupported", "lastBranch": None, "firstBranch": "620"}})
+    content = rows(
+        "architectures",
+        {"rubin": {"open": "required", "proprietary": "unsupported", "lastBranch": None, "firstBranch": "620"}},
+    )
     import_pack(root, written(tmp_path, content), None, name="rubin")
     content = rows("gpus", {"R100": {"architecture": "blackwell", "mig": True, "minDriver": "620.10"}})
     taken(root, written(tmp_path, content))
@@ -197,7 +202,9 @@ def test_a_newer_kubernetes_of_a_known_line_comes_by_rows(project, tmp_path):
 def test_a_new_distribution_is_like_a_known_one(project, tmp_path):
     cluster = {"kubernetes": '{version: "1.33", distribution: vendor-os}'}
     root, before = project(cluster)
-    content = rows("distributions", {"vendor-os": {"like": "k3s", "source": "its page", "containerd": {"config": "/etc/v/c.toml"}}})
+    content = rows(
+        "distributions", {"vendor-os": {"like": "k3s", "source": "its page", "containerd": {"config": "/etc/v/c.toml"}}}
+    )
     taken(root, written(tmp_path, content))
     _, after = project(cluster)
 
@@ -209,7 +216,9 @@ def test_a_new_distribution_is_like_a_known_one(project, tmp_path):
 def test_branches_come_by_the_vendors_list(project, tmp_path):
     pool = {"driver": "{source: container, version: 700.10.01}"}
     root, _ = project(V26_7, pool)
-    made = taken(root, written(tmp_path, {"700": {"type": "production branch", "driver_info": []}, "580": {"type": "lts"}}))
+    made = taken(
+        root, written(tmp_path, {"700": {"type": "production branch", "driver_info": []}, "580": {"type": "lts"}})
+    )
 
     assert "`700`" in made.taken[0]
     assert made.unknown
@@ -305,3 +314,52 @@ def test_what_is_built_in_has_the_form_that_packs_have_to_have(table):
             for hostile in (7, 1.5, ["x"], {"x": "y"}, "\n", "9" * 9999, ""):
                 content = {"source": "x", "entries": {key: {field: hostile}}, "corrects": [key]}
                 assert table_problem(table, content) is None or table_problem(table, content)
+
+
+TODAY = dt.date(2026, 11, 27)
+
+
+def test_each_table_says_its_age_and_what_it_was_read_from():
+    found = {item.table: item for item in outdated(TODAY).tables}
+
+    assert found.keys() == {"releases", *TABLES}
+    assert all(item.rows and item.source and dt.date.fromisoformat(item.as_of) <= TODAY for item in found.values())
+    assert found["driver-branches"].days == (TODAY - dt.date(2026, 9, 15)).days
+    assert found["driver-branches"].newest == "615"
+
+
+def test_a_folder_of_vendors_says_what_is_newer(tmp_path):
+    folder = tmp_path / "vendors"
+    folder.mkdir()
+    chart(folder, "kata-deploy", "4.9.0", {})
+    chart(folder, "node-feature-discovery", "0.17.3", {})
+    written(folder, CVE, "cve.json")
+    written(folder, {"700": {"type": "production branch"}}, "releases.json")
+    index = {"entries": {"gpu-operator": [{"version": "v27.1.0"}, {"version": "v26.7.0"}, {"version": "v27.3.0-rc.1"}]}}
+    (folder / "index.yaml").write_text(emit(index))
+    (folder / "notes.txt").write_text("x")
+    (folder / "empty").mkdir()
+    (folder / "broken.json").write_text("{")
+    found = outdated(TODAY, folder)
+
+    assert {(item.table, item.what) for item in found.newer} == {
+        ("kata-deploy", "4.9.0"),
+        ("vulnerabilities", "CVE-2027-10001"),
+        ("driver-branches", "700"),
+        ("releases", "v27.1.0"),
+    }
+    assert found.unread == ("broken.json", "empty", "notes.txt")
+
+
+def test_rows_that_need_each_other_come_in_one_pack(project, tmp_path):
+    pool = {"gpu": "{product: R100, count: 8}", "driver": "{source: container, version: 595.91.07}"}
+    root, _ = project(V26_7, pool)
+    tables = {
+        "architectures": {
+            "rubin": {"open": "required", "proprietary": "unsupported", "lastBranch": None, "firstBranch": "620"}
+        },
+        "gpus": {"R100": {"architecture": "rubin", "mig": True}},
+    }
+    taken(root, written(tmp_path, {"source": "the vendor's page", "tables": tables}))
+
+    assert codes(project(V26_7, pool)[1]) == {"PSM239"}

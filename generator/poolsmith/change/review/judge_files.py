@@ -210,7 +210,7 @@ class _Change:
             return "it decides which team may bring which clusters", True
         if self._is_of_pack(path):
             return (
-                "it decides what is known beside what is built in, or instead of it: what releases run, with which power",
+                "it decides what is known beside what is built in, or instead of it: what runs, with which power",
                 True,
             )
         if path in self._pipelines.judging:

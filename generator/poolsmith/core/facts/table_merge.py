@@ -23,7 +23,7 @@ LIKE = "like"
 
 @record(kw_only=False)
 class Table:
-    """Where rows stand: below `place` of a data file, as a mapping, or as a list whose items have their key in `key`."""
+    """Where rows stand: below `place` of a data file, as a mapping, or as a list whose items have a key in `key`."""
 
     file: str
     place: str

@@ -73,7 +73,7 @@ def check_plugin_needs(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
                 TOOLKIT_TOO_OLD,
                 pool,
                 TOOLKIT_VERSION,
-                f"the device plugin needs the container toolkit {least['toolkit']} or later, and the pool has {version}",
+                f"the device plugin needs the toolkit {least['toolkit']} or later, and the pool has {version}",
                 help=f"install the toolkit {least['toolkit']} or later on the nodes",
             )
         else:

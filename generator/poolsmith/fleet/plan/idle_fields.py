@@ -76,10 +76,8 @@ def refuse_idle_fields(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
             )
     for pool in plan.pools:
         if pool.profile.spec.gpu.multi_node_nvlink and plan.cluster.spec.stack.kind is not StackKind.GPU_CLUSTER:
-            message, advice = _domains_elsewhere(plan, facts)
-            facts.report_pool(
-                codes.FIELD_WITHOUT_EFFECT, pool, "/spec/gpu/multiNodeNvlink", message, help=advice
-            )
+            message, advice = _domains_elsewhere(plan)
+            facts.report_pool(codes.FIELD_WITHOUT_EFFECT, pool, "/spec/gpu/multiNodeNvlink", message, help=advice)
         for pointer, message, help_text in _idle(pool):
             facts.report_pool(codes.FIELD_WITHOUT_EFFECT, pool, pointer, message, help=help_text)
         for index, item in enumerate(pool.profile.spec.acknowledge):
@@ -96,7 +94,7 @@ def refuse_idle_fields(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     return plan
 
 
-def _domains_elsewhere(plan: ClusterPlan, facts: Facts) -> tuple[str, str]:
+def _domains_elsewhere(plan: ClusterPlan) -> tuple[str, str]:
     """Why ComputeDomains don't come with this stack, and how they come beside it.
 
     Source: NVIDIA/cloud-native-docs@gpu-operator-v26.3-32:gpu-operator/dra-intro-install.rst.

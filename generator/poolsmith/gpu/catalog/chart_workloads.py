@@ -111,7 +111,7 @@ def chart_releases(chart: str) -> tuple[str, ...]:
 def version_of_release(chart: str, release: str) -> str:
     """The chart's version of a project's release, which is known."""
     versions = _read(chart)["versions"]
-    return next(version for version, facts in versions.items() if facts["release"] == release)
+    return str(next(version for version, facts in versions.items() if facts["release"] == release))
 
 
 @remembered

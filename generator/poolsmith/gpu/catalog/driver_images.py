@@ -26,8 +26,8 @@ class PrecompiledRow:
 class CompiledImages:
     """What is known of a system's driver containers; empty where nothing is.
 
-    `from_branch`: no older one. `without`: versions that were built after the system had been dropped. `kernels`: those that
-    the documentation names for compiling.
+    `from_branch`: no older one. `without`: versions that were built after the system had been dropped. `kernels`: those
+    that the documentation names for compiling.
     """
 
     from_branch: int | None = None

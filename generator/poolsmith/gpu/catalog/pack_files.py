@@ -97,6 +97,16 @@ def _table_form_problem(pack: Pack) -> tuple[str, str] | None:
     return None
 
 
+def _limits(pack: Pack) -> None:
+    del pack
+    limits()
+
+
+def _gates(pack: Pack) -> None:
+    del pack
+    read_dra()
+
+
 def _gpus(pack: Pack) -> None:
     del pack
     found = gpus_from(store.read_yaml("gpus.yaml"))
@@ -127,11 +137,11 @@ def _charts(pack: Pack) -> None:
 _CHARTS = ("kata-deploy", "nvidia-device-plugin", "dcgm-exporter", "node-feature-discovery")
 _READ_TABLES: dict[str, Callable[[Pack], object]] = {
     "gpus.yaml": _gpus,
-    "limits.yaml": lambda pack: limits(),
+    "limits.yaml": _limits,
     "releases.yaml": _platforms,
     "platforms.yaml": _platforms,
     "distributions.yaml": _platforms,
-    "dra.yaml": lambda pack: read_dra(),
+    "dra.yaml": _gates,
     **dict.fromkeys((TABLE_NAMES[chart].file for chart in _CHARTS), _charts),
 }
 
@@ -307,11 +317,13 @@ def sound_pack(tree: InputTree, name: str, others: list[Pack]) -> Pack:
     for other in others:
         for tag in sorted(set(pack.releases) & set(other.releases)):
             raise PackProblem(diagnose(PACK_REFUSED, f"{tag} is in the pack `{other.name}` too", whole_file(pack.path)))
-        for name in sorted(set(pack.tables) & set(other.tables)):
-            both = set(pack.table(name).get("entries", ())) & set(other.table(name).get("entries", ()))
+        for table in sorted(set(pack.tables) & set(other.tables)):
+            both = set(pack.table(table).get("entries", ())) & set(other.table(table).get("entries", ()))
             if both:
-                message = f"`{sorted(both)[0]}` of the table {name} is in the pack `{other.name}` too"
-                raise PackProblem(diagnose(PACK_REFUSED, message, whole_file(f"{FOLDER}/{pack.name}/{TABLES}/{name}.json")))
+                message = f"`{min(both)}` of the table {table} is in the pack `{other.name}` too"
+                raise PackProblem(
+                    diagnose(PACK_REFUSED, message, whole_file(f"{FOLDER}/{pack.name}/{TABLES}/{table}.json"))
+                )
         said = lines_in(other)
         for line, (tag, facts) in lines_in(pack).items():
             if line in said and said[line][1] != facts:

@@ -69,7 +69,7 @@ _DEVICE = _fields(id=_matches(r"[0-9a-f]{4}"), name=_or_nothing(_text), resource
 
 @record(kw_only=False)
 class Form:
-    """`needed` are the fields of a row that is new; a correction names what it changes. `key`: what a key looks like."""
+    """`needed` are the fields of a new row; a correction names what it changes. `key`: what a key looks like."""
 
     key: Callable[[Any], bool]
     fields: dict[str, Callable[[Any], bool]]
@@ -195,14 +195,25 @@ def _of_row(name: str, key: str, facts: Any, known: Mapping[str, Any]) -> Iterat
         yield f"the row `{shorten(key)}` is no mapping"
     else:
         yield from _of_fields(key, facts, form, is_new=key not in known)
-        if name == "distributions" and key not in known and facts.get("like") not in known:
-            yield f"`like` of `{shorten(key)}` names no built-in distribution"
+        if name == "distributions":
+            yield from _of_distribution(key, facts, known)
+
+
+def _of_distribution(key: str, facts: Mapping[str, Any], known: Mapping[str, Any]) -> Iterator[str]:
+    tools = {tool for row in known.values() for tool in row["provisioners"]}
+    if key not in known and facts.get("like") not in known:
+        yield f"`like` of `{shorten(key)}` names no built-in distribution"
+    asked = facts.get("provisioners", ())
+    if unknown := [tool for tool in asked if tool not in tools] if isinstance(asked, list) else []:
+        name = str(unknown[0])
+        yield f"nothing is known of the tool `{shorten(name)}`; {did_you_mean(name, sorted(tools))}"
 
 
 def _of_fields(key: str, facts: Mapping[str, Any], form: Form, *, is_new: bool) -> Iterator[str]:
     for field, value in facts.items():
         if field not in form.fields:
-            yield f"`{shorten(field)}` of `{shorten(key)}` is no field of this table; {did_you_mean(field, form.fields)}"
+            near = did_you_mean(field, form.fields)
+            yield f"`{shorten(field)}` of `{shorten(key)}` is no field of this table; {near}"
         elif not form.fields[field](value):
             yield f"`{field}` of `{shorten(key)}` has a value that this table can't hold"
     missing = [field for field in form.needed if field not in facts]

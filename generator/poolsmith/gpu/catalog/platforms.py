@@ -166,7 +166,6 @@ class SupportMatrix:
             for row in self.rows
         )
 
-
     def own_versions(self, *, os_id: str, os_version: str, column: str) -> tuple[str, ...]:
         """Of a distribution that the table names by versions of its own."""
         rows = (row for row in self.rows if row.os == os_id and os_version in row.versions)

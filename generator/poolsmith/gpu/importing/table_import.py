@@ -16,6 +16,7 @@ from poolsmith.core.facts.table_merge import CORRECTS, ENTRIES, rows_of
 from poolsmith.core.facts.table_merge import TABLES as TABLE_NAMES
 from poolsmith.core.facts.versions import version_key
 from poolsmith.core.pattern import pattern
+from poolsmith.core.record import record
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.gpu.catalog.pack_tables import table_problem
 from poolsmith.gpu.importing.chart_entries import entry_text
@@ -48,7 +49,7 @@ def is_table_source(files: Mapping[str, bytes]) -> bool:
 
 def chart_pack(files: Mapping[str, bytes], *, name: str, version: str = "1", release: str | None = None) -> MadePack:
     """A pack with one version of a chart. Raises PoolsmithError, UsageError."""
-    chart = _mapping(files, "Chart.yaml")
+    chart = chart_about(files)
     table, number = CHARTS[str(chart.get("name"))], str(chart.get("version", "")).removeprefix("v")
     facts = {"appVersion": str(chart.get("appVersion", number))}
     made = MadePack(name=name, release="")
@@ -62,7 +63,9 @@ def chart_pack(files: Mapping[str, bytes], *, name: str, version: str = "1", rel
     if table in _WITH_VALUES:
         key = facts["release"]
         entry = entry_from_chart(dict(files), release=key)
-        made.files[f"charts/{table}/{key}.json"] = entry_text({name: entry[name] for name in _KEPT if name in entry}).encode()
+        made.files[f"charts/{table}/{key}.json"] = entry_text(
+            {name: entry[name] for name in _KEPT if name in entry}
+        ).encode()
         made.taken.append(f"charts/{table}/{key}.json: {len(entry['paths'])} value paths")
     newest = max(rows_of(table, _built_in(table)), key=version_key)
     made.assumed.append(f"its templates install what those of {newest} do: compare it with `helm template`")
@@ -71,31 +74,54 @@ def chart_pack(files: Mapping[str, bytes], *, name: str, version: str = "1", rel
 
 def record_pack(content: bytes, shown: str, *, name: str, version: str = "1") -> MadePack:
     """A pack of a record (CVE, OSV), a list of drivers, or rows by hand. Raises PoolsmithError, UsageError."""
+    found = _read(content, shown)
+    made = MadePack(name=name, release="", unknown=list(found.unknown))
+    return _finished(made, found.tables, found.source, version, found.day)
+
+
+def record_rows(content: bytes, shown: str) -> dict[str, Rows]:
+    """The rows that such a file has, by table. Raises PoolsmithError, UsageError."""
+    return _read(content, shown).tables
+
+
+@record
+class _Found:
+    tables: dict[str, Rows]
+    source: str
+    day: str | None
+    unknown: tuple[str, ...] = ()
+
+
+def _read(content: bytes, shown: str) -> _Found:
     document = _document(content, shown)
-    made = MadePack(name=name, release="")
     if "cveMetadata" in document or document.get("dataType") == "CVE_RECORD":
-        rows, source, day = _of_cve(document)
-        return _finished(made, {"vulnerabilities": rows}, source, version, day)
+        return _of_cve(document)
     if "affected" in document and "id" in document:
-        rows, source, day = _of_osv(document)
-        return _finished(made, {"vulnerabilities": rows}, source, version, day)
-    if "table" in document:
-        return _by_hand(made, document, version)
+        return _of_osv(document)
+    if "table" in document or "tables" in document:
+        return _by_hand(document)
     if document and all(key.isdecimal() for key in document):
-        return _of_drivers(made, document, shown, version)
-    raise UsageError(f"{shown} is no CVE record, OSV, list of drivers, or rows of a table (`table`, `{ENTRIES}`, `source`)")
+        return _of_drivers(document, shown)
+    raise UsageError(
+        f"{shown} is no CVE record, OSV, list of drivers, or rows of a table (`table`, `{ENTRIES}`, `source`)"
+    )
 
 
-def _by_hand(made: MadePack, document: Mapping[str, Any], version: str) -> MadePack:
-    table = str(document["table"])
-    rows = document.get(ENTRIES)
-    source = document.get("source")
-    if table not in TABLE_NAMES or not isinstance(rows, dict) or not isinstance(source, str):
+def _by_hand(document: Mapping[str, Any]) -> _Found:
+    """Rows of one table (`table`, `entries`), or of several that need each other (`tables`)."""
+    tables = document["tables"] if "tables" in document else {str(document["table"]): document.get(ENTRIES)}
+    source, day = document.get("source"), document.get("asOf")
+    if (
+        not isinstance(tables, dict)
+        or not set(tables) <= set(TABLE_NAMES)
+        or not all(isinstance(rows, dict) and rows for rows in tables.values())
+        or not isinstance(source, str)
+    ):
         raise UsageError(
-            f"rows need `table` ({', '.join(TABLE_NAMES)}), `source`, and `{ENTRIES}`, a mapping of rows by their key"
+            f"rows need `table` ({', '.join(TABLE_NAMES)}), `source`, and `{ENTRIES}`, a mapping of rows by their key; "
+            "or `tables`, such mappings by table"
         )
-    day = document.get("asOf")
-    return _finished(made, {table: rows}, source, version, day if isinstance(day, str) else None)
+    return _Found(tables=tables, source=source, day=day if isinstance(day, str) else None)
 
 
 def _finished(made: MadePack, tables: Mapping[str, Rows], source: str, version: str, day: str | None) -> MadePack:
@@ -135,7 +161,7 @@ def _document(content: bytes, shown: str) -> dict[str, Any]:
     return found
 
 
-def _of_cve(document: Mapping[str, Any]) -> tuple[Rows, str, str | None]:
+def _of_cve(document: Mapping[str, Any]) -> _Found:
     """Of a record's own words: `up to and including 1.19.0` ends before 1.19.1."""
     metadata = _part(document, "cveMetadata")
     body = _part(_part(document, "containers"), "cna")
@@ -148,11 +174,9 @@ def _of_cve(document: Mapping[str, Any]) -> tuple[Rows, str, str | None]:
                 if first is not None and any(name in said for name in names) and part not in fixed:
                     fixed[part] = first
                     break
-    return (
-        {identifier: _row(identifier, fixed, _is_critical(body), metadata.get("datePublished"))},
-        f"CVE record {shorten(identifier)}",
-        _day(metadata.get("dateUpdated") or metadata.get("datePublished")),
-    )
+    row = _row(identifier, fixed, _is_critical(body), metadata.get("datePublished"))
+    day = _day(metadata.get("dateUpdated") or metadata.get("datePublished"))
+    return _Found(tables={"vulnerabilities": {identifier: row}}, source=f"CVE record {shorten(identifier)}", day=day)
 
 
 def _first_fixed(affected: Mapping[str, Any], said: str) -> str | None:
@@ -174,9 +198,11 @@ def _next(version: str) -> str:
     return ".".join(map(str, (*numbers[:2], numbers[2] + 1)))
 
 
-def _of_osv(document: Mapping[str, Any]) -> tuple[Rows, str, str | None]:
+def _of_osv(document: Mapping[str, Any]) -> _Found:
     aliases = [item for item in (document.get("aliases") or []) if isinstance(item, str) and item.startswith("CVE-")]
-    identifier = str(document["id"]) if str(document["id"]).startswith("CVE-") else next(iter(aliases), str(document["id"]))
+    identifier = (
+        str(document["id"]) if str(document["id"]).startswith("CVE-") else next(iter(aliases), str(document["id"]))
+    )
     fixed: dict[str, str] = {}
     for item in _items(document.get("affected")):
         package = str(_part(item, "package").get("name", "")).lower()
@@ -185,19 +211,19 @@ def _of_osv(document: Mapping[str, Any]) -> tuple[Rows, str, str | None]:
         for part, names in (("operator", _OPERATOR), ("toolkit", _TOOLKIT)):
             if first is not None and any(name in package for name in names):
                 fixed.setdefault(part, first)
-    return (
-        {identifier: _row(identifier, fixed, critical=False, published=document.get("published"))},
-        f"OSV {shorten(str(document['id']))}",
-        _day(document.get("modified") or document.get("published")),
-    )
+    row = _row(identifier, fixed, critical=False, published=document.get("published"))
+    day = _day(document.get("modified") or document.get("published"))
+    source = f"OSV {shorten(str(document['id']))}"
+    return _Found(tables={"vulnerabilities": {identifier: row}}, source=source, day=day)
 
 
-def _row(identifier: str, fixed: Mapping[str, str], critical: bool, published: object) -> dict[str, Any]:  # noqa: FBT001 - a row
+def _row(identifier: str, fixed: Mapping[str, str], critical: bool, published: object) -> dict[str, Any]:
     """What only one of the two is told for follows from the toolkit that each release brings."""
     found = dict(fixed)
     if "toolkit" not in found:
         raise PoolsmithError(
-            f"{shorten(identifier)} names no version of the container toolkit, and no other component is judged by records"
+            f"{shorten(identifier)} names no version of the container toolkit, and no other component is judged by "
+            "records"
         )
     if "operator" not in found:
         found["operator"] = _operator_with(found["toolkit"])
@@ -214,7 +240,9 @@ def _operator_with(toolkit: str) -> str:
     runs = store.read_json("values/images.json")["images"]["toolkit.version"]
     found = next((tag for tag, image in runs if version_key(str(image).split("-")[0]) >= version_key(toolkit)), None)
     if found is None:
-        raise PoolsmithError(f"the record names no release of the operator, and no known one brings the toolkit {toolkit}")
+        raise PoolsmithError(
+            f"the record names no release of the operator, and no known one brings the toolkit {toolkit}"
+        )
     return str(found).removeprefix("v")
 
 
@@ -223,11 +251,13 @@ def _three(version: str) -> str:
 
 
 def _is_critical(body: Mapping[str, Any]) -> bool:
-    scores = [_part(item, key).get("baseSeverity") for item in _items(body.get("metrics")) for key in item if "cvss" in key]
+    scores = [
+        _part(item, key).get("baseSeverity") for item in _items(body.get("metrics")) for key in item if "cvss" in key
+    ]
     return "CRITICAL" in scores
 
 
-def _of_drivers(made: MadePack, document: Mapping[str, Any], shown: str, version: str) -> MadePack:
+def _of_drivers(document: Mapping[str, Any], shown: str) -> _Found:
     """The vendor's releases.json: branches with their designation. When they end it does not say."""
     known = rows_of("driver-branches", _built_in("driver-branches"))
     rows = {
@@ -237,8 +267,12 @@ def _of_drivers(made: MadePack, document: Mapping[str, Any], shown: str, version
     }
     if not rows:
         raise PoolsmithError(f"{shown} has no branch that the catalog does not know")
-    made.unknown.append("when these branches end: correct `ends` by rows of the table driver-branches")
-    return _finished(made, {"driver-branches": rows}, f"releases.json of the vendor's drivers ({shorten(shown)})", version, None)
+    return _Found(
+        tables={"driver-branches": rows},
+        source=f"releases.json of the vendor's drivers ({shorten(shown)})",
+        day=None,
+        unknown=("when these branches end: correct `ends` by rows of the table driver-branches",),
+    )
 
 
 def _exporter_release(files: Mapping[str, bytes]) -> str:
@@ -251,13 +285,22 @@ def _exporter_release(files: Mapping[str, bytes]) -> str:
 
 
 def _brought(chart: Mapping[str, Any]) -> str | None:
-    found = (str(item.get("version")) for item in _items(chart.get("dependencies")) if item.get("name") == "node-feature-discovery")
+    found = (
+        str(item.get("version"))
+        for item in _items(chart.get("dependencies"))
+        if item.get("name") == "node-feature-discovery"
+    )
     return next(found, None)
+
+
+def chart_about(files: Mapping[str, bytes]) -> dict[str, Any]:
+    """Chart.yaml. Raises PoolsmithError."""
+    return _mapping(files, "Chart.yaml")
 
 
 def _chart_name(files: Mapping[str, bytes]) -> object:
     try:
-        return _mapping(files, "Chart.yaml").get("name")
+        return chart_about(files).get("name")
     except PoolsmithError:
         return None
 

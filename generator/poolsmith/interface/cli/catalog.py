@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -115,6 +116,28 @@ def import_entry(
     except OSError as error:
         raise WriteError(f"{target} can't be written: {error.strerror or error}") from None
     return Exit.CLEAN
+
+
+@command.command("outdated")
+@click.option(
+    "--from", "folder", type=click.Path(path_type=Path), help="A folder of charts, indexes, CVE records and lists."
+)
+@options.today
+@options.root
+@_FORMAT
+def outdated(folder: Path | None, today: dt.datetime | None, root: Path, output_format: str) -> int:
+    """Say how old each table of facts is, and from which source; and what a folder has that is newer. Offline.
+
+    The folder may hold what vendors publish: charts (folders or .tgz archives), index.yaml of a Helm repository, CVE
+    records, OSV, the list of drivers. Exit code 1: something there is newer.
+    """
+    from poolsmith.interface.app import catalog_outdated as use_case
+
+    del root
+    day = today.date() if today is not None else dt.datetime.now(dt.UTC).date()
+    found = use_case.outdated(day, folder)
+    write(use_case.outdated_json_text(found) if output_format == "json" else use_case.outdated_text(found))
+    return Exit.FINDINGS if found.newer else Exit.CLEAN
 
 
 @command.command("add")

@@ -290,9 +290,7 @@ def _note_doubt(pool: PoolPlan, entry: GpuEntry, version: str, branch: int | Non
         )
 
 
-def _check_first_version(
-    pool: PoolPlan, driver: DriverPlan, architecture: Architecture | None, facts: Facts
-) -> None:
+def _check_first_version(pool: PoolPlan, driver: DriverPlan, architecture: Architecture | None, facts: Facts) -> None:
     spec = pool.profile.spec
     entry = facts.catalog.gpus.find(spec.gpu.product)
     if driver.version is None:

@@ -92,8 +92,8 @@ def _note_undocumented(
         codes.NO_SUPPORT_ROW,
         pool,
         "/spec/runtime",
-        f"the page of {distribution.name} names its paths for {listed(paths.documented)}; with {plan.line} they are taken "
-        "to be the same",
+        f"the page of {distribution.name} names its paths for {listed(paths.documented)}; with {plan.line} they are "
+        "taken to be the same",
         help="nothing to do, if it works for you",
     )
 

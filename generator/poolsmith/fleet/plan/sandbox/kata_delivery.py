@@ -97,7 +97,7 @@ def install_by_coco(plan: ClusterPlan, kata: list[PoolPlan], era: KataEra, facts
                 codes.FIELD_WITHOUT_EFFECT,
                 pool,
                 _RELEASE,
-                f"{facts.need_release().tag} brings Kata by the Confidential Containers operator, and not by kata-deploy",
+                f"with {facts.need_release().tag} Kata comes by the Confidential Containers operator alone",
                 help="remove it",
             )
         kind = sandbox.tee.value if is_confidential(pool) and sandbox.tee is not None else PLAIN
