@@ -20,6 +20,7 @@ RULES: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...] = (
     ("PSM016", "ambiguous-yaml", "error", ()),
     ("PSM020", "pack-not-pinned", "error", ()),
     ("PSM021", "pack-refused", "error", ()),
+    ("PSM022", "pack-corrects", "note", ()),
     ("PSM030", "not-the-teams", "error", ()),
     ("PSM101", "unknown-field", "error", ()),
     ("PSM102", "wrong-type", "error", ()),

@@ -61,7 +61,7 @@ class Limits:
 
 @remembered
 def limits() -> Limits:
-    data = store.read_yaml("limits.yaml")
+    data = store.read_yaml("support/limits.yaml")
     return Limits(
         as_of=data["asOf"],
         branches={

@@ -137,7 +137,7 @@ def _charts(pack: Pack) -> None:
 _CHARTS = ("kata-deploy", "nvidia-device-plugin", "dcgm-exporter", "node-feature-discovery")
 _READ_TABLES: dict[str, Callable[[Pack], object]] = {
     "gpus.yaml": _gpus,
-    "limits.yaml": _limits,
+    "support/limits.yaml": _limits,
     "releases.yaml": _platforms,
     "platforms.yaml": _platforms,
     "distributions.yaml": _platforms,
