@@ -10,7 +10,7 @@ from poolsmith.core.diagnostics.codes.support import RELEASE_SKIPPED
 from poolsmith.core.diagnostics.message_text import did_you_mean, joined
 from poolsmith.fleet.plan.delivery.image_mirrors import PACKAGE_SOURCE
 from poolsmith.fleet.plan.runtime.mixed_runtimes import ACKNOWLEDGEMENT
-from poolsmith.fleet.profiles.acknowledged_facts import MIG_PARTITIONS, is_of_cluster, is_of_pool
+from poolsmith.fleet.profiles.acknowledged_facts import CDMM_OFF, MIG_PARTITIONS, is_of_cluster, is_of_pool
 from poolsmith.fleet.profiles.cluster import Engine, StackKind
 from poolsmith.fleet.profiles.driver import DriverSource
 from poolsmith.fleet.profiles.node_pool import KATA_WORKLOADS, Nic, ToolkitSource, Workload
@@ -63,7 +63,7 @@ def refuse_idle_fields(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
             help="remove it, or write `kind: gpu-cluster`",
         )
     _check_upgrade(plan, facts)
-    known = (*(item.fact for item in facts.catalog.sandboxes.host_facts), PACKAGE_SOURCE, MIG_PARTITIONS)
+    known = (*(item.fact for item in facts.catalog.sandboxes.host_facts), PACKAGE_SOURCE, MIG_PARTITIONS, CDMM_OFF)
     for index, item in enumerate(plan.cluster.spec.acknowledge):
         if item.fact not in CLUSTER_FACTS and not is_of_cluster(item.fact):
             facts.report_cluster(
@@ -217,7 +217,14 @@ def _idle(pool: PoolPlan) -> Iterator[tuple[str, str, str]]:
             if asked:
                 message = f"`driver.{field}` has no effect: this pool's driver is not the operator's"
                 yield f"/spec/driver/{field}", message, "remove it"
-    elif driver.rdma and spec.nic is Nic.NONE:
+    else:
+        for field, version in (("fabricManager", driver.fabric_manager), ("imex", driver.imex)):
+            if version is not None:
+                message = (
+                    f"`driver.{field}` tells what is on the hosts beside a pre-installed driver, and this one is none"
+                )
+                yield f"/spec/driver/{field}", message, "remove it, or write `source: preinstalled`"
+    if driver.source is not DriverSource.PREINSTALLED and driver.rdma and spec.nic is Nic.NONE:
         message = "`driver.rdma` works with Mellanox adapters, and the pool declares none"
         yield "/spec/driver/rdma", message, "write `nic: mellanox`, or remove `rdma`"
     if driver.use_host_mofed and not driver.rdma:

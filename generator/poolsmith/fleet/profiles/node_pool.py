@@ -311,8 +311,12 @@ class Sandbox:
         default=None,
     )
     gpus_per_pod: int = spec("GPUs that one sandboxed pod asks for.", default=1, minimum=1, maximum=64, examples=(8,))
-    default_memory: int = spec(
-        "Memory of a sandbox, in MiB.", default=16_384, minimum=512, maximum=4_194_304, examples=(16384,)
+    default_memory: int | None = spec(
+        "Memory of a sandbox, in MiB. Default: 16 GiB for each of its GPUs, as in the vendor's samples.",
+        default=None,
+        minimum=512,
+        maximum=4_194_304,
+        examples=(16384,),
     )
     resource_alias: str | None = spec(
         "Name below nvidia.com/ under which GPUs of all Kata pools are advertised; empty for the names of models. "
@@ -322,6 +326,11 @@ class Sandbox:
         form="a name, or nothing",
         examples=("pgpu",),
     )
+
+    @property
+    def memory(self) -> int:
+        """In MiB. Source: cloud-native-docs, confidential-containers/configure-workloads.rst (one GPU, eight GPUs)."""
+        return self.default_memory if self.default_memory is not None else 16_384 * self.gpus_per_pod
 
 
 @record

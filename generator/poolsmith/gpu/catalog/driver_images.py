@@ -27,10 +27,11 @@ class CompiledImages:
     """What is known of a system's driver containers; empty where nothing is.
 
     `from_branch`: no older one. `without`: versions that were built after the system had been dropped. `kernels`: those
-    that the documentation names for compiling.
+    that the documentation names for compiling. `processors`: for these only, empty for all.
     """
 
     from_branch: int | None = None
+    processors: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
     kernels: tuple[str, ...] = ()
 
@@ -65,6 +66,7 @@ def _driver_images(data: dict[str, Any]) -> DriverImages:
         compiled={
             tag: CompiledImages(
                 from_branch=entry.get("fromBranch"),
+                processors=tuple(entry.get("processors", ())),
                 without=tuple(entry.get("without", ())),
                 kernels=tuple(entry.get("kernels", ())),
             )

@@ -77,9 +77,18 @@ def _check_precompiled(pool: PoolPlan, driver: DriverPlan, system: NodeSystem, t
 
 def _check_compiled(pool: PoolPlan, driver: DriverPlan, system: NodeSystem, tag: str, facts: Facts) -> None:
     spec, version = pool.profile.spec, driver.version or ""
-    known = facts.catalog.driver_images.compiled.get(tag)
+    compiled = facts.catalog.driver_images.compiled
+    known = compiled.get(tag) or compiled.get(tag.partition(".")[0])
     if known is None:
         return
+    if known.processors and spec.arch not in known.processors:
+        facts.report_pool(
+            DRIVER_IMAGE_NOT_LISTED,
+            pool,
+            "/spec/arch",
+            f"driver containers that are compiled on {tag} exist for {listed(known.processors)} only",
+            help=source_advice(pool, facts, "name your own image in `driver.repository`"),
+        )
     if is_left_out(facts.catalog.driver_images, tag, version, driver.branch):
         branches = f"of branch {known.from_branch} or later" if known.from_branch else "of an older build"
         facts.report_pool(
