@@ -16,7 +16,6 @@ WRONG = {
     "one replica": "version: v1\nsharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: 1}]}}\n",
     "none": "version: v1\nsharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: 0}]}}\n",
     "no resources": "version: v1\nsharing: {timeSlicing: {}}\n",
-    "too many clients": "version: v1\nsharing: {mps: {resources: [{name: nvidia.com/gpu, replicas: 49}]}}\n",
     "no name": "version: v1\nsharing: {mps: {resources: [{replicas: 2}]}}\n",
     "version": "version: v2\n",
 }

@@ -17,7 +17,6 @@ from poolsmith.core.facts.versions import is_older
 from poolsmith.core.pattern import pattern as compiled_later
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import MISSING
-from poolsmith.gpu.catalog.device_plugin import most_clients
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -55,21 +54,6 @@ def shares_by_mps(config: Any) -> bool:
     mps = _field(_field(config, "sharing"), "mps")
     resources = mps.get("resources") if isinstance(mps, dict) else None
     return isinstance(resources, list) and bool(resources)
-
-
-def too_many_clients(config: Any, capability: str | None = None) -> tuple[ConfigMistake, ...]:
-    """What the plugin takes and the MPS control daemon stops at, on a GPU of a compute capability, or on any."""
-    resources = _field(_field(_field(config, "sharing"), "mps"), "resources") if shares_by_mps(config) else []
-    most, found = most_clients(capability), []
-    for index, item in enumerate(resources):
-        number = _whole(item.get("replicas")) if isinstance(item, dict) else None
-        if number is not None and number > most:
-            path = f"sharing.mps.resources[{index}].replicas"
-            why = f"{number} replicas are more clients than an MPS server takes" + (
-                " on any GPU" if capability is None else " on these GPUs"
-            )
-            found.append(ConfigMistake(path, why, f"write at most `replicas: {most}`, or share by time slicing"))
-    return tuple(found)
 
 
 def resource_of(name: Any) -> str:

@@ -117,9 +117,8 @@ def _plugin(chart: DeclaredChart) -> str:
 def _of_text(found: _Texts, name: str, text: str, plugin: str, *, mixed: bool) -> Iterator[Finding[Location]]:
     from poolsmith.gpu.values.device_plugin_config import (  # on demand
         config_mistakes,
-        misplaced,
+        misplaced,  # on demand
         shares_by_mps,
-        too_many_clients,
     )
 
     subject, shown = found.document.name, f"configuration `{shorten(name)}`"
@@ -134,13 +133,6 @@ def _of_text(found: _Texts, name: str, text: str, plugin: str, *, mixed: bool) -
         where = f" at `{mistake.path}`" if mistake.path else ""
         yield Finding(
             message=f"the device plugin stops at {shown}{where}: {mistake.message}",
-            place=found.locate(name, _steps(mistake.path)),
-            help=mistake.help,
-            subject=subject,
-        )
-    for mistake in too_many_clients(config):
-        yield Finding(
-            message=f"the MPS control daemon stops at {shown} at `{mistake.path}`: {mistake.message}",
             place=found.locate(name, _steps(mistake.path)),
             help=mistake.help,
             subject=subject,

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import did_you_mean, listed
 from poolsmith.core.diagnostics.rule_engine import Finding
-from poolsmith.core.facts.versions import version_key
 from poolsmith.core.record import record
 from poolsmith.core.sources.inner_text import InnerText
 from poolsmith.core.sources.pointer import join
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
-from poolsmith.gpu.catalog.node_labels import DEVICE_PLUGIN_CONFIG
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -128,9 +126,8 @@ RULE = RuleInfo(
     name="device-plugin-config",
     applies_to="setup",
     what="A configuration of the device plugin, in values or in the ConfigMap that they name, is one at which the "
-    "plugin or its MPS control daemon stops: fewer than 2 replicas or none, more MPS clients than a server takes, no "
-    "resources or no name of one, a wrong version or type, MPS under `mig.strategy: mixed`. Or the default that values "
-    "name is not among the configurations.",
+    "plugin stops: fewer than 2 replicas or none, no resources or no name of one, a wrong version or type, MPS under "
+    "`mig.strategy: mixed`. Or the default that values name is not among the configurations.",
     why="The text is checked by nobody before the plugin reads it. It stops on each node that takes the "
     "configuration, and the node advertises no GPUs.",
     symptom="`unable to load config: unable to finalize config: unable to parse config file: ... number of replicas "
@@ -178,7 +175,7 @@ def _judged(view: SetupView, configs: PluginConfigs, plugin: str | None) -> Iter
             help=f"{did_you_mean(configs.default, configs.texts)} It has {listed(configs.texts)}",
             related=(configs.place("", "the configurations"),),
         )
-    from poolsmith.gpu.values.device_plugin_config import config_mistakes, shares_by_mps, too_many_clients  # on demand
+    from poolsmith.gpu.values.device_plugin_config import config_mistakes, shares_by_mps  # on demand
 
     for name, text in configs.texts.items():
         if not isinstance(text, str) or len(text) > _LARGEST or any(mark in text for mark in _TEMPLATED):
@@ -199,13 +196,6 @@ def _judged(view: SetupView, configs: PluginConfigs, plugin: str | None) -> Iter
                 place=configs.inside(str(name), text, mistake.path),
                 help=mistake.help,
             )
-        for mistake in too_many_clients(config, _least_capability(view, str(name), configs.default)):
-            yield Finding(
-                message=f"the MPS control daemon stops at configuration `{name}` at `{mistake.path}`: "
-                f"{mistake.message}",
-                place=configs.inside(str(name), text, mistake.path),
-                help=mistake.help,
-            )
         if view.value("mig.strategy") == "mixed" and shares_by_mps(config):
             yield Finding(
                 message=f"the device plugin stops at configuration `{name}`: MPS does not go with "
@@ -214,14 +204,6 @@ def _judged(view: SetupView, configs: PluginConfigs, plugin: str | None) -> Iter
                 help="share these GPUs by time slicing, or partition all GPUs of a node alike",
                 related=(view.value_location("mig.strategy", "one for the cluster"),),
             )
-
-
-def _least_capability(view: SetupView, name: str, default: str) -> str | None:
-    """Of the nodes that are known to take a configuration; None where no GPU of theirs is known."""
-    architectures = view.catalog.gpus.architectures
-    taking = [node for node in view.nodes or () if node.labels.get(DEVICE_PLUGIN_CONFIG, default) == name]
-    known = [architectures[node.architecture or ""].capability for node in taking if node.architecture in architectures]
-    return min((item for item in known if item is not None), key=version_key, default=None)
 
 
 def _version(view: SetupView) -> str | None:
