@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -363,3 +365,15 @@ def test_rows_that_need_each_other_come_in_one_pack(project, tmp_path):
     taken(root, written(tmp_path, {"source": "the vendor's page", "tables": tables}))
 
     assert codes(project(V26_7, pool)[1]) == {"PSM239"}
+
+
+def test_a_change_that_corrects_a_built_in_fact_says_so(project, tmp_path):
+    root, _ = project(V26_7)
+    git = ("git", "-c", "user.name=a", "-c", "user.email=a@example.com", "-C", str(root))
+    for words in (("init", "--quiet"), ("add", "--all"), ("commit", "--quiet", "--message", "base")):
+        subprocess.run([*git, *words], check=True)
+    taken(root, written(tmp_path, rows("gpus", {"B200": {"minDriver": "570.148.08"}})))
+    command = [sys.executable, "-m", "poolsmith", "diff", "--base", "HEAD", "--root", str(root)]
+    told = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+
+    assert "it corrects built-in facts: `B200 (gpus)`" in told

@@ -76,7 +76,7 @@ def refuse_idle_fields(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
             )
     for pool in plan.pools:
         if pool.profile.spec.gpu.multi_node_nvlink and plan.cluster.spec.stack.kind is not StackKind.GPU_CLUSTER:
-            message, advice = _domains_elsewhere(plan)
+            message, advice = _domains_elsewhere(plan, pool)
             facts.report_pool(codes.FIELD_WITHOUT_EFFECT, pool, "/spec/gpu/multiNodeNvlink", message, help=advice)
         for pointer, message, help_text in _idle(pool):
             facts.report_pool(codes.FIELD_WITHOUT_EFFECT, pool, pointer, message, help=help_text)
@@ -94,15 +94,17 @@ def refuse_idle_fields(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     return plan
 
 
-def _domains_elsewhere(plan: ClusterPlan) -> tuple[str, str]:
+def _domains_elsewhere(plan: ClusterPlan, pool: PoolPlan) -> tuple[str, str]:
     """Why ComputeDomains don't come with this stack, and how they come beside it.
 
     Source: NVIDIA/cloud-native-docs@gpu-operator-v26.3-32:gpu-operator/dra-intro-install.rst.
     """
     stack, chart = plan.cluster.spec.stack, read_dra().own_chart
+    of_hosts = pool.profile.spec.driver.source in (None, DriverSource.PREINSTALLED)
+    values = chart.values if of_hosts else (*chart.values, chart.driver_container)
     beside = (
         f"remove it here, and install the DRA driver's own chart beside this stack: `{chart.name}` from "
-        f"{chart.repository}, with " + " and ".join(f"`{item}`" for item in chart.values)
+        f"{chart.repository}, with " + " and ".join(f"`{item}`" for item in values)
     )
     if stack.by_operator and stack.release not in gpu_cluster_releases():
         return f"`gpu.multiNodeNvlink` has no effect: {stack.release} has no GPUCluster, and no ComputeDomains", beside

@@ -189,11 +189,15 @@ class FeatureGate:
 
 @record
 class OwnChart:
-    """The DRA driver's own chart, with what it takes beside a ClusterPolicy, as Helm's `--set` has it."""
+    """The DRA driver's own chart, with what it takes beside a ClusterPolicy, as Helm's `--set` has it.
+
+    `driver_container` is for drivers of the operator's.
+    """
 
     name: str
     repository: str
     values: tuple[str, ...]
+    driver_container: str
 
 
 @record
@@ -236,6 +240,7 @@ def read_dra() -> DraFacts:
             name=data["ownChart"]["name"],
             repository=data["ownChart"]["repository"],
             values=tuple(data["ownChart"]["values"]),
+            driver_container=data["ownChart"]["driverContainer"],
         ),
         source=data["source"],
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.core.diagnostics import Severity
 from poolsmith.core.diagnostics.codes import compatibility
 from poolsmith.core.diagnostics.codes.node_software import DRIVER_IMAGE_NOT_LISTED
 from poolsmith.core.diagnostics.message_text import listed
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from poolsmith.fleet.plan.facts import Facts
     from poolsmith.fleet.plan.plan import DriverPlan, PoolPlan
     from poolsmith.fleet.profiles.node_pool import NodeSystem
+    from poolsmith.gpu.catalog.driver_images import PrecompiledRow
 
 
 def fitting_sources(pool: PoolPlan, facts: Facts) -> tuple[DriverSource, ...]:
@@ -72,7 +74,15 @@ def _check_precompiled(pool: PoolPlan, driver: DriverPlan, system: NodeSystem, t
         f"the documentation of {line} lists no precompiled driver {branch} for {tag} with kernel {kernel}",
         help=f"it lists {'; '.join(map(str, near))}; else "
         + source_advice(pool, facts, "name your own images in `driver.repository`"),
+        severity=Severity.NOTE if _is_newer(branch, kernel, near) else None,
     )
+
+
+def _is_newer(branch: int | None, kernel: str, rows: tuple[PrecompiledRow, ...]) -> bool:
+    """Whether the list has the system's kernel with older branches only: it may not know the branch yet."""
+    minor = _MINOR.match(kernel)
+    known = [max(row.branches) for row in rows if minor is not None and row.kernel == minor[0]]
+    return branch is not None and bool(known) and branch > max(known)
 
 
 def _check_compiled(pool: PoolPlan, driver: DriverPlan, system: NodeSystem, tag: str, facts: Facts) -> None:
