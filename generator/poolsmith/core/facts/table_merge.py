@@ -47,14 +47,16 @@ TABLES: dict[str, Table] = {
     "node-feature-discovery": Table("chart_workloads/node_feature_discovery.yaml", "versions", by_version=True),
 }
 """By the name of a file below `tables/` of a pack."""
-_RANGES, _LIST = "kubernetes", "ids"
+_RANGES, _SUPPORTED, _LIST = "kubernetes", "supported-lines", "ids"
 
 
 def rows_of(table: str, data: Data) -> dict[str, Any]:
-    """The rows of a table by their keys, as the data file has them."""
+    """The rows of a table by their keys, as the data file has them; a line without support is a row, too."""
     found = TABLES[table]
     if table == _RANGES:
         return {line: _range_of(entry) for line, entry in data["lines"].items()}
+    if table == _SUPPORTED:
+        return {line: data["supported"].get(line) for line in data["lines"]}
     rows = data[found.place]
     if found.key is None:
         return {str(key): value for key, value in rows.items() if table != "driver-branches" or str(key).isdecimal()}
@@ -100,6 +102,13 @@ def _vulnerabilities(data: Data, place: Table, rows: Mapping[str, Any]) -> Data:
     """Oldest fix first, as those that are built in."""
     data = _merge(data, place, rows)
     data[place.place].sort(key=lambda row: version_key(row["operator"]))
+    return data
+
+
+def _supported(data: Data, place: Table, rows: Mapping[str, Any]) -> Data:
+    """Oldest line first, as texts that advise a release go by."""
+    data = _merge(data, place, rows)
+    data[place.place] = dict(sorted(data[place.place].items(), key=lambda item: version_key(item[0])))
     return data
 
 
@@ -155,6 +164,7 @@ def _release_ranges(data: Data, rows: Mapping[str, Any]) -> Data:
 _MERGES: dict[str, Callable[[Data, Table, Mapping[str, Any]], Data]] = {
     "vulnerabilities": _vulnerabilities,
     "gpus": _gpus,
+    "supported-lines": _supported,
     "distributions": _distributions,
     "kubernetes": _ranges,
 }

@@ -13,6 +13,7 @@ from poolsmith.core.facts import store
 from poolsmith.core.facts.table_merge import CORRECTS, ENTRIES, TABLES, rows_of
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
+from poolsmith.gpu.catalog.gpus import gpus_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -167,10 +168,20 @@ def _problems(name: str, content: Mapping[str, Any]) -> Iterator[str]:
     known = rows_of(name, store.read_own_yaml(TABLES[name].file))
     for key, facts in rows.items():
         yield from _of_row(name, key, facts, known)
+        if key not in known and (other := _other_name(name, key)) is not None:
+            yield f"`{shorten(key)}` is the built-in `{other}` by another name"
         if key in known and key not in corrects:
             yield f"`{shorten(key)}` is built in: list it under `{CORRECTS}` if this pack knows better"
         if key not in known and key in corrects:
             yield f"`{shorten(key)}` is not built in, so that nothing of it is corrected"
+
+
+def _other_name(table: str, key: str) -> str | None:
+    """The built-in product that is found under a key, too: names are compared without prefixes and separators."""
+    if table not in ("gpus", "product-labels"):
+        return None
+    found = gpus_from(store.read_own_yaml("gpus.yaml")).find(key)
+    return found.product if found is not None else None
 
 
 def _of_head(content: Mapping[str, Any]) -> Iterator[str]:
