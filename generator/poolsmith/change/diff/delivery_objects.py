@@ -174,7 +174,7 @@ def _objects(bodies: Iterable[Any]) -> Iterator[DeliveryObject]:
 def _element(plan: ClusterPlan) -> Iterator[DeliveryObject]:
     entry = fleet_entry(plan)
     if entry is not None:
-        name = f"poolsmith-{entry.project}/{entry.cluster}"
+        name = f"poolsmith-{entry.project}/{entry.element}"
         yield DeliveryObject(kind=ELEMENT, namespace=entry.namespace, name=name, body={})
 
 

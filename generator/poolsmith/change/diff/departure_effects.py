@@ -18,6 +18,7 @@ from poolsmith.core.sources.pod_template import mapping, words
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.fleet.profiles.cluster import NfdProvider
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
+from poolsmith.project.output.argocd import CASCADE
 from poolsmith.project.output.pools import FOLDER as POOLS
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from poolsmith.change.review.seen_cluster import SeenCluster
 
 _DISCOVERY = "node-feature-discovery"
-_FINALIZER = "resources-finalizer.argocd.argoproj.io"
 _PRUNE_JOB = "Node Feature Discovery's prune job, which takes the feature labels off all nodes"
 _LATER = (
     "once whoever holds the delivery prunes it or is deleted (until then its folder is missing, and it reports that), "
@@ -207,7 +207,11 @@ def _kustomization(leaving: Leaving) -> DepartureEffect:
             headline="leaves behind what a Kustomization applied",
             words=f"{leaving.later}what it applied stays as it is, and nothing updates it any more",
         )
-    drivers = leaving.before.plan.driver_objects if leaving.item.name == f"{leaving.before.plan.name}-{POOLS}" else ()
+    drivers = (
+        leaving.before.plan.driver_objects
+        if leaving.item.name == f"{leaving.before.plan.delivery_name}-{POOLS}"
+        else ()
+    )
     is_same = leaving.cause in _SAME_STACK
     what = "what it applied"
     if drivers:
@@ -225,12 +229,12 @@ def _kustomization(leaving: Leaving) -> DepartureEffect:
 def _application(leaving: Leaving) -> DepartureEffect:
     prunes = f"{leaving.later}the Application that holds the delivery prunes it"
     finalizers = words(value_at(leaving.item.body, ("metadata", "finalizers")))
-    if any(item.startswith(_FINALIZER) for item in finalizers):
+    if any(item.startswith(CASCADE) for item in finalizers):
         return DepartureEffect(
             outcome=DepartureOutcome.UNINSTALLED if leaving.item.is_chart else DepartureOutcome.DELETED,
             evidence=Evidence.READ,
             headline=f"uninstalls {leaving.title}" if leaving.item.is_chart else "deletes what an Application applied",
-            words=f"{prunes}, and Argo CD deletes all that it applied: it has the finalizer `{_FINALIZER}`",
+            words=f"{prunes}, and Argo CD deletes all that it applied: it has the finalizer `{CASCADE}`",
             takes_drivers=leaving.is_operator,
         )
     if leaving.has_prune_job:

@@ -157,8 +157,10 @@ def _likeness(before: LoadedCluster, after: LoadedCluster) -> float:
 
 
 def _cluster_document(spec: ClusterSpec) -> dict[str, Any]:
-    """Without what somebody only says of it: a rename is acknowledged in the same change."""
-    return {key: value for key, value in spec_document(spec).items() if key != "acknowledge"}
+    """Without what somebody only says of it, and what a rename keeps: it is acknowledged in the same change."""
+    document = {key: value for key, value in spec_document(spec).items() if key != "acknowledge"}
+    document["delivery"] = {key: value for key, value in document["delivery"].items() if key != "name"}
+    return document
 
 
 def _with_name(value: Any, old: str, new: str) -> Any:
@@ -212,8 +214,9 @@ def _meaning(item: LoadedPool) -> Hashable:
     """All that the profile says but its name; a label that follows from the name is part of that."""
     document = copied(spec_document(item.pool.spec))
     nodes = document.get("nodes", {})
-    if nodes.get("labelValue") == item.pool.name:
+    if nodes.get("labelValue") in (item.pool.name, item.pool.object_name):
         nodes["labelValue"] = None
+    document.pop("objectName", None)
     return repr(document)
 
 
@@ -222,6 +225,6 @@ def _selected(item: LoadedPool) -> Hashable:
     nodes = item.pool.spec.nodes
     if nodes.names:
         return ("names", *nodes.names)
-    if nodes.label_value is not None and nodes.label_value != item.pool.name:
-        return ("label", nodes.label_value)
+    if item.pool.label_value != item.pool.name:
+        return ("label", item.pool.label_value)
     return None

@@ -122,16 +122,23 @@ class FleetEntry:
     destinations: tuple[tuple[str, str, str], ...]
     admission: bool = False
     instance: str = field(default="", repr=False)
+    delivery_name: str = field(default="", repr=False)
+    """Empty where it is the cluster's."""
     target: ArgoTarget = field(default=OWN_CLUSTER, repr=False)
 
     @property
     def digest(self) -> str:
         """A field that came later counts where it says something: locks of before stay as they are."""
-        return digest(f"{self!r}{self.instance}".encode())
+        return digest(f"{self!r}{self.instance}{'/' if self.delivery_name else ''}{self.delivery_name}".encode())
 
     @property
     def argo_cluster(self) -> ArgoCluster:
-        return ArgoCluster(self.cluster, self.instance, self.target)
+        return ArgoCluster(self.cluster, self.instance, self.target, self.namespace, self.element)
+
+    @property
+    def element(self) -> str:
+        """What the cluster is called in the list of its ApplicationSet: its Application is named after it."""
+        return self.delivery_name or self.cluster
 
     @property
     def folder(self) -> str:
@@ -172,6 +179,7 @@ def fleet_entry(plan: ClusterPlan, admission: tuple[str, ...] | None = None) -> 
         ),
         admission=admission is not None,
         instance=delivery.instance or "",
+        delivery_name=delivery.name if delivery.name is not None and delivery.name != plan.name else "",
         target=delivery.argo_target,
     )
 
@@ -233,7 +241,7 @@ def _file(path: str, body: dict[str, Any]) -> Manifest:
 
 def _application_set(project: str, namespace: str, members: list[FleetEntry]) -> dict[str, Any]:
     elements = [
-        {"cluster": entry.cluster, "repoURL": entry.repo_url, "revision": entry.revision, "path": entry.path}
+        {"cluster": entry.element, "repoURL": entry.repo_url, "revision": entry.revision, "path": entry.path}
         for entry in members
     ]
     source = {"repoURL": "{{ .repoURL }}", "targetRevision": "{{ .revision }}", "path": "{{ .path }}"}
