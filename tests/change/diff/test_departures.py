@@ -9,10 +9,11 @@ import re
 import pytest
 
 from change.diff.projects import changes, cluster, pool, project
-from poolsmith.change.diff.change_report import DepartureOutcome, DisruptionKind, Evidence
+from poolsmith.change.delivery.objects import of_files, of_plan
+from poolsmith.change.delivery.outcomes import DepartureOutcome, Evidence
+from poolsmith.change.diff.change_report import DisruptionKind
 from poolsmith.change.diff.change_sections import Part, Weight
 from poolsmith.change.diff.change_summary import change_view
-from poolsmith.change.diff.delivery_objects import of_files, of_plan
 from poolsmith.interface.app.generate import generate
 from poolsmith.interface.report.diff_json import diff_report as as_json
 from poolsmith.interface.report.diff_markdown import diff_report as as_markdown
@@ -695,7 +696,7 @@ def test_each_object_that_the_change_lacks_is_named(delivered, seed):
 def test_the_plan_alone_tells_the_same_objects(repository):
     """`check` has no files of the base at hand; what is only there for the API server makes no difference here."""
     from change.diff.two_sides import seen_cluster
-    from poolsmith.change.diff.delivery_objects import of_tree
+    from poolsmith.change.delivery.objects import of_tree
     from poolsmith.project.run.cluster_run import run_cluster
     from poolsmith.project.run.project import open_project
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.change.diff.change_report import DepartureOutcome, DisruptionKind
+from poolsmith.change.delivery.outcomes import DepartureOutcome
+from poolsmith.change.diff.change_report import DisruptionKind
 from poolsmith.change.diff.change_sections import ChangeView, Part, Point, Section, Weight, scope
 from poolsmith.change.diff.phrases import FEW_FOLDED, FOLDED, VERBS, folded_point, point_of
 from poolsmith.change.diff.privilege_words import gains

@@ -6,7 +6,8 @@ import json
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.change.diff.change_report import DepartureOutcome, DisruptionKind, ReleaseChangeKind
+from poolsmith.change.delivery.outcomes import DepartureOutcome
+from poolsmith.change.diff.change_report import DisruptionKind, ReleaseChangeKind
 from poolsmith.change.diff.change_sections import Part, Weight
 from poolsmith.change.diff.privilege_words import Right, gains, privilege_standing, resource_words
 from poolsmith.change.diff.rows import NAME, NODES, POOLS, WAVES, Row, RowKind, on_pools
@@ -20,10 +21,10 @@ from poolsmith.kubernetes.server.field_changes import Standing
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from poolsmith.change.delivery.outcomes import Departure
     from poolsmith.change.diff.change_report import (
         ChangeReport,
         ClusterDiff,
-        Departure,
         Disruption,
         ImageChange,
         OtherPoolChange,
@@ -114,7 +115,8 @@ def _finding(item: Diagnostic, weight: Weight = Weight.PLAIN) -> Row:
 def weight_of(item: Departure) -> Weight:
     """What is acknowledged asks nobody to decide, and is shown all the same."""
     is_grave = item.outcome in _GRAVE_OUTCOMES or (item.outcome is DepartureOutcome.DELETED and bool(item.drivers))
-    return Weight.GRAVE if is_grave and not item.acknowledged_by else Weight.NOTABLE
+    is_settled = bool(item.acknowledged_by) or item.is_intended
+    return Weight.GRAVE if is_grave and not is_settled else Weight.NOTABLE
 
 
 def _departures(cluster: ClusterDiff) -> Iterator[Row]:
@@ -124,7 +126,15 @@ def _departures(cluster: ClusterDiff) -> Iterator[Row]:
         yield Row(
             kind=RowKind.DEPARTURE,
             standing="acknowledged" if item.acknowledged_by else "",
-            key=(item.outcome, item.headline, item.cause, item.effect, has_drivers, weight, item.acknowledged_by),
+            key=(
+                item.outcome,
+                item.headline,
+                item.cause,
+                item.effect,
+                has_drivers,
+                weight,
+                item.acknowledged_by,
+            ),
             item=item,
             cluster=cluster.name,
             pools_before=item.drivers,

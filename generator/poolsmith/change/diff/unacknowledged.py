@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from poolsmith.change.diff.change_report import DepartureOutcome
+from poolsmith.change.delivery.outcomes import DepartureOutcome
 from poolsmith.change.diff.cross_pool_changes import Counterfactuals, other_pools
 from poolsmith.change.diff.profile_changes import renamed_pools
 from poolsmith.change.review.seen_cluster import SeenCluster
@@ -19,7 +19,8 @@ from poolsmith.fleet.profiles.fleet import PROFILES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from poolsmith.change.diff.change_report import Departure, OtherPoolChange
+    from poolsmith.change.delivery.outcomes import Departure
+    from poolsmith.change.diff.change_report import OtherPoolChange
     from poolsmith.change.review.seen_cluster import ClusterChange
     from poolsmith.core.diagnostics import Location
     from poolsmith.fleet.profiles.load_cluster import LoadedCluster
@@ -95,10 +96,10 @@ def departure_findings(
     before: SeenCluster, after: SeenCluster | None, found: Iterable[Departure]
 ) -> Iterator[Diagnostic]:
     """Of what installs a chart: an error where the chart goes, or may; a warning where it is left behind, or where the
-    whole cluster is gone; a note of what is acknowledged.
+    whole cluster is gone; a note of what is acknowledged, or meant to go. Of what takes drivers along, too.
     """
     for item in found:
-        if item.is_chart:
+        if item.is_chart or item.fact:
             yield _departure_finding(before, after, item)
 
 
@@ -116,7 +117,7 @@ def _departure_finding(before: SeenCluster, after: SeenCluster | None, item: Dep
 
 
 def _severity(after: SeenCluster | None, item: Departure) -> Severity | None:
-    if item.acknowledged_by:
+    if item.acknowledged_by or item.is_intended:
         return Severity.NOTE
     return Severity.WARNING if after is None or item.outcome is DepartureOutcome.LEFT else None
 
@@ -124,6 +125,8 @@ def _severity(after: SeenCluster | None, item: Departure) -> Severity | None:
 def _departure_help(after: SeenCluster | None, item: Departure) -> str:
     if item.acknowledged_by:
         return "see that it is who may say so"
+    if item.is_intended:
+        return "merge it if all of it may go: `delivery.retiring` of the base says so"
     if after is None or not item.fact:
         return "follow docs/rename.md before it is merged, if what runs there is to stay; else retire it by hand"
     return (

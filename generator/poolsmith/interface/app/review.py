@@ -7,8 +7,9 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.change.diff.delivery_objects import held_by_base, held_on_disk, of_plan
-from poolsmith.change.diff.departures import Handed, departures
+from poolsmith.change.delivery.departures import Handed, departures
+from poolsmith.change.delivery.objects import held_by_base, held_on_disk, of_plan
+from poolsmith.change.diff.cluster_changes import delivery_change
 from poolsmith.change.diff.profile_changes import renamed_clusters
 from poolsmith.change.diff.unacknowledged import cross_pool_changes, departure_findings, unacknowledged_changes
 from poolsmith.change.review.gained_settings import Elsewhere, gained_settings
@@ -83,7 +84,7 @@ class Review:
         was, now = Handed(generated=of_plan(before.plan), held=held), None
         if after is not None:
             now = Handed(generated=of_plan(after.plan), held=held_on_disk(root, after.plan.name))
-        yield from departure_findings(before, after, departures(before, after, was, now))
+        yield from departure_findings(before, after, departures(delivery_change(before, after, was, now)))
 
     @cached_property
     def _successors(self) -> dict[str, SeenCluster]:

@@ -10,19 +10,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.change.diff.change_report import DepartureOutcome, Evidence
-from poolsmith.change.diff.delivery_objects import APPLICATION, ELEMENT, HELM_RELEASE, KUSTOMIZATION
+from poolsmith.change.delivery.objects import APPLICATION, ELEMENT, HELM_RELEASE, KUSTOMIZATION
+from poolsmith.change.delivery.outcomes import DepartureOutcome, Evidence
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, words
 from poolsmith.core.sources.pointer import value_at
-from poolsmith.fleet.profiles.cluster import NfdProvider
+from poolsmith.fleet.profiles.cluster import NfdProvider, Retiring
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
-from poolsmith.project.output.argocd import CASCADE
+from poolsmith.project.output.argocd import CASCADE, SKIP_RECONCILE
 from poolsmith.project.output.pools import FOLDER as POOLS
 
 if TYPE_CHECKING:
-    from poolsmith.change.diff.delivery_objects import DeliveryObject
+    from poolsmith.change.delivery.objects import DeliveryObject
     from poolsmith.change.review.seen_cluster import SeenCluster
 
 _DISCOVERY = "node-feature-discovery"
@@ -51,6 +51,21 @@ class Leaving:
         if self.item.chart == OPERATOR_CHART:
             return "the GPU Operator"
         return f"`{shorten(self.item.chart or self.item.name)}`"
+
+    @property
+    def is_given_up(self) -> bool:
+        """Whether the base says that all of it is to go."""
+        return self.before.plan.cluster.spec.delivery.retiring is Retiring.REMOVE
+
+    @property
+    def is_handed_over(self) -> bool:
+        """Whether something else takes what this one lets go of."""
+        return self.instead is not None or self.cause == "ENGINE"
+
+    @property
+    def parting(self) -> str:
+        """What it means that it leaves, and what it installed does not."""
+        return f"hands {self.title} over" if self.is_handed_over else f"leaves {self.title} behind"
 
     @property
     def is_operator(self) -> bool:
@@ -100,6 +115,13 @@ def effect_of(leaving: Leaving) -> DepartureEffect:
 def moved_effect(leaving: Leaving) -> DepartureEffect:
     """Of something that stays, and installs in another place."""
     title, old = leaving.title, _release_words(leaving.item)
+    if leaving.instead is not None and leaving.instead.is_suspended:
+        return DepartureEffect(
+            outcome=DepartureOutcome.CONTESTED,
+            evidence=Evidence.READ,
+            headline=f"would uninstall {title}",
+            words=f"nothing happens as long as it is suspended; once it is not, {old} is uninstalled",
+        )
     hook = f"; the one in the new place waits for its post-delete hook: {_PRUNE_JOB}"
     if leaving.item.kind == HELM_RELEASE:
         return DepartureEffect(
@@ -135,6 +157,8 @@ def _release_words(item: DeliveryObject) -> str:
 
 def _release(leaving: Leaving) -> DepartureEffect:
     release, instead = _release_words(leaving.item), leaving.instead
+    if leaving.item.is_suspended and leaving.is_known:
+        return _suspended_release(leaving)
     if leaving.item.is_guarded and leaving.is_known:
         return _guarded_release(leaving)
     unless = (
@@ -158,6 +182,23 @@ def _release(leaving: Leaving) -> DepartureEffect:
         words=f"{unless}{leaving.later}Flux prunes it, and helm-controller uninstalls {release} within seconds, with "
         f"all that the chart made{then}",
         takes_drivers=leaving.is_operator,
+    )
+
+
+def _suspended_release(leaving: Leaving) -> DepartureEffect:
+    """Seen with another HelmRelease of the same release in its place."""
+    release = _release_words(leaving.item)
+    stays = "it stays in the cluster" if leaving.item.is_guarded else "Flux prunes it"
+    then, evidence = "nothing updates it any more", Evidence.READ
+    if leaving.instead is not None:
+        then, evidence = "the HelmRelease that takes its place finds the release, and upgrades it", Evidence.SEEN
+    elif leaving.cause == "ENGINE":
+        then = "Argo CD applies the objects anew, each in its place"
+    return DepartureEffect(
+        outcome=DepartureOutcome.LEFT,
+        evidence=evidence,
+        headline=leaving.parting,
+        words=f"{leaving.later}{stays}, and it is suspended, so that {release} keeps running; {then}",
     )
 
 
@@ -198,7 +239,7 @@ def _guarded_release(leaving: Leaving) -> DepartureEffect:
 
 def _kustomization(leaving: Leaving) -> DepartureEffect:
     spec = mapping(leaving.item.body.get("spec"))
-    keeps = spec.get("deletionPolicy") == "Orphan" or spec.get("suspend") is True
+    keeps = spec.get("deletionPolicy") == "Orphan" or leaving.item.is_suspended
     keeps = keeps or (spec.get("prune") is not True and spec.get("deletionPolicy") in (None, "MirrorPrune"))
     if leaving.is_known and (leaving.item.is_guarded or keeps):
         return DepartureEffect(
@@ -228,6 +269,8 @@ def _kustomization(leaving: Leaving) -> DepartureEffect:
 
 def _application(leaving: Leaving) -> DepartureEffect:
     prunes = f"{leaving.later}the Application that holds the delivery prunes it"
+    if leaving.item.is_suspended and leaving.is_known:
+        return _skipped_application(leaving, prunes)
     finalizers = words(value_at(leaving.item.body, ("metadata", "finalizers")))
     if any(item.startswith(CASCADE) for item in finalizers):
         return DepartureEffect(
@@ -252,6 +295,18 @@ def _application(leaving: Leaving) -> DepartureEffect:
         headline="leaves behind what an Application applied",
         words=f"{prunes}; what it applied stays and nothing updates it any more, and another Application is refused "
         "for it (FailOnSharedResource) as long as it carries the old one's tracking",
+    )
+
+
+def _skipped_application(leaving: Leaving, prunes: str) -> DepartureEffect:
+    then = "another owner applies the objects anew, each in its place" if leaving.is_handed_over else ""
+    return DepartureEffect(
+        outcome=DepartureOutcome.LEFT,
+        evidence=Evidence.READ,
+        headline=leaving.parting if leaving.item.is_chart else "leaves behind what an Application applied",
+        words=f"{prunes}; its controller looks at it no more (`{SKIP_RECONCILE}`), so that no hook runs and nothing "
+        f"that it applied is deleted; as long as it has finalizers, it waits for somebody to take them off"
+        f"{'; ' if then else ''}{then}",
     )
 
 

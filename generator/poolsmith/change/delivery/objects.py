@@ -17,6 +17,7 @@ from poolsmith.core.sources.pod_template import mapping
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.guard.policies.revision import LINK, SUBMODULE
+from poolsmith.project.output.argocd import SKIP_RECONCILE
 from poolsmith.project.output.argocd_fleet import fleet_entry
 from poolsmith.project.output.delivery_units import render_platform, render_units
 from poolsmith.project.output.pools import render_pools
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from poolsmith.change.diff.sides import Side
     from poolsmith.fleet.operands.manifest import ManifestTree
     from poolsmith.fleet.plan.plan import ClusterPlan
     from poolsmith.guard.policies.revision import BaseRevision, GitFile
@@ -45,6 +45,8 @@ _GROUPS = {
 SOURCES = _GROUPS["source.toolkit.fluxcd.io"]
 _GUARD = "kustomize.toolkit.fluxcd.io/prune"
 _META = ("metadata",)
+_TRUE = ("1", "t", "true")
+"""As Go reads a boolean, in lower case."""
 _YAML = (".yaml", ".yml")
 KUSTOMIZATION_FILES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
@@ -70,6 +72,14 @@ class DeliveryObject:
         """Whether kustomize-controller leaves it in place once it is not there any more."""
         texts = (mapping(value_at(self.body, (*_META, key))).get(_GUARD) for key in ("annotations", "labels"))
         return "disabled" in texts
+
+    @property
+    def is_suspended(self) -> bool:
+        """Whether its controller leaves it alone: then its deletion leaves alone what it applied."""
+        if self.kind == APPLICATION:
+            text = mapping(value_at(self.body, (*_META, "annotations"))).get(SKIP_RECONCILE)
+            return str(text).lower() in _TRUE
+        return value_at(self.body, ("spec", "suspend")) is True
 
     @property
     def is_chart(self) -> bool:
@@ -249,16 +259,16 @@ class MadeDelivery:
     objects: Mapping[Identity, DeliveryObject]
 
 
-def held_by_side(side: Side, cluster: str, made: MadeDelivery) -> Mapping[Identity, DeliveryObject] | None:
-    """Of one side of a change; None where it has no such folder. Raises UsageError."""
-    if side.repository is None:
-        return held_on_disk(side.project.output_root, cluster, made)
-    return _held(_InGit(Git(side.repository, side.flag), side.files, _folder(cluster)), made)
-
-
 def held_by_base(root: Path, base: BaseRevision, cluster: str) -> Mapping[Identity, DeliveryObject] | None:
     """Of the revision that a check is held against. Raises UsageError."""
-    return _held(_InGit(Git(root, "--policies-from"), base.files, f"{base.prefix}{_folder(cluster)}"), _NOTHING)
+    return held_in_git(Git(root, "--policies-from"), base.files, cluster, prefix=base.prefix)
+
+
+def held_in_git(
+    git: Git, files: Mapping[str, GitFile], cluster: str, made: MadeDelivery | None = None, *, prefix: str = ""
+) -> Mapping[Identity, DeliveryObject] | None:
+    """None where a revision has no such folder. Raises UsageError."""
+    return _held(_InGit(git, files, f"{prefix}{_folder(cluster)}"), made or _NOTHING)
 
 
 def held_on_disk(
