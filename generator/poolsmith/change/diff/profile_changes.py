@@ -126,11 +126,15 @@ def renamed_pools(before: LoadedCluster, after: LoadedCluster) -> dict[str, str]
 
 
 def renamed_clusters(gone: Mapping[str, LoadedCluster], come: Mapping[str, LoadedCluster]) -> dict[str, str]:
-    """Old names by new ones. The cluster's own profile has to be the same, and half of its pools at least."""
+    """Old names by new ones. A cluster whose delivery keeps the name of one that is gone is that one; else the
+    cluster's own profile has to be the same, and half of its pools at least."""
     found: dict[str, str] = {}
     if len(gone) * len(come) > _MOST_PAIRS:
         return found
     for new, after in sorted(come.items()):
+        if (kept := _kept_name(after)) in gone and kept not in found.values():
+            found[new] = kept
+            continue
         likely = [
             (share, old)
             for old, before in gone.items()
@@ -142,6 +146,11 @@ def renamed_clusters(gone: Mapping[str, LoadedCluster], come: Mapping[str, Loade
                 (name for share, name in likely if share == best), key=lambda name: (_far(name, new), name)
             )
     return found
+
+
+def _kept_name(loaded: LoadedCluster) -> str:
+    """What the delivery goes on to be called; empty where the profile does not say."""
+    return (loaded.cluster.spec.delivery.name or "") if loaded.cluster is not None else ""
 
 
 def _likeness(before: LoadedCluster, after: LoadedCluster) -> float:

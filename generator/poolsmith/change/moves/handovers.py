@@ -1,0 +1,188 @@
+"""From one owner of the objects to another: the old one is suspended first, and leaves in the next step without them.
+
+A cluster that is removed is given up in the same way, with or without what runs there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.change.moves.look import let_go, removed, taken_over
+from poolsmith.change.moves.step import Done, Moving, Step, moving, new_name, one_of, put
+from poolsmith.change.upgrade_edits import Editor
+from poolsmith.core.diagnostics import UsageError
+from poolsmith.fleet.plan.pipeline import resolve_cluster
+from poolsmith.fleet.profiles.cluster import Engine, Retiring
+from poolsmith.fleet.profiles.fleet import PROFILES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from poolsmith.fleet.plan.plan import ClusterPlan
+    from poolsmith.fleet.profiles.cluster import Delivery
+    from poolsmith.project.run.project import Project
+
+_ENGINE, _NAMESPACE, _RETIRING = "/spec/delivery/engine", "/spec/delivery/namespace", "/spec/delivery/retiring"
+_ENGINES = tuple(item.value for item in Engine)
+_OF_ONE_ENGINE = {
+    Engine.FLUX: (("sourceRef", "source_ref"), ("verify", "verify"), ("after", "after")),
+    Engine.ARGOCD: (
+        ("destination", "destination"),
+        ("project", "project"),
+        ("instance", "instance"),
+        ("hydrate", "hydrate"),
+        ("after", "after"),
+    ),
+}
+"""Fields of a delivery that the other engine has no use for: name in a profile, and attribute."""
+
+
+def change_engine(project: Project, name: str, engine: str, namespace: str | None = None) -> Step | Done:
+    """Raises UsageError, NoInputError."""
+    there = moving(project, name)
+    delivery = there.plan.cluster.spec.delivery
+    if one_of(engine, _ENGINES, "engine") == delivery.engine.value:
+        return _settled(there, Editor(), f"`{name}` is delivered by {engine}")
+    _refuse_other_fields(there, delivery, namespace)
+    then = f"poolsmith move engine {name} {engine}" + (f" --namespace {namespace}" if namespace else "")
+    if delivery.retiring is not Retiring.KEEP:
+        return _suspended(there, then)
+    editor = Editor()
+    editor.set(there.file, _ENGINE, engine)
+    editor.remove(there.file, _RETIRING)
+    if namespace is not None:
+        put(editor, there.file, _NAMESPACE, _ENGINE, new_name(namespace, "a namespace"))
+    return Step(
+        title=f"`{name}` is delivered by {engine} from now on",
+        names={name: name},
+        edits=editor.edits((name,)),
+        before=_SUSPENDED_FIRST,
+        look=taken_over(there.plan, _with(project, there, lambda one: _other_engine(one, engine, namespace))),
+    )
+
+
+_SUSPENDED_FIRST = ("see that the step before is applied on the cluster, and that its points are done",)
+
+
+def _other_engine(delivery: Delivery, engine: str, namespace: str | None) -> Delivery:
+    from dataclasses import replace  # on demand
+
+    return replace(delivery, engine=Engine(engine), retiring=None, namespace=namespace)
+
+
+def _refuse_other_fields(there: Moving, delivery: Delivery, namespace: str | None) -> None:
+    """Raises UsageError."""
+    pointers = {field: f"/spec/delivery/{field}" for field, _ in _OF_ONE_ENGINE[delivery.engine]}
+    found = [field for field, pointer in pointers.items() if there.file.has(pointer)]
+    if delivery.namespace is not None and namespace is None:
+        raise UsageError(
+            f"{there.file.path} says `delivery.namespace: {delivery.namespace}`, which may be the old engine's: say "
+            "where the objects of the new one go, with `--namespace`; nothing was changed"
+        )
+    if found:
+        names = ", ".join(f"`{field}`" for field in found)
+        raise UsageError(
+            f"{there.file.path} says {names} below `delivery`, which is for {delivery.engine.value}: write what the "
+            "other engine is to have in its place into a profile of your own, or take it out first; nothing was changed"
+        )
+
+
+def change_delivery_namespace(project: Project, name: str, namespace: str) -> Step | Done:
+    """Raises UsageError, NoInputError."""
+    there = moving(project, name)
+    delivery = there.plan.cluster.spec.delivery
+    if new_name(namespace, "a namespace") == delivery.objects_namespace:
+        return _settled(there, Editor(), f"the objects of the delivery of `{name}` are in `{namespace}`")
+    if delivery.retiring is not Retiring.KEEP:
+        return _suspended(there, f"poolsmith move delivery-namespace {name} {namespace}")
+    editor = Editor()
+    put(editor, there.file, _NAMESPACE, _ENGINE, namespace)
+    editor.remove(there.file, _RETIRING)
+    return Step(
+        title=f"the objects of the delivery of `{name}` are in `{namespace}` from now on",
+        names={name: name},
+        edits=editor.edits((name,)),
+        before=_SUSPENDED_FIRST,
+        look=taken_over(
+            there.plan, _with(project, there, lambda one: _other_engine(one, delivery.engine.value, namespace))
+        ),
+    )
+
+
+def _with(project: Project, there: Moving, change: Callable[[Delivery], Delivery]) -> ClusterPlan:
+    """The plan with another delivery; the one that is there where the profiles would have mistakes then, which are told
+    by whoever generates them."""
+    from dataclasses import replace  # on demand
+
+    cluster = there.plan.cluster
+    other = replace(cluster, spec=replace(cluster.spec, delivery=change(cluster.spec.delivery)))
+    return resolve_cluster(replace(there.loaded, cluster=other), project.catalog).plan or there.plan
+
+
+def _suspended(there: Moving, then: str) -> Step:
+    """The first step of each: the engine's hands are taken off."""
+    editor = Editor()
+    put(editor, there.file, _RETIRING, _ENGINE, Retiring.KEEP.value)
+    return Step(
+        title=f"the delivery of `{there.name}` is suspended: all of it keeps running, and nothing updates it",
+        names={there.name: there.name},
+        edits=editor.edits((there.name,)),
+        look=let_go(there.plan),
+        then=then,
+    )
+
+
+def _settled(there: Moving, editor: Editor, title: str) -> Step | Done:
+    """It is there already; what a move to elsewhere has begun is taken back."""
+    if there.plan.cluster.spec.delivery.retiring is None:
+        return Done()
+    editor.remove(there.file, _RETIRING)
+    return Step(
+        title=f"{title}, and goes on to be",
+        names={there.name: there.name},
+        edits=editor.edits((there.name,)),
+        look=(f"`poolsmith verify {there.name}` finds nothing that differs",),
+    )
+
+
+def remove_cluster(project: Project, name: str, *, keeps: bool) -> Step | Done:
+    """Raises UsageError, NoInputError."""
+    if name not in {files.name for files in project.fleet.clusters} and not (project.root / PROFILES / name).exists():
+        return Done()
+    there = moving(project, name)
+    delivery, asked = there.plan.cluster.spec.delivery, Retiring.KEEP if keeps else Retiring.REMOVE
+    then = f"poolsmith move remove-cluster {name}" + (" --keep-running" if keeps else "")
+    if delivery.retiring is not asked:
+        if keeps:
+            return _suspended(there, then)
+        return _given_up(there, then)
+    others = any(files.name != name for files in project.fleet.clusters)
+    if not others:
+        raise UsageError(
+            f"`{name}` is the last cluster, and a project without any generates nothing: remove profiles/{name} and "
+            f"output/clusters/{name} by hand, or the whole project; nothing was changed"
+        )
+    return Step(
+        title=f"`{name}` is no cluster of the fleet any more",
+        names={name: None},
+        edits=Editor().edits((name,)),
+        removed=(f"{PROFILES}/{name}",),
+        before=_SUSPENDED_FIRST,
+        look=removed(there.plan, keeps=keeps),
+    )
+
+
+def _given_up(there: Moving, then: str) -> Step:
+    editor = Editor()
+    put(editor, there.file, _RETIRING, _ENGINE, Retiring.REMOVE.value)
+    name = there.name
+    return Step(
+        title=f"the delivery of `{name}` is given up: it runs on, and goes with its objects",
+        names={name: name},
+        edits=editor.edits((name,)),
+        look=(
+            f"`poolsmith verify {name}` finds nothing that differs: the objects of the delivery have lost their guards",
+            "drain the nodes, and see that nothing needs a GPU any more",
+        ),
+        then=then,
+    )

@@ -1,0 +1,183 @@
+"""What to look for on the cluster after a step, and what people have to do there: in commands, by engine.
+
+Source: fluxcd/helm-controller@v1.6.3:internal/controller/helmrelease_controller.go, reconcileDelete (a suspended
+HelmRelease leaves its release alone); fluxcd/kustomize-controller@v1.9.4:internal/controller/
+kustomization_controller.go, finalizerShouldDeleteResources; argoproj/argo-cd@v3.5.1:controller/appcontroller.go,
+canProcessApp (an Application that
+is skipped is not deleted with hooks).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.change.delivery.objects import APPLICATION, HELM_RELEASE, KUSTOMIZATION, SOURCES, of_plan
+from poolsmith.core.diagnostics.message_text import joined
+from poolsmith.fleet.profiles.cluster import Engine
+from poolsmith.project.output.argocd import CASCADE
+from poolsmith.project.output.delivery_units import values_config_map
+from poolsmith.project.output.tree import FOLDER
+from poolsmith.project.run.project import CLUSTERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from poolsmith.fleet.plan.plan import ClusterPlan
+
+_MANY = 1_000
+
+
+def names_of(plan: ClusterPlan, *kinds: str) -> list[str]:
+    """Of the delivery's objects of these kinds, in order."""
+    return sorted(item.name for item in of_plan(plan).values() if item.kind in kinds)
+
+
+def _folder(plan: ClusterPlan, name: str = "") -> str:
+    _, _, clusters = CLUSTERS.partition("/")
+    return f"{plan.cluster.spec.delivery.path}/{clusters}/{name or plan.name}/{FOLDER}"
+
+
+def holder_reads(plan: ClusterPlan, name: str = "") -> tuple[str, ...]:
+    """Where what holds the delivery has to look from now on; `name` is that of the cluster, if it is another one."""
+    folder = _folder(plan, name)
+    verify = f"`poolsmith verify {name or plan.name}` finds nothing that differs"
+    if plan.cluster.spec.delivery.engine is Engine.FLUX:
+        return (
+            (
+                f"point the Kustomization that holds the delivery at `./{folder}`: until then it reports that its path "
+                "is missing, and neither applies nor prunes anything"
+            ),
+            verify,
+        )
+    return (
+        (
+            f"apply output/fleet/: the ApplicationSet then lets `{plan.delivery_name}-gpu` read `{folder}`; an "
+            "Application of your own has to be pointed there. Until then it reports that its path is missing"
+        ),
+        verify,
+    )
+
+
+def let_go(plan: ClusterPlan) -> tuple[str, ...]:
+    """After the step in which a delivery is suspended."""
+    namespace = plan.cluster.spec.delivery.objects_namespace
+    if plan.cluster.spec.delivery.engine is Engine.FLUX:
+        names = joined([f"`{name}`" for name in names_of(plan, HELM_RELEASE, KUSTOMIZATION)], _MANY)
+        return (
+            (
+                f"see that all of {names} are suspended: `kubectl -n {namespace} get helmreleases,kustomizations "
+                "-o custom-columns=NAME:.metadata.name,SUSPENDED:.spec.suspend`"
+            ),
+        )
+    return (
+        *(
+            f"take off what Argo CD added for hooks: `{_without_finalizers(namespace, name)}`"
+            for name in names_of(plan, APPLICATION)
+        ),
+        (
+            f"see that none is left, a minute later too: `kubectl -n {namespace} get applications -o "
+            "custom-columns=NAME:.metadata.name,FINALIZERS:.metadata.finalizers`"
+        ),
+    )
+
+
+def _without_finalizers(namespace: str, name: str) -> str:
+    patch = '\'{"metadata": {"finalizers": null}}\''
+    return f"kubectl -n {namespace} patch application {name} --type merge --patch {patch}"
+
+
+def taken_over(old: ClusterPlan, new: ClusterPlan) -> tuple[str, ...]:
+    """After the step in which another engine, or the objects in another namespace, get the delivery."""
+    is_flux = new.cluster.spec.delivery.engine is Engine.FLUX
+    stays = is_flux and old.cluster.spec.delivery.engine is Engine.FLUX
+    return (
+        *(() if stays else _old_holder_lets_go(old)),
+        (
+            f"let {_ENGINES[new.cluster.spec.delivery.engine]} read `{_folder(new)}`, and wait until all of it is "
+            f"{'Ready' if is_flux else 'Synced'}"
+        ),
+        *(f"delete what is left of the old delivery: `{command}`" for command in _left_over(old, new)),
+        f"`poolsmith verify {new.name}` finds nothing that differs",
+    )
+
+
+_ENGINES = {Engine.ARGOCD: "Argo CD", Engine.FLUX: "Flux"}
+
+
+def _old_holder_lets_go(plan: ClusterPlan) -> Iterator[str]:
+    if plan.cluster.spec.delivery.engine is Engine.FLUX:
+        yield "suspend the Kustomization that held the delivery, and then delete it: suspended, it leaves all in place"
+    else:
+        namespace = plan.cluster.spec.delivery.objects_namespace
+        yield (
+            f"apply output/fleet/, and delete the Application that held the delivery, which must have no finalizer: "
+            f"`kubectl -n {namespace} delete application {plan.delivery_name}-gpu`"
+        )
+
+
+def _left_over(old: ClusterPlan, new: ClusterPlan) -> Iterator[str]:
+    """Commands. Suspended objects leave what they applied; Helm's record is of no use to Argo CD."""
+    delivery = old.cluster.spec.delivery
+    namespace, is_other = delivery.objects_namespace, new.cluster.spec.delivery.engine is not delivery.engine
+    if delivery.engine is Engine.ARGOCD:
+        yield from _deletions(namespace, "applications", names_of(old, APPLICATION))
+        return
+    yield from _deletions(namespace, "helmreleases", names_of(old, HELM_RELEASE))
+    yield from _deletions(namespace, "kustomizations", names_of(old, KUSTOMIZATION))
+    for kind in sorted(SOURCES):
+        names = [item.name for item in of_plan(old).values() if item.kind == kind]
+        yield from _deletions(namespace, _PLURALS.get(kind, f"{kind.lower()}s"), sorted(names))
+    charts = [old.chart, *(unit.chart for unit in old.units)]
+    yield from _deletions(
+        namespace, "configmaps", sorted(values_config_map(old, chart) for chart in charts if chart is not None)
+    )
+    if is_other:
+        for item in of_plan(old).values():
+            if item.release is not None:
+                storage, _, name = item.release
+                yield f"kubectl -n {storage} delete secrets --selector owner=helm,name={name}"
+
+
+_PLURALS = {
+    "GitRepository": "gitrepositories",
+    "HelmRepository": "helmrepositories",
+    "OCIRepository": "ocirepositories",
+}
+
+
+def _deletions(namespace: str, kind: str, names: Iterable[str]) -> Iterator[str]:
+    if found := " ".join(names):
+        yield f"kubectl -n {namespace} delete {kind} {found} --ignore-not-found"
+
+
+def removed(plan: ClusterPlan, *, keeps: bool) -> tuple[str, ...]:
+    """After the step in which a cluster's profiles go."""
+    delivery = plan.cluster.spec.delivery
+    namespace = delivery.objects_namespace
+    if delivery.engine is Engine.FLUX:
+        what = (
+            "its objects are suspended, and leave all in place"
+            if keeps
+            else ("with `prune: true` it takes along all that it applied, and the releases are uninstalled")
+        )
+        first: tuple[str, ...] = (f"delete the Kustomization that held the delivery: {what}",)
+    elif keeps:
+        first = tuple(_old_holder_lets_go(plan))
+    else:
+        name = f"{plan.delivery_name}-gpu"
+        patch = f'\'{{"metadata": {{"finalizers": ["{CASCADE}"]}}}}\''
+        first = (
+            "apply output/fleet/: its list has the cluster no more",
+            (
+                "delete the Application that held the delivery, with all that the others applied: "
+                f"`kubectl -n {namespace} patch application {name} --type merge --patch {patch}`, "
+                f"`kubectl -n {namespace} delete application {name}`"
+            ),
+        )
+    if keeps or not plan.namespaces:
+        return first
+    return (*first, f"delete what is guarded, once it is empty: {_namespaces(plan)}")
+
+
+def _namespaces(plan: ClusterPlan) -> str:
+    return f"`kubectl delete namespaces {' '.join(item.name for item in plan.namespaces)}`"
