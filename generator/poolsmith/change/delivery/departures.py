@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.change.delivery.effects import Leaving, effect_of, moved_effect
 from poolsmith.change.delivery.objects import APPLICATION, ELEMENT, HELM_RELEASE, SOURCES
-from poolsmith.change.delivery.outcomes import Departure, DepartureOutcome, departure_words
+from poolsmith.change.delivery.outcomes import Departure, DepartureOutcome, Verb, departure_words
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping
 from poolsmith.core.sources.pointer import value_at
@@ -163,6 +163,7 @@ def _departure(
         namespace=item.namespace,
         name=item.name,
         outcome=effect.outcome,
+        verb=_verb(effect, leaves=leaves),
         evidence=effect.evidence,
         headline=effect.headline,
         leaves=leaves,
@@ -177,6 +178,14 @@ def _departure(
         place=_place(change, leaving, cause),
     )
     return replace(departure, words=departure_words([departure]))
+
+
+def _verb(effect: DepartureEffect, *, leaves: bool) -> Verb:
+    if effect.outcome is DepartureOutcome.DELETED:
+        return Verb.DELETE
+    if effect.outcome is DepartureOutcome.UNINSTALLED or effect.may_go:
+        return Verb.UNINSTALL if leaves else Verb.REPLACE
+    return Verb.LEAVE
 
 
 def _cause(before: SeenCluster, after: SeenCluster | None, item: DeliveryObject, *, by_hand: bool) -> DepartureCause:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.change.delivery.objects import APPLICATION, ELEMENT, HELM_RELEASE, KUSTOMIZATION
+from poolsmith.change.delivery.objects import APPLICATION, ELEMENT, HELM_CHART, HELM_RELEASE, KUSTOMIZATION
 from poolsmith.change.delivery.outcomes import DepartureOutcome, Evidence
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.record import record
@@ -91,6 +91,8 @@ class DepartureEffect:
     headline: str
     words: str
     takes_drivers: bool = False
+    may_go: bool = False
+    """Of an outcome that is not known: what it installed may be uninstalled."""
 
 
 def effect_of(leaving: Leaving) -> DepartureEffect:
@@ -98,6 +100,8 @@ def effect_of(leaving: Leaving) -> DepartureEffect:
     kind = leaving.item.kind
     if kind == HELM_RELEASE:
         return _release(leaving)
+    if kind == HELM_CHART:
+        return _k3s_chart(leaving)
     if kind == KUSTOMIZATION:
         return _kustomization(leaving)
     if kind == APPLICATION:
@@ -120,6 +124,7 @@ def moved_effect(leaving: Leaving) -> DepartureEffect:
             outcome=DepartureOutcome.CONTESTED,
             evidence=Evidence.READ,
             headline=f"would uninstall {title}",
+            may_go=True,
             words=f"nothing happens as long as it is suspended; once it is not, {old} is uninstalled",
         )
     hook = f"; the one in the new place waits for its post-delete hook: {_PRUNE_JOB}"
@@ -182,6 +187,23 @@ def _release(leaving: Leaving) -> DepartureEffect:
         words=f"{unless}{leaving.later}Flux prunes it, and helm-controller uninstalls {release} within seconds, with "
         f"all that the chart made{then}",
         takes_drivers=leaving.is_operator,
+    )
+
+
+def _k3s_chart(leaving: Leaving) -> DepartureEffect:
+    """A Job uninstalls the release before the object goes. Source: k3s-io/helm-controller:pkg/controllers/chart."""
+    stays = leaving.item.is_guarded and leaving.is_known
+    words = (
+        "it stays in the cluster, since it has `prune: disabled`"
+        if stays
+        else (f"whoever applied it prunes it, and k3s uninstalls {_release_words(leaving.item)}")
+    )
+    return DepartureEffect(
+        outcome=DepartureOutcome.LEFT if stays else DepartureOutcome.UNINSTALLED,
+        evidence=Evidence.READ,
+        headline=leaving.parting if stays else f"uninstalls {leaving.title}",
+        words=f"{leaving.later}{words}",
+        takes_drivers=leaving.is_operator and not stays,
     )
 
 
@@ -287,6 +309,7 @@ def _application(leaving: Leaving) -> DepartureEffect:
             outcome=DepartureOutcome.CONTESTED,
             evidence=Evidence.UNKNOWN,
             headline=f"may uninstall {leaving.title}",
+            may_go=True,
             words=f"{prunes}; what the chart made stays, unless the chart has a hook for its deletion",
         )
     return DepartureEffect(

@@ -34,10 +34,13 @@ if TYPE_CHECKING:
 
 
 APPLICATION, HELM_RELEASE, KUSTOMIZATION = "Application", "HelmRelease", "Kustomization"
+HELM_CHART = "HelmChart"
+"""Of k3s; poolsmith writes none."""
 ELEMENT = "ApplicationSet element"
 """A cluster in the list of its fleet's ApplicationSet; named `<set>/<cluster>`."""
 _GROUPS = {
     "argoproj.io": frozenset((APPLICATION, "ApplicationSet")),
+    "helm.cattle.io": frozenset((HELM_CHART,)),
     "helm.toolkit.fluxcd.io": frozenset((HELM_RELEASE,)),
     "kustomize.toolkit.fluxcd.io": frozenset((KUSTOMIZATION,)),
     "source.toolkit.fluxcd.io": frozenset(("GitRepository", "HelmRepository", "OCIRepository", "Bucket")),
@@ -56,7 +59,7 @@ Identity = tuple[str, str, str]
 
 @record
 class DeliveryObject:
-    """One object for the engine. `body` is empty for the element of an ApplicationSet."""
+    """One object for the engine. `body` of the element of an ApplicationSet is where its Application reads."""
 
     kind: str
     namespace: str
@@ -84,12 +87,15 @@ class DeliveryObject:
     @property
     def is_chart(self) -> bool:
         """Whether it installs a chart."""
-        return self.kind == HELM_RELEASE or any(map(mapping_with_chart, self._sources()))
+        return self.kind in (HELM_RELEASE, HELM_CHART) or any(map(mapping_with_chart, self._sources()))
 
     @property
     def release(self) -> tuple[str, str, str] | None:
         """What a HelmRelease or an Application installs: storage namespace, namespace and name."""
         spec = mapping(self.body.get("spec"))
+        if self.kind == HELM_CHART:
+            place = str(spec.get("targetNamespace") or self.namespace)
+            return place, place, self.name
         if self.kind == HELM_RELEASE:
             target = spec.get("targetNamespace")
             name = spec.get("releaseName") or (f"{target}-{self.name}" if target else self.name)
@@ -103,6 +109,8 @@ class DeliveryObject:
     @property
     def chart(self) -> str:
         """The chart's name; empty where there is none, or another object has it."""
+        if self.kind == HELM_CHART:
+            return str(value_at(self.body, ("spec", "chart")) or "").rpartition("/")[2]
         if self.kind == HELM_RELEASE:
             return str(value_at(self.body, ("spec", "chart", "spec", "chart")) or "")
         return next((str(source["chart"]) for source in self._sources() if mapping_with_chart(source)), "")
@@ -185,7 +193,8 @@ def _element(plan: ClusterPlan) -> Iterator[DeliveryObject]:
     entry = fleet_entry(plan)
     if entry is not None:
         name = f"poolsmith-{entry.project}/{entry.element}"
-        yield DeliveryObject(kind=ELEMENT, namespace=entry.namespace, name=name, body={})
+        body = {"repoURL": entry.repo_url, "revision": entry.revision, "path": entry.path}
+        yield DeliveryObject(kind=ELEMENT, namespace=entry.namespace, name=name, body=body)
 
 
 def _by_identity(found: Iterable[DeliveryObject]) -> dict[Identity, DeliveryObject]:

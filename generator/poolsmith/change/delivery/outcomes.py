@@ -15,6 +15,41 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
 
 
+class Verb(StrEnum):
+    """What an engine does with one object."""
+
+    CREATE = "create"
+    UPDATE = "update"
+    REPLACE = "replace"
+    """What it installed goes, and is installed anew."""
+    ADOPT = "adopt"
+    """What is there gets this owner in the place of another, and stays."""
+    WAIT = "wait"
+    REFUSE = "refuse"
+    DELETE = "delete"
+    UNINSTALL = "uninstall"
+    LEAVE = "leave behind"
+
+
+@record
+class Action:
+    """One thing that the engine does between base and change, in one sentence.
+
+    `within` is the unit of the delivery that does it, empty for what holds the delivery. `fields` are pointers of what
+    changes and causes it, `place` the line of a profile that does.
+    """
+
+    verb: Verb
+    kind: str
+    namespace: str
+    name: str
+    within: str
+    words: str
+    evidence: Evidence
+    fields: tuple[str, ...] = ()
+    place: Location | None = None
+
+
 class DepartureOutcome(StrEnum):
     """What happens to something that leaves the delivery; the worst first."""
 
@@ -50,6 +85,7 @@ class Departure:
     namespace: str
     name: str
     outcome: DepartureOutcome
+    verb: Verb
     evidence: Evidence
     headline: str
     leaves: bool

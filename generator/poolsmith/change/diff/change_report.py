@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from poolsmith.core.record import record
 
 if TYPE_CHECKING:
-    from poolsmith.change.delivery.outcomes import Departure
+    from poolsmith.change.delivery.outcomes import Action, Departure
     from poolsmith.core.diagnostics import Diagnostic, Location
     from poolsmith.guard.ledger.ledger_delta import Change
     from poolsmith.kubernetes.server.field_changes import FieldChange, Standing
@@ -255,6 +255,8 @@ class ClusterDiff:
     admitted: tuple[AdmittedPool, ...] = ()
     others: tuple[OtherPoolChange, ...] = ()
     departures: tuple[Departure, ...] = ()
+    delivery: tuple[Action, ...] = ()
+    """All that the engine does, in its order; `departures` are among it."""
     disruptions: tuple[Disruption, ...] = ()
     """Those of `departures` too."""
     images: tuple[ImageChange, ...] = ()
