@@ -92,6 +92,35 @@ def actions(
     )
 
 
+_TOLD = (Verb.ADOPT, Verb.REFUSE, Verb.REPLACE, Verb.WAIT, Verb.LEAVE)
+_TURNS = (
+    "/spec/path",
+    "/spec/sourceRef",
+    "/spec/source",
+    "/spec/url",
+    "/spec/project",
+    "/spec/prune",
+    "/spec/deletionPolicy",
+    "/metadata/finalizers",
+)
+"""Fields by which an object turns to something else, or has another end."""
+
+
+def beyond_applying(found: Sequence[Action], leaving: Sequence[Departure]) -> Iterator[Action]:
+    """What is more than to apply what is there, and is not told of `leaving` already. What the API server refuses is
+    told where it disturbs."""
+    told = {(item.kind, item.namespace, item.name) for item in leaving}
+    for item in found:
+        if (item.kind, item.namespace, item.name) in told or item.fields == ("/spec/dependsOn",):
+            continue
+        if item.within:
+            is_told = item.verb in (Verb.ADOPT, Verb.REPLACE) or (item.verb is Verb.LEAVE and item.words == _GUARDED)
+        else:
+            is_told = item.verb in _TOLD or any(field in _TURNS for field in item.fields)
+        if is_told:
+            yield item
+
+
 def first_actions(handed: Handed) -> tuple[Action, ...]:
     """Of a cluster that is new."""
     return tuple(
@@ -274,11 +303,13 @@ def _place(key: ObjectKey, was: UnitFiles, now: UnitFiles, order: Mapping[str, i
     return order.get(found.unit, len(order)), there is None, key
 
 
+_GUARDED = "its unit holds it no more, and it is guarded: it stays as it is"
+
+
 def _pruned(change: DeliveryChange, key: ObjectKey, old: Applied) -> Action:
     engine = change.before.plan.cluster.spec.delivery.engine
     if _is_guarded(old.body):
-        said = "its unit holds it no more, and it is guarded: it stays as it is"
-        return _object(key, old.unit, Verb.LEAVE, said, Evidence.SEEN if engine is Engine.FLUX else Evidence.READ)
+        return _object(key, old.unit, Verb.LEAVE, _GUARDED, Evidence.SEEN if engine is Engine.FLUX else Evidence.READ)
     if change.now is None or _leaves(change, old.unit):
         said = "its unit leaves the delivery, and decides what becomes of it"
         return _object(key, old.unit, Verb.LEAVE, said, Evidence.READ)

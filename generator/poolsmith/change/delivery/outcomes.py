@@ -126,11 +126,18 @@ def departure_words(found: Sequence[Departure], where: str = "", drivers: str | 
     )
 
 
-def _full_name(item: Departure) -> str:
+def action_words(found: Sequence[Action], where: str = "") -> str:
+    """Of actions that are alike but for their names."""
+    first = found[0]
+    names = joined([f"{item.kind} `{shorten(_full_name(item))}`" for item in found], _FEW)
+    return f"{names}{where}: {first.words}{_evidence(first)}"
+
+
+def _full_name(item: Departure | Action) -> str:
     return f"{item.namespace}/{item.name}" if item.namespace else item.name
 
 
-def _evidence(item: Departure) -> str:
+def _evidence(item: Departure | Action) -> str:
     is_argo = item.kind in (APPLICATION, ELEMENT)
     if item.evidence is Evidence.SEEN:
         return " (seen on Argo CD 3.5.1)" if is_argo else " (seen on Flux 2.9)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.change.delivery.outcomes import departure_words
+from poolsmith.change.delivery.outcomes import action_words, departure_words
 from poolsmith.change.diff.change_report import DisruptionKind
 from poolsmith.change.diff.change_sections import Point
 from poolsmith.change.diff.privilege_words import FEW_RESOURCES, FEWER_POOLS, MORE_POOLS, may, privilege_standing
@@ -33,6 +33,7 @@ _FIELD: Mapping[str, str] = {
 VERBS = {Standing.ADDED: "new", Standing.REMOVED: "gone", Standing.CHANGED: "changed", Standing.RENAMED: "renamed"}
 PHRASES: Mapping[RowKind, Mapping[str, str]] = {
     RowKind.DEPARTURE: {"": "{text}", "acknowledged": "{text}" + _ACKNOWLEDGED},
+    RowKind.ACTION: {"": "{text}"},
     RowKind.UNKNOWN: {"": "{text}{within}"},
     RowKind.SELF_GRANT: {"": "{text}"},
     RowKind.CROSS_POOL: {"": "{text}", "acknowledged": "{text}" + _ACKNOWLEDGED},
@@ -274,8 +275,18 @@ def _departure_details(group: Group) -> Iterable[str]:
     return [row.item.words for row in group.rows] if len(group.rows) > 1 else ()
 
 
+def _of_actions(group: Group) -> dict[str, str]:
+    at = str(group.where)
+    return {"text": action_words([row.item for row in group.rows], f" {at}" if at else "")}
+
+
+def _action_details(group: Group) -> Iterable[str]:
+    return [action_words([row.item]) for row in group.rows] if len(group.rows) > 1 else ()
+
+
 _WORDS: Mapping[RowKind, Callable[[Group], dict[str, str]]] = {
     RowKind.DEPARTURE: _of_departures,
+    RowKind.ACTION: _of_actions,
     RowKind.CROSS_POOL: _of_cross_pool,
     RowKind.ADMITTED: _of_admitted,
     RowKind.PRIVILEGE: _of_privileges,
@@ -285,6 +296,7 @@ _WORDS: Mapping[RowKind, Callable[[Group], dict[str, str]]] = {
 }
 _DETAILS: Mapping[RowKind, Callable[[Group], Iterable[str]]] = {
     RowKind.DEPARTURE: _departure_details,
+    RowKind.ACTION: _action_details,
     RowKind.PRIVILEGE: _privilege_details,
     RowKind.OBJECT: _object_details,
     RowKind.FINDING: _finding_details,

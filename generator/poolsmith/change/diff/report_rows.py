@@ -6,7 +6,8 @@ import json
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.change.delivery.outcomes import DepartureOutcome
+from poolsmith.change.delivery.actions import beyond_applying
+from poolsmith.change.delivery.outcomes import DepartureOutcome, Verb
 from poolsmith.change.diff.change_report import DisruptionKind, ReleaseChangeKind
 from poolsmith.change.diff.change_sections import Part, Weight
 from poolsmith.change.diff.privilege_words import Right, gains, privilege_standing, resource_words
@@ -141,6 +142,29 @@ def _departures(cluster: ClusterDiff) -> Iterator[Row]:
             place=item.place,
             weight=weight,
             rank=2 * _OUTCOMES.index(item.outcome) + (not item.is_chart),
+        )
+
+
+_OF_ACTIONS = {
+    Verb.REFUSE: Weight.GRAVE,
+    Verb.REPLACE: Weight.GRAVE,
+    Verb.WAIT: Weight.NOTABLE,
+    Verb.ADOPT: Weight.NOTABLE,
+    Verb.LEAVE: Weight.NOTABLE,
+}
+
+
+def _actions(cluster: ClusterDiff) -> Iterator[Row]:
+    for item in beyond_applying(cluster.delivery, cluster.departures):
+        yield Row(
+            kind=RowKind.ACTION,
+            standing="",
+            key=(item.verb, item.words, item.evidence),
+            item=item,
+            cluster=cluster.name,
+            pools=None,
+            place=item.place,
+            weight=_OF_ACTIONS.get(item.verb, Weight.PLAIN),
         )
 
 
@@ -462,6 +486,7 @@ def _drift(cluster: ClusterDiff) -> Iterator[Row]:
 
 _OF_CLUSTERS: dict[Part, tuple[Callable[[ClusterDiff], Iterable[Row]], ...]] = {
     Part.LEAVES: (_departures,),
+    Part.ENGINE: (_actions,),
     Part.UNKNOWN: (_unknown,),
     Part.OTHERS: (_cross_pool,),
     Part.RELEASE: (_release,),
