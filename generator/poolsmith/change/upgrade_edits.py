@@ -11,6 +11,7 @@ from poolsmith.core.sources.pointer import dotted_pointer
 from poolsmith.core.sources.scalar_edit import (
     EditError,
     with_first_key,
+    with_first_mapping,
     with_item,
     with_key_after,
     with_value,
@@ -88,6 +89,11 @@ class Editor:
             self.set(file, pointer, new)
         else:
             self._edit(file, pointer, "", new, lambda text: with_first_key(text, above, key, new))
+
+    def add_first_mapping(self, file: SourceFile, above: str, key: str, value: Mapping[str, str]) -> None:
+        """At the start of the mapping at `above`."""
+        shown = ", ".join(f"{name}: {text}" for name, text in value.items())
+        self._edit(file, f"{above}/{key}", "", shown, lambda text: with_first_mapping(text, above, key, value))
 
     def add_item(self, file: SourceFile, pointer: str, item: Mapping[str, str]) -> None:
         shown = ", ".join(f"{key}: {value}" for key, value in item.items())

@@ -11,6 +11,7 @@ from poolsmith.change.moves.look import let_go, removed, taken_over
 from poolsmith.change.moves.step import Done, Moving, Step, moving, new_name, one_of, put
 from poolsmith.change.upgrade_edits import Editor
 from poolsmith.core.diagnostics import UsageError
+from poolsmith.core.record import record
 from poolsmith.fleet.plan.pipeline import resolve_cluster
 from poolsmith.fleet.profiles.cluster import Engine, Retiring
 from poolsmith.fleet.profiles.fleet import PROFILES
@@ -25,39 +26,55 @@ if TYPE_CHECKING:
 _ENGINE, _NAMESPACE, _RETIRING = "/spec/delivery/engine", "/spec/delivery/namespace", "/spec/delivery/retiring"
 _ENGINES = tuple(item.value for item in Engine)
 _OF_ONE_ENGINE = {
-    Engine.FLUX: (("sourceRef", "source_ref"), ("verify", "verify"), ("after", "after")),
-    Engine.ARGOCD: (
-        ("destination", "destination"),
-        ("project", "project"),
-        ("instance", "instance"),
-        ("hydrate", "hydrate"),
-        ("after", "after"),
-    ),
+    Engine.FLUX: ("sourceRef", "verify"),
+    Engine.ARGOCD: ("destination", "project", "instance", "hydrate"),
 }
-"""Fields of a delivery that the other engine has no use for: name in a profile, and attribute."""
+"""Fields of a delivery that the other engine has no use for."""
 
 
-def change_engine(project: Project, name: str, engine: str, namespace: str | None = None) -> Step | Done:
+@record
+class NewOwner:
+    """What the other engine is told: the namespace of its objects; of Argo CD the name of the cluster there, and which
+    Argo CD it is. None: its defaults."""
+
+    namespace: str | None = None
+    destination: str | None = None
+    instance: str | None = None
+
+
+def change_engine(project: Project, name: str, engine: str, owner: NewOwner) -> Step | Done:
     """Raises UsageError, NoInputError."""
     there = moving(project, name)
     delivery = there.plan.cluster.spec.delivery
     if one_of(engine, _ENGINES, "engine") == delivery.engine.value:
         return _settled(there, Editor(), f"`{name}` is delivered by {engine}")
-    _refuse_other_fields(there, delivery, namespace)
-    then = f"poolsmith move engine {name} {engine}" + (f" --namespace {namespace}" if namespace else "")
+    _refuse(there, delivery, engine, owner)
     if delivery.retiring is not Retiring.KEEP:
-        return _suspended(there, then)
+        return _suspended(there, _again(name, engine, owner))
     editor = Editor()
     editor.set(there.file, _ENGINE, engine)
-    editor.remove(there.file, _RETIRING)
-    if namespace is not None:
-        put(editor, there.file, _NAMESPACE, _ENGINE, new_name(namespace, "a namespace"))
+    for field in ("retiring", *_OF_ONE_ENGINE[delivery.engine]):
+        if there.file.has(f"/spec/delivery/{field}"):
+            editor.remove(there.file, f"/spec/delivery/{field}")
+    if owner.namespace is not None:
+        put(editor, there.file, _NAMESPACE, _ENGINE, new_name(owner.namespace, "a namespace"))
+    if owner.instance is not None:
+        put(editor, there.file, "/spec/delivery/instance", _ENGINE, new_name(owner.instance, "an instance"))
+    if owner.destination is not None:
+        editor.add_first_mapping(there.file, "/spec/delivery", "destination", {"name": owner.destination})
     return Step(
         title=f"`{name}` is delivered by {engine} from now on",
         names={name: name},
         edits=editor.edits((name,)),
         before=_SUSPENDED_FIRST,
-        look=taken_over(there.plan, _with(project, there, lambda one: _other_engine(one, engine, namespace))),
+        look=taken_over(there.plan, _with(project, there, lambda one: _other_engine(one, engine, owner.namespace))),
+    )
+
+
+def _again(name: str, engine: str, owner: NewOwner) -> str:
+    flags = {"namespace": owner.namespace, "destination": owner.destination, "instance": owner.instance}
+    return f"poolsmith move engine {name} {engine}" + "".join(
+        f" --{flag} {value}" for flag, value in flags.items() if value
     )
 
 
@@ -70,21 +87,20 @@ def _other_engine(delivery: Delivery, engine: str, namespace: str | None) -> Del
     return replace(delivery, engine=Engine(engine), retiring=None, namespace=namespace)
 
 
-def _refuse_other_fields(there: Moving, delivery: Delivery, namespace: str | None) -> None:
-    """Raises UsageError."""
-    pointers = {field: f"/spec/delivery/{field}" for field, _ in _OF_ONE_ENGINE[delivery.engine]}
-    found = [field for field, pointer in pointers.items() if there.file.has(pointer)]
-    if delivery.namespace is not None and namespace is None:
+def _refuse(there: Moving, delivery: Delivery, engine: str, owner: NewOwner) -> None:
+    """What the tool can't know. Raises UsageError."""
+    if delivery.namespace is not None and owner.namespace is None:
         raise UsageError(
             f"{there.file.path} says `delivery.namespace: {delivery.namespace}`, which may be the old engine's: say "
             "where the objects of the new one go, with `--namespace`; nothing was changed"
         )
-    if found:
-        names = ", ".join(f"`{field}`" for field in found)
+    if delivery.after:
         raise UsageError(
-            f"{there.file.path} says {names} below `delivery`, which is for {delivery.engine.value}: write what the "
-            "other engine is to have in its place into a profile of your own, or take it out first; nothing was changed"
+            f"{there.file.path} says `delivery.after`, and the other engine can't wait for that: take it out first, in "
+            "a change of its own; nothing was changed"
         )
+    if engine == Engine.FLUX.value and (owner.destination or owner.instance):
+        raise UsageError("`--destination` and `--instance` are for Argo CD; nothing was changed")
 
 
 def change_delivery_namespace(project: Project, name: str, namespace: str) -> Step | Done:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from poolsmith.change.moves.look import holder_reads
 from poolsmith.change.moves.step import Done, Step, moving, new_name, put
 from poolsmith.change.upgrade_edits import Editor
 from poolsmith.core.diagnostics import UsageError
-from poolsmith.core.diagnostics.message_text import did_you_mean
+from poolsmith.core.diagnostics.message_text import did_you_mean, joined
+from poolsmith.core.pattern import pattern
 from poolsmith.fleet.profiles.fleet import PROFILES
+from poolsmith.guard.policies.policy_files import POLICIES
 
 if TYPE_CHECKING:
     from poolsmith.core.sources.source_file import SourceFile
@@ -17,7 +20,29 @@ if TYPE_CHECKING:
 
 _NAME, _ENGINE, _KEPT = "/metadata/name", "/spec/delivery/engine", "/spec/delivery/name"
 _OBJECT_NAME = "/spec/objectName"
-_GRANTS = "name it in grants and waivers as it is called from now on: an exact name there is still the old one"
+_MOST, _DEEPEST = 12, 8
+
+
+def _policy_files(project: Project, folder: str, depth: int = 0) -> list[str]:
+    listing = project.tree.listing(folder)
+    found = [f"{folder}/{name}" for name in listing.files if name.endswith((".yaml", ".yml"))]
+    for name in listing.folders if depth < _DEEPEST else ():
+        found += _policy_files(project, f"{folder}/{name}", depth + 1)
+    return found
+
+
+def _named_by(project: Project, name: str) -> tuple[str, ...]:
+    """Lines of policies that name something exactly: a rename makes nobody permit anything."""
+    word, found = pattern(rf"(?<![A-Za-z0-9._/-]){re.escape(name)}(?![A-Za-z0-9._/-])"), []
+    for path in _policy_files(project, POLICIES):
+        text = project.tree.read_text(path)
+        lines = text.splitlines() if isinstance(text, str) else []
+        found += [f"{path}:{number}" for number, line in enumerate(lines, 1) if word.search(line)]
+    if not found:
+        return ()
+    return (
+        f"see whether `{name}` of {joined(found, _MOST)} is this one, and call it there as it is called from now on",
+    )
 
 
 def rename_cluster(project: Project, old: str, new: str) -> Step | Done:
@@ -38,7 +63,7 @@ def rename_cluster(project: Project, old: str, new: str) -> Step | Done:
         names={old: new},
         edits=editor.edits((old,)),
         renamed=((f"{PROFILES}/{old}", f"{PROFILES}/{new}"),),
-        before=(_GRANTS,),
+        before=_named_by(project, old),
         look=holder_reads(cluster.plan, new),
     )
 
@@ -74,7 +99,7 @@ def rename_pool(project: Project, cluster: str, old: str, new: str) -> Step | Do
         names={cluster: cluster},
         edits=editor.edits((cluster,)),
         renamed=((file.path, path),) if moves else (),
-        before=(_GRANTS,),
+        before=_named_by(project, old),
         look=(
             f"`poolsmith verify {cluster}` finds nothing that differs: no label and no driver object is another one",
         ),

@@ -67,6 +67,11 @@ def with_first_key(text: str, pointer: str, key: str, value: str) -> str:
     return _with_first(text, pointer, key, _as_text(value), value)
 
 
+def with_first_mapping(text: str, pointer: str, key: str, value: Mapping[str, str]) -> str:
+    """The same with a mapping of texts, written on one line. Raises EditError."""
+    return _with_first(text, pointer, key, _flow(value), dict(value))
+
+
 def with_item(text: str, pointer: str, item: Mapping[str, str]) -> str:
     """The text with one more item, a mapping of texts, at the end of the list at `pointer`; without that list, with one
     at the start of the mapping that it belongs to. Raises EditError."""
@@ -74,7 +79,7 @@ def with_item(text: str, pointer: str, item: Mapping[str, str]) -> str:
     node = _node(text, above)
     if not isinstance(node, MappingNode):
         raise EditError("has no mapping there")
-    entry = f"{{{', '.join(f'{name}: {_as_text(value)}' for name, value in item.items())}}}"
+    entry = _flow(item)
     if not any(isinstance(one, ScalarNode) and mapping_key(one) == key for one, _ in node.value):
         return _with_first(text, above, key, f"[{entry}]", [dict(item)])
     found = _entry(node, key)[1]
@@ -91,6 +96,10 @@ def with_item(text: str, pointer: str, item: Mapping[str, str]) -> str:
         new = f"{head}{comment.rstrip()}{ending}{indent}- {entry}{ending if newline else ''}{below}"
     there, _ = reach(read_documents(text)[0], pointer)
     return _checked(text, new, pointer, [*there, dict(item)])
+
+
+def _flow(item: Mapping[str, str]) -> str:
+    return f"{{{', '.join(f'{name}: {_as_text(value)}' for name, value in item.items())}}}"
 
 
 def _with_first(text: str, pointer: str, key: str, written: str, value: Any) -> str:
@@ -117,7 +126,7 @@ def without_key(text: str, pointer: str) -> str:
     if not isinstance(above, MappingNode):
         raise EditError("has no mapping there")
     key, node = _entry(above, split(pointer)[-1])
-    start, end = _offset(text, key.start_mark), _offset(text, node.end_mark)
+    start, end = _offset(text, key.start_mark), _offset(text, _last(node).end_mark)
     if not above.flow_style:
         line_end = text.find("\n", end)
         new = text[: text.rfind("\n", 0, start) + 1] + ("" if line_end < 0 else text[line_end + 1 :])
@@ -127,6 +136,14 @@ def without_key(text: str, pointer: str) -> str:
         before = text[:start].rstrip()
         new = (before[:-1].rstrip() if before.endswith(",") else text[:start]) + text[end:]
     return _checked(text, new, pointer, None)
+
+
+def _last(node: Node) -> Node:
+    """A block ends where the next thing begins; what it holds last ends where it is written."""
+    if isinstance(node, (MappingNode, SequenceNode)) and not node.flow_style and node.value:
+        last = node.value[-1]
+        return _last(last[1] if isinstance(last, tuple) else last)
+    return node
 
 
 def _as_text(value: str) -> str:

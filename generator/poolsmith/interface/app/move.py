@@ -6,7 +6,7 @@ import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from poolsmith.change.moves.handovers import change_delivery_namespace, change_engine, remove_cluster
+from poolsmith.change.moves.handovers import NewOwner, change_delivery_namespace, change_engine, remove_cluster
 from poolsmith.change.moves.places import (
     change_driver_mode,
     change_source,
@@ -67,9 +67,7 @@ class Moved:
 MOVES: Mapping[str, Callable[[Project, Asked], Step | Done]] = {
     "rename-cluster": lambda project, asked: rename_cluster(project, *asked.words),
     "rename-pool": lambda project, asked: rename_pool(project, *asked.words),
-    "engine": lambda project, asked: change_engine(
-        project, asked.words[0], asked.words[1], asked.flags.get("namespace")
-    ),
+    "engine": lambda project, asked: change_engine(project, asked.words[0], asked.words[1], NewOwner(**asked.flags)),
     "delivery-namespace": lambda project, asked: change_delivery_namespace(project, *asked.words),
     "namespace": lambda project, asked: change_stack_namespace(project, *asked.words),
     "source": lambda project, asked: change_source(project, asked.words[0], asked.flags),
@@ -116,8 +114,17 @@ def _tried(
     if not (step.is_outage and facts):
         return step, report
     accepted = _accepted(project, step, facts, options)
-    write_all(copy, accepted.edits.after)
+    write_all(copy, {_renamed(path, step): text for path, text in accepted.edits.after.items()})
+    generate(copy, jobs=options.jobs)
     return accepted, compared(project, open_project(copy), step.names, options.today, what="the move")
+
+
+def _renamed(path: str, step: Step) -> str:
+    """Where a file is after the step."""
+    for old, new in step.renamed:
+        if path == old or path.startswith(f"{old}/"):
+            return new + path.removeprefix(old)
+    return path
 
 
 def _accepted(project: Project, step: Step, facts: list[str], options: MoveOptions) -> Step:

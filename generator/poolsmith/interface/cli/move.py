@@ -86,13 +86,16 @@ def rename_pool(target: str, new: str, **shared: Any) -> int:
 @command.command("engine")
 @_CLUSTER
 @click.argument("engine", type=click.Choice(("argocd", "flux")))
-@click.option(
-    "--namespace", default=None, metavar="NAME", help="Of the new engine's objects. Default: the engine's own."
-)
+@click.option("--namespace", default=None, metavar="NAME", help="Of the new objects. Default: the engine's own.")
+@click.option("--destination", default=None, metavar="NAME", help="What Argo CD calls the cluster.")
+@click.option("--instance", default=None, metavar="NAME", help="Which Argo CD, where the fleet has several.")
 @_shared
-def engine(cluster: str, engine: str, namespace: str | None, **shared: Any) -> int:
+def engine(
+    cluster: str, engine: str, namespace: str | None, destination: str | None, instance: str | None, **shared: Any
+) -> int:
     """Deliver a cluster by another engine: first the old one lets go, then the new one takes over."""
-    return _move("engine", (cluster, engine), {"namespace": namespace}, **shared)
+    flags = {"namespace": namespace, "destination": destination, "instance": instance}
+    return _move("engine", (cluster, engine), flags, **shared)
 
 
 @command.command("delivery-namespace")
