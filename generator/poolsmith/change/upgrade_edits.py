@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Diagnostic, UsageError
-from poolsmith.core.diagnostics.message_text import did_you_mean, joined, listed
+from poolsmith.core.diagnostics.message_text import did_you_mean, joined, listed, shorten
 from poolsmith.core.record import record
-from poolsmith.core.sources.pointer import dotted_pointer
+from poolsmith.core.sources.pointer import dotted_pointer, reach
 from poolsmith.core.sources.scalar_edit import (
     EditError,
     with_first_key,
@@ -100,7 +101,8 @@ class Editor:
         self._edit(file, pointer, "", shown, lambda text: with_item(text, pointer, item))
 
     def remove(self, file: SourceFile, pointer: str) -> None:
-        self._edit(file, pointer, file.written(pointer) or "", "", lambda text: without_key(text, pointer))
+        old = file.written(pointer) or shorten(json.dumps(reach(file.data, pointer)[0], default=str))
+        self._edit(file, pointer, old, "", lambda text: without_key(text, pointer))
 
     def edits(self, clusters: Iterable[str]) -> Edits:
         return Edits(

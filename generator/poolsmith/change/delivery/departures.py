@@ -174,7 +174,7 @@ def _departure(
         is_chart=item.is_chart,
         fact=fact,
         acknowledged_by=_acknowledged_by(leaving, fact),
-        is_intended=leaves and leaving.is_given_up and effect.outcome is not DepartureOutcome.LEFT,
+        is_intended=leaves and leaving.is_intended(effect.outcome),
         place=_place(change, leaving, cause),
     )
     return replace(departure, words=departure_words([departure]))

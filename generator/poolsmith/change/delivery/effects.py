@@ -52,10 +52,11 @@ class Leaving:
             return "the GPU Operator"
         return f"`{shorten(self.item.chart or self.item.name)}`"
 
-    @property
-    def is_given_up(self) -> bool:
-        """Whether the base says that all of it is to go."""
-        return self.before.plan.cluster.spec.delivery.retiring is Retiring.REMOVE
+    def is_intended(self, outcome: DepartureOutcome) -> bool:
+        """Whether the base says that it is to end so."""
+        retiring = self.before.plan.cluster.spec.delivery.retiring
+        asked = Retiring.KEEP if outcome is DepartureOutcome.LEFT else Retiring.REMOVE
+        return retiring is asked and outcome is not DepartureOutcome.CONTESTED
 
     @property
     def is_handed_over(self) -> bool:
@@ -357,7 +358,9 @@ def _application_with_job(leaving: Leaving, prunes: str) -> DepartureEffect:
 def _element(leaving: Leaving) -> DepartureEffect:
     stays = "the ApplicationSet only creates and updates: the Application that it made stays"
     then = ", and its folder is gone, of which Argo CD reports an error and should prune nothing"
-    if leaving.cause == "ENGINE":
+    if leaving.after is not None and leaving.after.plan.cluster.spec.delivery.retiring is Retiring.KEEP:
+        then = ", until somebody deletes it: without a finalizer it leaves all in place"
+    elif leaving.cause == "ENGINE":
         then = ", and finds objects of Flux in its folder in the place of its Applications"
     elif leaving.cause == "PROJECT":
         then = ", and the ApplicationSet of the other project wants one of the same name"

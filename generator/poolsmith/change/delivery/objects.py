@@ -191,7 +191,7 @@ def _objects(bodies: Iterable[Any]) -> Iterator[DeliveryObject]:
 
 def _element(plan: ClusterPlan) -> Iterator[DeliveryObject]:
     entry = fleet_entry(plan)
-    if entry is not None:
+    if entry is not None and entry.is_listed:
         name = f"poolsmith-{entry.project}/{entry.element}"
         body = {"repoURL": entry.repo_url, "revision": entry.revision, "path": entry.path}
         yield DeliveryObject(kind=ELEMENT, namespace=entry.namespace, name=name, body=body)

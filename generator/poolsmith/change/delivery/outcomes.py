@@ -98,7 +98,7 @@ class Departure:
     fact: str = ""
     acknowledged_by: str = ""
     is_intended: bool = False
-    """The base says that it goes: `delivery.retiring: remove`."""
+    """The base says that it ends so: `delivery.retiring`."""
     place: Location | None = None
     """The line of a profile that causes it, where one is known."""
 

@@ -126,7 +126,7 @@ def _departure_help(after: SeenCluster | None, item: Departure) -> str:
     if item.acknowledged_by:
         return "see that it is who may say so"
     if item.is_intended:
-        return "merge it if all of it may go: `delivery.retiring` of the base says so"
+        return "see that the step before is applied on the cluster: `delivery.retiring` of the base says how it ends"
     if after is None or not item.fact:
         return "follow docs/rename.md before it is merged, if what runs there is to stay; else retire it by hand"
     return (

@@ -5,6 +5,7 @@ A cluster that is removed is given up in the same way, with or without what runs
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.change.moves.look import let_go, removed, taken_over
@@ -82,9 +83,12 @@ _SUSPENDED_FIRST = ("see that the step before is applied on the cluster, and tha
 
 
 def _other_engine(delivery: Delivery, engine: str, namespace: str | None) -> Delivery:
-    from dataclasses import replace  # on demand
-
-    return replace(delivery, engine=Engine(engine), retiring=None, namespace=namespace)
+    other = replace(delivery, engine=Engine(engine), retiring=None, namespace=namespace)
+    if other.engine is delivery.engine:
+        return other
+    return replace(
+        other, destination=None, project="default", instance=None, hydrate=None, source_ref=None, verify=None
+    )
 
 
 def _refuse(there: Moving, delivery: Delivery, engine: str, owner: NewOwner) -> None:
@@ -110,7 +114,8 @@ def change_delivery_namespace(project: Project, name: str, namespace: str) -> St
     if new_name(namespace, "a namespace") == delivery.objects_namespace:
         return _settled(there, Editor(), f"the objects of the delivery of `{name}` are in `{namespace}`")
     if delivery.retiring is not Retiring.KEEP:
-        return _suspended(there, f"poolsmith move delivery-namespace {name} {namespace}")
+        stays = delivery.engine is Engine.FLUX
+        return _suspended(there, f"poolsmith move delivery-namespace {name} {namespace}", holder_stays=stays)
     editor = Editor()
     put(editor, there.file, _NAMESPACE, _ENGINE, namespace)
     editor.remove(there.file, _RETIRING)
@@ -128,14 +133,12 @@ def change_delivery_namespace(project: Project, name: str, namespace: str) -> St
 def _with(project: Project, there: Moving, change: Callable[[Delivery], Delivery]) -> ClusterPlan:
     """The plan with another delivery; the one that is there where the profiles would have mistakes then, which are told
     by whoever generates them."""
-    from dataclasses import replace  # on demand
-
     cluster = there.plan.cluster
     other = replace(cluster, spec=replace(cluster.spec, delivery=change(cluster.spec.delivery)))
     return resolve_cluster(replace(there.loaded, cluster=other), project.catalog).plan or there.plan
 
 
-def _suspended(there: Moving, then: str) -> Step:
+def _suspended(there: Moving, then: str, *, holder_stays: bool = False) -> Step:
     """The first step of each: the engine's hands are taken off."""
     editor = Editor()
     put(editor, there.file, _RETIRING, _ENGINE, Retiring.KEEP.value)
@@ -143,7 +146,7 @@ def _suspended(there: Moving, then: str) -> Step:
         title=f"the delivery of `{there.name}` is suspended: all of it keeps running, and nothing updates it",
         names={there.name: there.name},
         edits=editor.edits((there.name,)),
-        look=let_go(there.plan),
+        look=let_go(there.plan, holder_stays=holder_stays),
         then=then,
     )
 

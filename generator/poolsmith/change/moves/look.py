@@ -58,26 +58,30 @@ def holder_reads(plan: ClusterPlan, name: str = "") -> tuple[str, ...]:
     )
 
 
-def let_go(plan: ClusterPlan) -> tuple[str, ...]:
-    """After the step in which a delivery is suspended."""
+def let_go(plan: ClusterPlan, *, holder_stays: bool = False) -> tuple[str, ...]:
+    """After the step in which a delivery is suspended: what holds it lets go, too, unless it delivers what comes."""
     namespace = plan.cluster.spec.delivery.objects_namespace
     if plan.cluster.spec.delivery.engine is Engine.FLUX:
         names = joined([f"`{name}`" for name in names_of(plan, HELM_RELEASE, KUSTOMIZATION)], _MANY)
-        return (
-            (
-                f"see that all of {names} are suspended: `kubectl -n {namespace} get helmreleases,kustomizations "
-                "-o custom-columns=NAME:.metadata.name,SUSPENDED:.spec.suspend`"
-            ),
-        )
+        found = [
+            f"see that all of {names} are suspended: `kubectl -n {namespace} get helmreleases,kustomizations "
+            "-o custom-columns=NAME:.metadata.name,SUSPENDED:.spec.suspend`"
+        ]
+        if not holder_stays:
+            found.append(
+                "suspend the Kustomization that holds the delivery, and then delete it: suspended, it leaves all in place"
+            )
+        return tuple(found)
+    patches = (
+        f"take off what Argo CD added for hooks: `{_without_finalizers(namespace, name)}`"
+        for name in names_of(plan, APPLICATION)
+    )
     return (
-        *(
-            f"take off what Argo CD added for hooks: `{_without_finalizers(namespace, name)}`"
-            for name in names_of(plan, APPLICATION)
-        ),
-        (
-            f"see that none is left, a minute later too: `kubectl -n {namespace} get applications -o "
-            "custom-columns=NAME:.metadata.name,FINALIZERS:.metadata.finalizers`"
-        ),
+        *patches,
+        f"see that none is left, a minute later too: `kubectl -n {namespace} get applications -o "
+        "custom-columns=NAME:.metadata.name,FINALIZERS:.metadata.finalizers`",
+        "apply output/fleet/, whose list has the cluster no more, and delete the Application that holds the delivery, "
+        f"which must have no finalizer: `kubectl -n {namespace} delete application {plan.delivery_name}-gpu`",
     )
 
 
@@ -89,13 +93,9 @@ def _without_finalizers(namespace: str, name: str) -> str:
 def taken_over(old: ClusterPlan, new: ClusterPlan) -> tuple[str, ...]:
     """After the step in which another engine, or the objects in another namespace, get the delivery."""
     is_flux = new.cluster.spec.delivery.engine is Engine.FLUX
-    stays = is_flux and old.cluster.spec.delivery.engine is Engine.FLUX
     return (
-        *(() if stays else _old_holder_lets_go(old)),
-        (
-            f"let {_ENGINES[new.cluster.spec.delivery.engine]} read `{_folder(new)}`, and wait until all of it is "
-            f"{'Ready' if is_flux else 'Synced'}"
-        ),
+        f"let {_ENGINES[new.cluster.spec.delivery.engine]} read `{_folder(new)}`, and wait until all of it is "
+        f"{'Ready' if is_flux else 'Synced'}",
         *(f"delete what is left of the old delivery: `{command}`" for command in _left_over(old, new)),
         f"`poolsmith verify {new.name}` finds nothing that differs",
     )
@@ -104,34 +104,23 @@ def taken_over(old: ClusterPlan, new: ClusterPlan) -> tuple[str, ...]:
 _ENGINES = {Engine.ARGOCD: "Argo CD", Engine.FLUX: "Flux"}
 
 
-def _old_holder_lets_go(plan: ClusterPlan) -> Iterator[str]:
-    if plan.cluster.spec.delivery.engine is Engine.FLUX:
-        yield "suspend the Kustomization that held the delivery, and then delete it: suspended, it leaves all in place"
-    else:
-        namespace = plan.cluster.spec.delivery.objects_namespace
-        yield (
-            f"apply output/fleet/, and delete the Application that held the delivery, which must have no finalizer: "
-            f"`kubectl -n {namespace} delete application {plan.delivery_name}-gpu`"
-        )
-
-
-def _left_over(old: ClusterPlan, new: ClusterPlan) -> Iterator[str]:
-    """Commands. Suspended objects leave what they applied; Helm's record is of no use to Argo CD."""
+def _left_over(old: ClusterPlan, new: ClusterPlan | None) -> Iterator[str]:
+    """Commands. Suspended objects leave what they applied; Helm's record is of use to Flux alone, and to nobody where
+    the cluster goes on without a delivery."""
     delivery = old.cluster.spec.delivery
-    namespace, is_other = delivery.objects_namespace, new.cluster.spec.delivery.engine is not delivery.engine
+    namespace = delivery.objects_namespace
     if delivery.engine is Engine.ARGOCD:
         yield from _deletions(namespace, "applications", names_of(old, APPLICATION))
         return
     yield from _deletions(namespace, "helmreleases", names_of(old, HELM_RELEASE))
     yield from _deletions(namespace, "kustomizations", names_of(old, KUSTOMIZATION))
     for kind in sorted(SOURCES):
-        names = [item.name for item in of_plan(old).values() if item.kind == kind]
-        yield from _deletions(namespace, _PLURALS.get(kind, f"{kind.lower()}s"), sorted(names))
+        yield from _deletions(namespace, _PLURALS.get(kind, f"{kind.lower()}s"), names_of(old, kind))
     charts = [old.chart, *(unit.chart for unit in old.units)]
     yield from _deletions(
         namespace, "configmaps", sorted(values_config_map(old, chart) for chart in charts if chart is not None)
     )
-    if is_other:
+    if new is not None and new.cluster.spec.delivery.engine is not delivery.engine:
         for item in of_plan(old).values():
             if item.release is not None:
                 storage, _, name = item.release
@@ -152,31 +141,26 @@ def _deletions(namespace: str, kind: str, names: Iterable[str]) -> Iterator[str]
 
 def removed(plan: ClusterPlan, *, keeps: bool) -> tuple[str, ...]:
     """After the step in which a cluster's profiles go."""
-    delivery = plan.cluster.spec.delivery
-    namespace = delivery.objects_namespace
+    if keeps:
+        return tuple(f"delete what is left of the delivery: `{command}`" for command in _left_over(plan, None))
+    first = _with_all(plan)
+    return (*first, f"delete what is guarded, once it is empty: {_namespaces(plan)}") if plan.namespaces else first
+
+
+def _with_all(plan: ClusterPlan) -> tuple[str, ...]:
+    delivery, name = plan.cluster.spec.delivery, f"{plan.delivery_name}-gpu"
     if delivery.engine is Engine.FLUX:
-        what = (
-            "its objects are suspended, and leave all in place"
-            if keeps
-            else ("with `prune: true` it takes along all that it applied, and the releases are uninstalled")
+        return (
+            "delete the Kustomization that held the delivery: with `prune: true` it takes along all that it applied, and "
+            "the releases are uninstalled",
         )
-        first: tuple[str, ...] = (f"delete the Kustomization that held the delivery: {what}",)
-    elif keeps:
-        first = tuple(_old_holder_lets_go(plan))
-    else:
-        name = f"{plan.delivery_name}-gpu"
-        patch = f'\'{{"metadata": {{"finalizers": ["{CASCADE}"]}}}}\''
-        first = (
-            "apply output/fleet/: its list has the cluster no more",
-            (
-                "delete the Application that held the delivery, with all that the others applied: "
-                f"`kubectl -n {namespace} patch application {name} --type merge --patch {patch}`, "
-                f"`kubectl -n {namespace} delete application {name}`"
-            ),
-        )
-    if keeps or not plan.namespaces:
-        return first
-    return (*first, f"delete what is guarded, once it is empty: {_namespaces(plan)}")
+    patch = f'\'{{"metadata": {{"finalizers": ["{CASCADE}"]}}}}\''
+    start = f"kubectl -n {delivery.objects_namespace}"
+    return (
+        "apply output/fleet/: its list has the cluster no more",
+        "delete the Application that held the delivery, with all that the others applied: "
+        f"`{start} patch application {name} --type merge --patch {patch}`, `{start} delete application {name}`",
+    )
 
 
 def _namespaces(plan: ClusterPlan) -> str:
