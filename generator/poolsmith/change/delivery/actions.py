@@ -226,6 +226,9 @@ def _taken(change: DeliveryChange, old: DeliveryObject, new: DeliveryObject) -> 
     if new.kind == HELM_RELEASE and old.kind == HELM_RELEASE:
         return _same_release(change, old, new)
     if new.kind == APPLICATION and old.kind == APPLICATION:
+        if old.is_suspended:
+            said = "it applies the objects that are there, once the tracking of the old one is taken off them"
+            return _action(change, new, Verb.ADOPT, f"{said}; until then it is refused", Evidence.READ)
         said = "the objects carry the tracking of the old one, and nothing is synced as long as they do"
         return _action(change, new, Verb.REFUSE, f"{said} (FailOnSharedResource)", Evidence.SEEN)
     does = "Argo CD applies the objects that are there, each in its place"

@@ -39,6 +39,7 @@ class DepartureCause(Enum):
     ENGINE = "/spec/delivery/engine"
     NAMESPACE = "/spec/delivery/namespace"
     PROJECT = "/spec/delivery/project"
+    RETIRING = "/spec/delivery/retiring"
     DESTINATION = "/spec/delivery/destination"
     KIND = "/spec/stack/kind"
     STACK_NAMESPACE = "/spec/stack/namespace"
@@ -202,7 +203,8 @@ def _cause(before: SeenCluster, after: SeenCluster | None, item: DeliveryObject,
     if delivery_namespace(old) != delivery_namespace(new):
         return DepartureCause.NAMESPACE
     if item.kind == ELEMENT:
-        return DepartureCause.PROJECT
+        is_given_up = now.delivery.retiring is not None and was.delivery.retiring is None
+        return DepartureCause.RETIRING if is_given_up else DepartureCause.PROJECT
     if was.stack.kind is not now.stack.kind:
         return DepartureCause.KIND
     return (
@@ -227,6 +229,8 @@ def _cause_words(leaving: Leaving, cause: DepartureCause) -> str:
             return f"because the delivery objects are in namespace `{new}` and no longer in `{old}`"
         case DepartureCause.PROJECT:
             return f"because the project is `{now.delivery.project}` and no longer `{was.delivery.project}`"
+        case DepartureCause.RETIRING:
+            return "because the delivery is given up"
         case DepartureCause.DESTINATION:
             return "because the destination is another one"
         case DepartureCause.KIND:

@@ -5,7 +5,6 @@ A cluster that is removed is given up in the same way, with or without what runs
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.change.moves.look import let_go, removed, taken_over
@@ -13,14 +12,10 @@ from poolsmith.change.moves.step import Done, Moving, Step, moving, new_name, on
 from poolsmith.change.upgrade_edits import Editor
 from poolsmith.core.diagnostics import UsageError
 from poolsmith.core.record import record
-from poolsmith.fleet.plan.pipeline import resolve_cluster
 from poolsmith.fleet.profiles.cluster import Engine, Retiring
 from poolsmith.fleet.profiles.fleet import PROFILES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from poolsmith.fleet.plan.plan import ClusterPlan
     from poolsmith.fleet.profiles.cluster import Delivery
     from poolsmith.project.run.project import Project
 
@@ -68,7 +63,7 @@ def change_engine(project: Project, name: str, engine: str, owner: NewOwner) -> 
         names={name: name},
         edits=editor.edits((name,)),
         before=_SUSPENDED_FIRST,
-        look=taken_over(there.plan, _with(project, there, lambda one: _other_engine(one, engine, owner.namespace))),
+        look=taken_over(there.plan, Engine(engine)),
     )
 
 
@@ -80,15 +75,6 @@ def _again(name: str, engine: str, owner: NewOwner) -> str:
 
 
 _SUSPENDED_FIRST = ("see that the step before is applied on the cluster, and that its points are done",)
-
-
-def _other_engine(delivery: Delivery, engine: str, namespace: str | None) -> Delivery:
-    other = replace(delivery, engine=Engine(engine), retiring=None, namespace=namespace)
-    if other.engine is delivery.engine:
-        return other
-    return replace(
-        other, destination=None, project="default", instance=None, hydrate=None, source_ref=None, verify=None
-    )
 
 
 def _refuse(there: Moving, delivery: Delivery, engine: str, owner: NewOwner) -> None:
@@ -124,18 +110,8 @@ def change_delivery_namespace(project: Project, name: str, namespace: str) -> St
         names={name: name},
         edits=editor.edits((name,)),
         before=_SUSPENDED_FIRST,
-        look=taken_over(
-            there.plan, _with(project, there, lambda one: _other_engine(one, delivery.engine.value, namespace))
-        ),
+        look=taken_over(there.plan, delivery.engine),
     )
-
-
-def _with(project: Project, there: Moving, change: Callable[[Delivery], Delivery]) -> ClusterPlan:
-    """The plan with another delivery; the one that is there where the profiles would have mistakes then, which are told
-    by whoever generates them."""
-    cluster = there.plan.cluster
-    other = replace(cluster, spec=replace(cluster.spec, delivery=change(cluster.spec.delivery)))
-    return resolve_cluster(replace(there.loaded, cluster=other), project.catalog).plan or there.plan
 
 
 def _suspended(there: Moving, then: str, *, holder_stays: bool = False) -> Step:

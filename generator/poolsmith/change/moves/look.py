@@ -64,12 +64,15 @@ def let_go(plan: ClusterPlan, *, holder_stays: bool = False) -> tuple[str, ...]:
     if plan.cluster.spec.delivery.engine is Engine.FLUX:
         names = joined([f"`{name}`" for name in names_of(plan, HELM_RELEASE, KUSTOMIZATION)], _MANY)
         found = [
-            f"see that all of {names} are suspended: `kubectl -n {namespace} get helmreleases,kustomizations "
-            "-o custom-columns=NAME:.metadata.name,SUSPENDED:.spec.suspend`"
+            (
+                f"see that all of {names} are suspended: `kubectl -n {namespace} get helmreleases,kustomizations "
+                "-o custom-columns=NAME:.metadata.name,SUSPENDED:.spec.suspend`"
+            )
         ]
         if not holder_stays:
             found.append(
-                "suspend the Kustomization that holds the delivery, and then delete it: suspended, it leaves all in place"
+                "suspend the Kustomization that holds the delivery, and then delete it: suspended, it leaves all as it "
+                "is"
             )
         return tuple(found)
     patches = (
@@ -78,10 +81,14 @@ def let_go(plan: ClusterPlan, *, holder_stays: bool = False) -> tuple[str, ...]:
     )
     return (
         *patches,
-        f"see that none is left, a minute later too: `kubectl -n {namespace} get applications -o "
-        "custom-columns=NAME:.metadata.name,FINALIZERS:.metadata.finalizers`",
-        "apply output/fleet/, whose list has the cluster no more, and delete the Application that holds the delivery, "
-        f"which must have no finalizer: `kubectl -n {namespace} delete application {plan.delivery_name}-gpu`",
+        (
+            f"see that none is left, a minute later too: `kubectl -n {namespace} get applications -o "
+            "custom-columns=NAME:.metadata.name,FINALIZERS:.metadata.finalizers`"
+        ),
+        (
+            "apply output/fleet/, whose list has the cluster no more, and delete the Application that holds the "
+            f"delivery, which must have no finalizer: `kubectl -n {namespace} delete application {plan.delivery_name}-gpu`"
+        ),
     )
 
 
@@ -90,23 +97,29 @@ def _without_finalizers(namespace: str, name: str) -> str:
     return f"kubectl -n {namespace} patch application {name} --type merge --patch {patch}"
 
 
-def taken_over(old: ClusterPlan, new: ClusterPlan) -> tuple[str, ...]:
-    """After the step in which another engine, or the objects in another namespace, get the delivery."""
-    is_flux = new.cluster.spec.delivery.engine is Engine.FLUX
+def taken_over(plan: ClusterPlan, engine: Engine) -> tuple[str, ...]:
+    """After the step in which an engine gets the delivery; `plan` is what it was before."""
+    is_other = plan.cluster.spec.delivery.engine is not engine
+    ready = "Ready" if engine is Engine.FLUX else "Synced"
     return (
-        f"let {_ENGINES[new.cluster.spec.delivery.engine]} read `{_folder(new)}`, and wait until all of it is "
-        f"{'Ready' if is_flux else 'Synced'}",
-        *(f"delete what is left of the old delivery: `{command}`" for command in _left_over(old, new)),
-        f"`poolsmith verify {new.name}` finds nothing that differs",
+        *(_tracking(plan) if engine is Engine.ARGOCD and not is_other else ()),
+        f"let {_ENGINES[engine]} read `{_folder(plan)}`, and wait until all of it is {ready}",
+        *(f"delete what is left of the old delivery: `{command}`" for command in _left_over(plan, is_other=is_other)),
+        f"`poolsmith verify {plan.name}` finds nothing that differs",
     )
+
+
+def _tracking(plan: ClusterPlan) -> tuple[str, ...]:
+    """Another Application is refused for what carries it. Source: argoproj/argo-cd@v3.5.1:controller/state.go"""
+    names = joined([f"`{name}`" for name in names_of(plan, APPLICATION)], _MANY)
+    return (f"take the tracking of {names} off all objects that carry it, as docs/moves.md says",)
 
 
 _ENGINES = {Engine.ARGOCD: "Argo CD", Engine.FLUX: "Flux"}
 
 
-def _left_over(old: ClusterPlan, new: ClusterPlan | None) -> Iterator[str]:
-    """Commands. Suspended objects leave what they applied; Helm's record is of use to Flux alone, and to nobody where
-    the cluster goes on without a delivery."""
+def _left_over(old: ClusterPlan, *, is_other: bool) -> Iterator[str]:
+    """Commands. Suspended objects leave what they applied. Helm's record is of no use to another engine."""
     delivery = old.cluster.spec.delivery
     namespace = delivery.objects_namespace
     if delivery.engine is Engine.ARGOCD:
@@ -120,7 +133,7 @@ def _left_over(old: ClusterPlan, new: ClusterPlan | None) -> Iterator[str]:
     yield from _deletions(
         namespace, "configmaps", sorted(values_config_map(old, chart) for chart in charts if chart is not None)
     )
-    if new is not None and new.cluster.spec.delivery.engine is not delivery.engine:
+    if is_other:
         for item in of_plan(old).values():
             if item.release is not None:
                 storage, _, name = item.release
@@ -142,7 +155,9 @@ def _deletions(namespace: str, kind: str, names: Iterable[str]) -> Iterator[str]
 def removed(plan: ClusterPlan, *, keeps: bool) -> tuple[str, ...]:
     """After the step in which a cluster's profiles go."""
     if keeps:
-        return tuple(f"delete what is left of the delivery: `{command}`" for command in _left_over(plan, None))
+        return tuple(
+            f"delete what is left of the delivery: `{command}`" for command in _left_over(plan, is_other=False)
+        )
     first = _with_all(plan)
     return (*first, f"delete what is guarded, once it is empty: {_namespaces(plan)}") if plan.namespaces else first
 
@@ -151,15 +166,19 @@ def _with_all(plan: ClusterPlan) -> tuple[str, ...]:
     delivery, name = plan.cluster.spec.delivery, f"{plan.delivery_name}-gpu"
     if delivery.engine is Engine.FLUX:
         return (
-            "delete the Kustomization that held the delivery: with `prune: true` it takes along all that it applied, and "
-            "the releases are uninstalled",
+            (
+                "delete the Kustomization that held the delivery: with `prune: true` it takes along all that it "
+                "applied, and the releases are uninstalled"
+            ),
         )
     patch = f'\'{{"metadata": {{"finalizers": ["{CASCADE}"]}}}}\''
     start = f"kubectl -n {delivery.objects_namespace}"
     return (
         "apply output/fleet/: its list has the cluster no more",
-        "delete the Application that held the delivery, with all that the others applied: "
-        f"`{start} patch application {name} --type merge --patch {patch}`, `{start} delete application {name}`",
+        (
+            "delete the Application that held the delivery, with all that the others applied: "
+            f"`{start} patch application {name} --type merge --patch {patch}`, `{start} delete application {name}`"
+        ),
     )
 
 

@@ -131,9 +131,8 @@ class FleetEntry:
     @property
     def digest(self) -> str:
         """A field that came later counts where it says something: locks of before stay as they are."""
-        return digest(
-            f"{self!r}{self.instance}{'/' if self.delivery_name else ''}{self.delivery_name}{'' if self.is_listed else '//'}".encode()
-        )
+        later = (self.instance, self.delivery_name and f"/{self.delivery_name}", "" if self.is_listed else "//")
+        return digest(f"{self!r}{''.join(later)}".encode())
 
     @property
     def argo_cluster(self) -> ArgoCluster:
