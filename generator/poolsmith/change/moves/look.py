@@ -87,7 +87,8 @@ def let_go(plan: ClusterPlan, *, holder_stays: bool = False) -> tuple[str, ...]:
         ),
         (
             "apply output/fleet/, whose list has the cluster no more, and delete the Application that holds the "
-            f"delivery, which must have no finalizer: `kubectl -n {namespace} delete application {plan.delivery_name}-gpu`"
+            "delivery, which must have no finalizer: "
+            f"`kubectl -n {namespace} delete application {plan.delivery_name}-gpu`"
         ),
     )
 
