@@ -11,9 +11,18 @@ from support.walks import ROOT, Shell, as_expected, blocks_of, sample_shell, wal
 
 DOCS = ROOT / "docs"
 TUTORIAL = DOCS / "tutorial.md"
-FROM_THE_SAMPLE = ("air-gap", "kernel-roll", "output-elsewhere", "provisioners", "rings", "upgrade", "new-mig-pool", "moves")
+FROM_THE_SAMPLE = (
+    "air-gap",
+    "kernel-roll",
+    "output-elsewhere",
+    "provisioners",
+    "rings",
+    "upgrade",
+    "new-mig-pool",
+    "moves",
+)
 """Walks that begin in a clone of the sample fleet."""
-QUICK = ("air-gap", "output-elsewhere", "provisioners", "new-mig-pool", "moves")
+QUICK = ("air-gap", "output-elsewhere", "provisioners", "new-mig-pool")
 TAKEOVER = DOCS / "takeover.md"
 PAGES = (TUTORIAL, TAKEOVER, *(DOCS / f"{name}.md" for name in FROM_THE_SAMPLE))
 

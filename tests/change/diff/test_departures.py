@@ -132,7 +132,7 @@ SCENARIOS = [
             "gives the GPU Operator two owners on cluster `rome`",
             "stays in the cluster",
             "`prune: disabled`",
-            "docs/rename.md",
+            "docs/moves.md",
         ),
         DepartureOutcome.CONTESTED,
         Evidence.UNKNOWN,

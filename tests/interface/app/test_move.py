@@ -275,7 +275,7 @@ def test_another_mode_of_the_driver_is_no_outage_where_drivers_are_handed_over(f
         with pytest.raises(UsageError, match="can't be done without an outage"):
             move(moved.root, asked("driver-mode", "lab", mode), MoveOptions(today=TODAY))
     _, report = moved.step("driver-mode", "lab", mode, by="gpu-platform" if needs else "")
-    assert next(item.kind for item in report.clusters[0].disruptions) == "driver"
+    assert "driver" in [item.kind for item in report.clusters[0].disruptions]
 
 
 CARELESS = {

@@ -263,6 +263,11 @@ def _acknowledged_by(leaving: Leaving, fact: str) -> str:
     """Who has acknowledged it with this change. What stood there before given nothing of it."""
     if not fact or leaving.after is None:
         return ""
-    before = leaving.before.plan.cluster.spec.acknowledge
-    given = (item for item in leaving.after.plan.cluster.spec.acknowledge if item not in before)
+    return acknowledged_with(leaving.before, leaving.after, fact)
+
+
+def acknowledged_with(before: SeenCluster, after: SeenCluster, fact: str) -> str:
+    """Who has acknowledged something of the cluster with the change; empty for nobody."""
+    known = before.plan.cluster.spec.acknowledge
+    given = (item for item in after.plan.cluster.spec.acknowledge if item not in known)
     return next((item.by for item in given if item.fact == fact and item.by and item.date), "")

@@ -234,7 +234,7 @@ def _guarded_release(leaving: Leaving) -> DepartureEffect:
             evidence=Evidence.UNKNOWN,
             headline=f"gives {leaving.title} two owners",
             words=f"{stays}, and another HelmRelease takes {release} too: which of the two has the last word is not "
-            "known, until the old one is suspended and then deleted, as docs/rename.md says",
+            "known, until the old one is suspended and then deleted, as docs/moves.md says",
         )
     if leaving.cause == "KIND":
         return DepartureEffect(
@@ -249,7 +249,7 @@ def _guarded_release(leaving: Leaving) -> DepartureEffect:
             evidence=Evidence.UNKNOWN,
             headline=f"gives {leaving.title} two owners",
             words=f"{stays}, while Argo CD applies the objects of {release} too, until the old one is suspended and "
-            "then deleted, as docs/rename.md says",
+            "then deleted, as docs/moves.md says",
         )
     return DepartureEffect(
         outcome=DepartureOutcome.LEFT,

@@ -111,6 +111,9 @@ class Disruption:
     waves: Waves | None = None
     place: Location | None = None
     """The line of a profile that causes it, where one is known."""
+    fact: str = ""
+    """What an acknowledgement of it names, where it takes one."""
+    acknowledged_by: str = ""
 
 
 class OtherKind(StrEnum):

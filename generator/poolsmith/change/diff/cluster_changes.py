@@ -207,7 +207,7 @@ def cluster_diff(
     disturbed = () if pair.is_same else disruptions(old, new, judges.catalog, new_names)
     asked = delivery_change(old, new, before.handed, after.handed)
     leaving = departures(asked)
-    refused = tuple(recreated(new, (*differing(then, now), *pair.differing)))
+    refused = tuple(recreated(old, new, (*differing(then, now), *pair.differing)))
     return ClusterDiff(
         name=new.plan.name,
         standing=Standing.RENAMED if is_renamed else Standing.CHANGED,

@@ -37,12 +37,13 @@ def _named_by(project: Project, name: str) -> tuple[str, ...]:
     for path in _policy_files(project, POLICIES):
         text = project.tree.read_text(path)
         lines = text.splitlines() if isinstance(text, str) else []
-        found += [f"{path}:{number}" for number, line in enumerate(lines, 1) if word.search(line)]
+        if numbers := [number for number, line in enumerate(lines, 1) if word.search(line)]:
+            more = f" and {len(numbers) - 1:,} more" if len(numbers) > 1 else ""
+            found.append(f"{path}:{numbers[0]}{more}")
     if not found:
         return ()
-    return (
-        f"see whether `{name}` of {joined(found, _MOST)} is this one, and call it there as it is called from now on",
-    )
+    where = joined(found, _MOST)
+    return (f"see whether `{name}` is meant in {where}, and call it there as it is called from now on",)
 
 
 def rename_cluster(project: Project, old: str, new: str) -> Step | Done:

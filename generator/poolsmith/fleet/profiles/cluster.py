@@ -97,7 +97,7 @@ class Acknowledgement:
 
     fact: str = spec(
         "What is acknowledged.",
-        pattern=rf"{DNS_LABEL}|(offers|label|gone)/{FACT}",
+        pattern=rf"{DNS_LABEL}|(offers|label|gone|refused)/{FACT}",
         form="a kebab-case word, or what a message says to write",
         examples=("iommu", "acs", "nouveau-off", "mixed-runtimes", "offers/nvidia.com/mig-1g.10gb"),
     )
