@@ -20,7 +20,7 @@ from poolsmith.core.diagnostics.message_text import joined
 from poolsmith.fleet.plan.facts import with_singleton, with_values
 from poolsmith.fleet.plan.origin import Derived
 from poolsmith.fleet.plan.plan import ClusterPlan, HelmChart, NamespacePlan, ValueSetting
-from poolsmith.fleet.profiles.cluster import DeliveryKind, Engine, NfdProvider, VerifyMode, VerifyProvider
+from poolsmith.fleet.profiles.cluster import DeliveryKind, Engine, NfdProvider, Retiring, VerifyMode, VerifyProvider
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -164,6 +164,18 @@ def check_source(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     return plan
 
 
+_GIVEN_UP = {
+    Retiring.KEEP: "The delivery of this cluster is suspended: all of it keeps running, and nothing updates it, until "
+    "`delivery.retiring` leaves the profile.",
+    Retiring.REMOVE: "The delivery of this cluster is given up: all that it applied goes with its objects.",
+}
+
+
+def note_giving_up(plan: ClusterPlan, _facts: Facts) -> ClusterPlan:
+    retiring = plan.cluster.spec.delivery.retiring
+    return replace(plan, notes=(*plan.notes, _GIVEN_UP[retiring])) if retiring is not None else plan
+
+
 def deliver_operator(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     """Operator chart, CRD owner, Node Feature Discovery, namespace with its Pod Security level."""
     spec = plan.cluster.spec
@@ -212,7 +224,6 @@ _KINDS = {
     Engine.ARGOCD: ("Argo CD", (DeliveryKind.APPLICATION,)),
     Engine.FLUX: ("Flux", (DeliveryKind.KUSTOMIZATION, DeliveryKind.HELM_RELEASE)),
 }
-_NAMESPACES = {Engine.ARGOCD: "argocd", Engine.FLUX: "flux-system"}
 _FEW = 4
 
 
@@ -222,7 +233,7 @@ def order_delivery(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     if not delivery.after:
         return plan
     engine, kinds = _KINDS[delivery.engine]
-    own = delivery.namespace or _NAMESPACES[delivery.engine]
+    own = delivery.objects_namespace
     seen: set[tuple[str, str, str]] = set()
     for index, item in enumerate(delivery.after):
         place = f"/spec/delivery/after/{index}"
@@ -234,7 +245,7 @@ def order_delivery(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
                 help=f"name one of kind {' or '.join(kinds)}",
             )
         where = item.namespace or own
-        if where == own and item.name.startswith(f"{plan.name}-") and _is_own(item.name, plan):
+        if where == own and item.name.startswith(f"{plan.delivery_name}-") and _is_own(item.name, plan):
             facts.report_cluster(
                 codes.FIELD_WITHOUT_EFFECT,
                 f"{place}/name",
@@ -253,7 +264,7 @@ def order_delivery(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
 
 
 def _is_own(name: str, plan: ClusterPlan) -> bool:
-    part = name.removeprefix(f"{plan.name}-")
+    part = name.removeprefix(f"{plan.delivery_name}-")
     units = (end for unit in plan.units for end in (unit.name, f"{unit.name}-chart", f"{unit.name}-upstream"))
     chart = plan.chart.name if plan.chart is not None else ""
     return part in ("platform", "pools", chart, *units)
