@@ -82,7 +82,7 @@ def operator_configs(view: SetupView) -> PluginConfigs | None:
     return PluginConfigs(
         shown=found.name,
         texts=_texts(found),
-        place=_below(found, "/data"),
+        place=found.below("/data"),
         named_at=named_at,
         default=default,
         written=lambda pointer: None if source is None else (source, f"/data{pointer}"),
@@ -105,13 +105,6 @@ def _texts(item: SetupObject) -> dict[str, Any]:
         for key, text in held.items() if isinstance(held, dict) else ():
             found[str(key)] = text if field == "data" else None
     return found
-
-
-def _below(item: SetupObject, top: str) -> Place:
-    def place(pointer: str, note: str | None = None) -> Location:
-        return item.place(top + pointer, note)
-
-    return place
 
 
 def _nowhere(location: Location) -> Place:
