@@ -40,7 +40,11 @@ def gates_on(settings: Mapping[str, Any]) -> frozenset[str]:
 
 def alpha_gates(settings: Mapping[str, Any]) -> list[str]:
     """Those that somebody turns on by their names, in the order of the settings."""
-    return [name for name, on in settings.items() if on is True and name in (gates := read_dra().gates) and gates[name].alpha]
+    return [
+        name
+        for name, on in settings.items()
+        if on is True and name in (gates := read_dra().gates) and gates[name].alpha
+    ]
 
 
 def gate_mistakes(settings: Mapping[str, Any], shares: str | None) -> Iterator[GateMistake]:

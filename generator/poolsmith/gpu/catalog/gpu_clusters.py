@@ -197,8 +197,8 @@ class FeatureGate:
 class DraFacts:
     """`domains` are GPUs with NVLink over several nodes; `distributions_without` have no documented procedure.
 
-    `gate_groups` are names that stand for all gates of a maturity. `shares` are the words for devices that claims share,
-    `shares_off` the one that turns it off.
+    `gate_groups` are names that stand for all gates of a maturity. `shares` are the words for devices that several
+    claims share, `shares_off` the one that turns it off.
     """
 
     kubernetes: str

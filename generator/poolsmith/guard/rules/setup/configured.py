@@ -211,7 +211,9 @@ _SYSTEM = {
 def one_of_each() -> tuple[Node, ...]:
     """A node for each workload that the operator knows, each as one on which every operand has something to do."""
     return tuple(
-        Node(name=name, labels={**_SYSTEM, WORKLOAD: name, "kubernetes.io/hostname": name}, runtime="containerd://2.1.3")
+        Node(
+            name=name, labels={**_SYSTEM, WORKLOAD: name, "kubernetes.io/hostname": name}, runtime="containerd://2.1.3"
+        )
         for name in WORKLOADS
     )
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 RULE = OPERATOR_ERROR
 NEEDS = ("release", "all")
 _LONGEST = 240
+_ELSEWHERE = "not found"
+"""A Secret or ConfigMap that somebody else may make."""
 _MOST = 8
 """The operator stops at the first error of each resource: what it would say next is seen without that line."""
 
@@ -40,6 +42,8 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
         if not causes:
             continue
         left = (*left, causes[0])
+        if _ELSEWHERE in error:
+            continue
         places = [made.parts[leaf.part].at(leaf.steps) for leaf in causes]
         if not view.is_told(*places):
             resource, _, words = error.partition(": ")
