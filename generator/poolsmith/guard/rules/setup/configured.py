@@ -19,6 +19,7 @@ from poolsmith.gpu.catalog.chart_contents import image_components
 from poolsmith.gpu.catalog.charts import read_chart
 from poolsmith.gpu.catalog.node_labels import (
     ARCHITECTURE,
+    CC_CAPABLE,
     GPU_PRESENT,
     KERNEL,
     MIG_CONFIG,
@@ -204,7 +205,7 @@ _SYSTEM = {
     KERNEL: "5.15.0-105-generic",
     "nvidia.com/mig.capable": "true",
     MIG_CONFIG: "all-disabled",
-    "nvidia.com/cc.capable": "true",
+    CC_CAPABLE: "true",
 }
 
 

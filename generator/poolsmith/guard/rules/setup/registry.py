@@ -35,11 +35,13 @@ from poolsmith.guard.rules.setup import (
     refused_driver_objects,
     refused_operands,
     runtime_class_not_made,
+    sandbox_parts,
     several_cluster_policies,
     toleration_of_another_value,
     undiscovered_nodes,
     unlike_nodes,
     untolerated_taint,
+    value_turned_off,
 )
 
 if TYPE_CHECKING:
@@ -61,6 +63,7 @@ SETUP_RULES: tuple[SetupRule, ...] = (
     mixed_container_runtimes,
     paths_of_another_distribution,
     runtime_class_not_made,
+    sandbox_parts,
     outdated_container_runtime,
     untolerated_taint,
     undiscovered_nodes,
@@ -81,4 +84,5 @@ SETUP_RULES: tuple[SetupRule, ...] = (
     no_quota_for_critical_pods,
     operator_refuses,
     refused_operands,
+    value_turned_off,
 )
