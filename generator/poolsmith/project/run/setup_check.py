@@ -6,12 +6,14 @@ from collections import Counter
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
+from poolsmith.core.diagnostics import Severity
 from poolsmith.core.diagnostics.outcome import Skipped
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.fleet.plan.origin import profile_inputs
 from poolsmith.guard.rules.setup.registry import SETUP_RULES
 from poolsmith.guard.rules.setup.repository_setups import views_of
+from poolsmith.guard.rules.setup.resource_values import judge_resources
 from poolsmith.guard.rules.setup.setup_view import SetupObject, SetupResult, SetupValues, SetupView, run_setup_rules
 
 if TYPE_CHECKING:
@@ -136,7 +138,9 @@ def judge_setups_of(
     lacking: Counter[str] = Counter()
     rules = 0
     for view in views_of(setups, release, given):
-        view.told.extend(told)
+        of_resources = tuple(judge_resources(view))
+        view.told.extend((*told, *(item.primary for item in of_resources if item.severity is Severity.ERROR)))
+        result.diagnostics.extend(of_resources)
         judged = run_setup_rules(SETUP_RULES, view)
         result.setups += 1
         result.diagnostics.extend(judged.diagnostics)

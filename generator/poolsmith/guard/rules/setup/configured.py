@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.setup.setup_view import Place, SetupView
+    from poolsmith.guard.rules.setup.setup_view import Place, SetupNode, SetupView
 
 
 Steps = tuple[str, ...]
@@ -44,6 +44,9 @@ POLICY, DRIVER, CLAIMS = "ClusterPolicy", "NVIDIADriver", "GPUCluster"
 _GROUP = "nvidia.com/"
 _IMAGE = ("repository", "image", "version")
 _MOST_LEAVES = 400
+_MOST_OBJECTS = 40
+_MOST_NODES = 40
+_OF_THE_OPERATOR = ("nvidia.com/", "feature.node.kubernetes.io/", "kubernetes.io/arch")
 _MADE = "configured"
 
 
@@ -166,17 +169,9 @@ class Configured:
 
     @cached_property
     def _nodes(self) -> tuple[Node, ...]:
-        given = self._view.nodes
-        if given is None:
+        if self._view.nodes is None:
             return (*one_of_each(), *_selected(self.parts))
-        return tuple(
-            Node(
-                name=node.name,
-                labels=dict(node.labels),
-                runtime=f"{node.runtime}://{node.runtime_version}" if node.runtime else "",
-            )
-            for node in given
-        )
+        return tuple(_unlike(self._view.nodes, {key for part in self.parts for key in _selector(part)}))
 
 
 def configured(view: SetupView) -> Configured:
@@ -191,7 +186,7 @@ def _parts(view: SetupView) -> Iterator[Part]:
     if view.values is not None and not view.values.of_policy:
         yield Part(tree=view.values.values, place=view.values.place)
     for kind in (POLICY, DRIVER, CLAIMS):
-        for item in view.of_kind(kind, "nvidia.com"):
+        for item in view.of_kind(kind, "nvidia.com")[:_MOST_OBJECTS]:
             if item.own_name:
                 yield Part(tree=item.spec, place=item.place, body=item.data)
 
@@ -222,10 +217,28 @@ def one_of_each() -> tuple[Node, ...]:
 def _selected(parts: Iterable[Part]) -> Iterator[Node]:
     """A node for each driver object that selects by labels of its own."""
     for number, part in enumerate(parts):
-        selector = part.tree.get("nodeSelector") if part.body is not None else None
-        if isinstance(selector, dict) and selector and all(isinstance(value, str) for value in selector.values()):
-            labels = {**_SYSTEM, **{str(key): value for key, value in selector.items()}}
-            yield Node(name=f"selected-{number}", labels=labels, runtime="containerd://2.1.3")
+        if selector := _selector(part):
+            yield Node(name=f"selected-{number}", labels={**_SYSTEM, **selector}, runtime="containerd://2.1.3")
+
+
+def _selector(part: Part) -> dict[str, str]:
+    """The labels that a driver object selects by; empty where it selects by none, or by what is no label."""
+    selector = part.tree.get("nodeSelector") if part.body is not None else None
+    if not isinstance(selector, dict) or not all(isinstance(value, str) for value in selector.values()):
+        return {}
+    return {str(key): value for key, value in selector.items()}
+
+
+def _unlike(nodes: Iterable[SetupNode], asked: set[str]) -> Iterator[Node]:
+    """One for all that are alike to the operator, so many as tell most."""
+    seen: set[tuple[Any, ...]] = set()
+    for node in nodes:
+        labels = {key: value for key, value in node.labels.items() if key.startswith(_OF_THE_OPERATOR) or key in asked}
+        runtime = f"{node.runtime}://{node.runtime_version}" if node.runtime else ""
+        kind = (runtime, tuple(sorted(labels.items())))
+        if kind not in seen and len(seen) < _MOST_NODES:
+            seen.add(kind)
+            yield Node(name=node.name, labels=labels, runtime=runtime)
 
 
 def _with_images(body: dict[str, Any], release: str) -> dict[str, Any]:
