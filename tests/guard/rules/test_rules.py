@@ -29,8 +29,8 @@ NAMES = sorted(
     (*(rule.RULE.name for rule in (*RULES, *CHART_RULES, *TEMPLATE_RULES, *VALUE_RULES)), "refused-by-definition")
 )
 """The last one is no rule of a list: it judges what the chart makes of values."""
-TWINS = {rule.RULE.name for rule in SETUP_RULES if rule.RULE in CODE_BOOK}
-"""Rules on profiles that speak of setups, too."""
+TWINS = {rule.RULE.name for rule in SETUP_RULES if rule.RULE in (*CODE_BOOK, *(other.RULE for other in RULES))}
+"""Rules on profiles, or on manifests, that speak of setups, too."""
 SETUPS = sorted(rule.RULE.name for rule in SETUP_RULES if rule.RULE.name not in TWINS)
 OF_TWINS = HERE.parent / "twins"
 NEIGHBOURS = sorted(rule.RULE.name for rule in BESIDE_RULES)

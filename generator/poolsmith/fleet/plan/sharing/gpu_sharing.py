@@ -102,7 +102,26 @@ def _check(pool: PoolPlan, facts: Facts) -> bool:
             help="remove `gpu.mig`, or use `sharing.timeSlicing`",
         )
         return False
+    if sharing.mps is not None and not _fits(pool, sharing.mps.replicas, facts):
+        return False
     return sharing.time_slicing is None or _check_resources(pool, sharing.time_slicing, facts)
+
+
+def _fits(pool: PoolPlan, replicas: int, facts: Facts) -> bool:
+    """Whether an MPS server has so many clients."""
+    from poolsmith.gpu.values.device_plugin_config import most_clients  # on demand
+
+    most = most_clients((pool.architecture or "",))
+    if replicas > most:
+        facts.report_pool(
+            gpu_use.SHARING_CONTRADICTION,
+            pool,
+            f"{SHARING}/mps/replicas",
+            f"an MPS server has {most} clients on {pool.profile.spec.gpu.product}, and {replicas} replicas are asked "
+            "for: its daemon stops",
+            help=f"write `replicas: {most}` or less, or share by `sharing.timeSlicing`",
+        )
+    return replicas <= most
 
 
 def _check_resources(pool: PoolPlan, slicing: TimeSlicing, facts: Facts) -> bool:
