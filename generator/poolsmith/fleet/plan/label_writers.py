@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from poolsmith.core.diagnostics import Severity
 from poolsmith.core.diagnostics.codes import compatibility as codes
 from poolsmith.core.diagnostics.codes import shape
 from poolsmith.core.diagnostics.codes.node_software import OPT_OUT_NOT_KEPT
@@ -25,8 +26,9 @@ from poolsmith.fleet.plan.facts import map_pools
 from poolsmith.fleet.plan.plan import NFD, PROVISIONER, ClusterPlan, LabelSetting, PoolPlan
 from poolsmith.fleet.plan.taints import all_tolerations
 from poolsmith.fleet.profiles.cluster import NfdProvider, StackKind
+from poolsmith.fleet.profiles.node_pool import ToolkitSource
 from poolsmith.fleet.profiles.toleration import shown_taint
-from poolsmith.gpu.catalog.node_labels import DEPLOY
+from poolsmith.gpu.catalog.node_labels import DEPLOY, DEPLOY_TOOLKIT
 from poolsmith.gpu.catalog.releases import behaviour_at
 
 if TYPE_CHECKING:
@@ -179,12 +181,16 @@ def _report(pool: PoolPlan, lost: list[LabelSetting], facts: Facts) -> None:
         else "when a node loses the GPU labels of Node Feature Discovery"
     )
     shown = listed([f"{label.key}={label.value}" for label in lost])
+    brings = pool.toolkit == ToolkitSource.OVERLAY and any(label.key == DEPLOY_TOOLKIT for label in lost)
+    runtime = pool.profile.spec.runtime.name
     facts.report_pool(
         OPT_OUT_NOT_KEPT,
         pool,
         "/metadata/name",
         f"the nodes of pool `{pool.name}` need {shown}, which {release} removes {when}, and no NodeFeatureRule can "
-        "carry it: no names tell these nodes apart",
+        "carry it: no names tell these nodes apart"
+        + (f". Then the operator's toolkit, which is set up for another runtime than {runtime}, runs there" * brings),
+        severity=Severity.WARNING if brings else None,
         help=("" if pool.profile.spec.nodes.autoscaled else _NAMED)
         + "see to it that whoever makes them sets the label again",
     )

@@ -56,9 +56,13 @@ class LabelMistake:
 def label_mistake(key: str, value: str, release: str | None = None) -> LabelMistake | None:
     """None for what is known, or is nobody's of the operator. Without a `release` the names of all count."""
     if key == CC_MODE and value not in (*CC_MODES, ""):
-        return LabelMistake("which no CC manager knows: the GPUs keep their mode", did_you_mean(value.lower(), CC_MODES))
+        return LabelMistake(
+            "which no CC manager knows: the GPUs keep their mode", did_you_mean(value.lower(), CC_MODES)
+        )
     if key == WORKLOAD and value not in (*WORKLOADS, ""):
-        return LabelMistake("which no operator knows: they count as nodes for `container`", did_you_mean(value, WORKLOADS))
+        return LabelMistake(
+            "which no operator knows: they count as nodes for `container`", did_you_mean(value, WORKLOADS)
+        )
     if key.startswith(DEPLOY):
         return _of_operand(key, value, release)
     if key.startswith(_FAMILY) and key not in _READ and not key.endswith(_WRITTEN):

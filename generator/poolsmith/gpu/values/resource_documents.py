@@ -80,7 +80,7 @@ class _Resource(ReleaseValues):
         self._kind = kind
 
     @property
-    def line_defaults(self) -> dict[str, Any]:  # type: ignore[override]  # the chart's, where there is one
+    def line_defaults(self) -> dict[str, Any]:
         driver = {"kernelModuleType": "auto"} if module_field(self.tag) == TYPE else {}
         if self._kind == DRIVER:
             return {"driver": driver}

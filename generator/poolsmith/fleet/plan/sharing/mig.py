@@ -77,14 +77,7 @@ def _partition(pool: PoolPlan, facts: Facts) -> PoolPlan:
     if mig is None:
         return pool
     if pool.profile.spec.workload is not Workload.CONTAINER:
-        facts.report_pool(
-            gpu_use.SANDBOX_CONTRADICTION,
-            pool,
-            LAYOUT,
-            f"a pool of workload `{pool.profile.spec.workload}` passes whole GPUs through; MIG does not apply",
-            help="remove `gpu.mig`",
-        )
-        return pool
+        return pool  # told where sandboxes are planned
     check_gpu(pool, facts)
     if mig.devices:
         check_own(pool, mig, facts)
@@ -98,9 +91,7 @@ def _partition(pool: PoolPlan, facts: Facts) -> PoolPlan:
 def is_partitioned(pool: PoolPlan) -> bool:
     """Whether any of its GPUs are to have MIG on."""
     mig = pool.profile.spec.gpu.mig
-    if mig is None:
-        return False
-    return any(group.mig_enabled for group in mig.devices) if mig.devices else mig.layout != _ALL_WHOLE
+    return mig is not None and mig.turns_on
 
 
 def _is_uniform(pool: PoolPlan, mig: Mig, facts: Facts) -> bool:

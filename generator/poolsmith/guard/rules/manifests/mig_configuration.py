@@ -181,7 +181,9 @@ def _of_instances(
         is_counted = is_counted and found["parts"] is None
         taken += int(found["slices"]) * count
     if is_counted and taken > _SLICES:
-        yield LayoutMistake(place, f"{layout}: its instances have {taken} compute slices, and a GPU has {_SLICES} at most")
+        yield LayoutMistake(
+            place, f"{layout}: its instances have {taken} compute slices, and a GPU has {_SLICES} at most"
+        )
     elif is_counted:
         counts = {profile: count for profile, count in wanted.items() if count}
         from poolsmith.fleet.plan.sharing.mig_placements import misfit_everywhere  # on demand

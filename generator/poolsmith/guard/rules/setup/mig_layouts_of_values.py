@@ -36,4 +36,6 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
                 if found is None
                 else InnerText(found[0], found[1], text, None).locate(join("", *mistake.steps))
             )
-            yield Finding(message=f"`{_DATA}`, `{shorten(str(name))}`: {mistake.message}", place=place, help=mistake.help)
+            yield Finding(
+                message=f"`{_DATA}`, `{shorten(str(name))}`: {mistake.message}", place=place, help=mistake.help
+            )

@@ -28,7 +28,7 @@ RULE = RuleInfo(
     why="The upgrade controller stops at the word each time, and no driver is upgraded any more. Nothing reports it but "
     "the operator's log.",
     fix="write a number, or a percentage in quotes",
-    bad="driver: {upgradePolicy: {autoUpgrade: true, maxUnavailable: \"5\"}}\n",
+    bad='driver: {upgradePolicy: {autoUpgrade: true, maxUnavailable: "5"}}\n',
     good="driver: {upgradePolicy: {autoUpgrade: true, maxUnavailable: 5}}\n",
     symptom="`invalid value for IntOrString: invalid type: string is not a percentage` in the operator's log; nodes stay "
     "in nvidia.com/gpu-driver-upgrade-state=upgrade-required",
@@ -68,7 +68,9 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
         at = leaf.steps.index(_POLICY) if _POLICY in leaf.steps else None
         if at is not None and _upgrades(part, leaf.steps[: at + 1]):
             yield from _of_policy(part, leaf, leaf.steps[at + 1 :])
-        elif leaf.steps[-1] == _PULL and leaf.steps[0] not in _OTHERS and (part.body or {}).get("kind") != "NVIDIADriver":
+        elif (
+            leaf.steps[-1] == _PULL and leaf.steps[0] not in _OTHERS and (part.body or {}).get("kind") != "NVIDIADriver"
+        ):
             yield from _pull(part, leaf)
 
 
@@ -77,7 +79,9 @@ def _upgrades(part: Part, policy: tuple[str, ...]) -> bool:
 
 
 def _of_policy(part: Part, leaf: Leaf, below: tuple[str, ...]) -> Iterator[Finding[Location]]:
-    judge: Callable[[Any], str | None] | None = _share if below == _SHARE else _selector if below in _SELECTORS else None
+    judge: Callable[[Any], str | None] | None = (
+        _share if below == _SHARE else _selector if below in _SELECTORS else None
+    )
     why = judge(leaf.value) if judge is not None else None
     if why is not None:
         yield Finding(

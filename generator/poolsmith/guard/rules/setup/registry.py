@@ -38,12 +38,15 @@ from poolsmith.guard.rules.setup import (
     refused_operands,
     runtime_class_not_made,
     sandbox_parts,
+    sandboxes_of_nodes,
     several_cluster_policies,
+    sharing_of_nodes,
     toleration_of_another_value,
     undiscovered_nodes,
     unlike_nodes,
     untolerated_taint,
     value_turned_off,
+    vgpu_layouts_of_nodes,
 )
 
 if TYPE_CHECKING:
@@ -66,6 +69,8 @@ SETUP_RULES: tuple[SetupRule, ...] = (
     paths_of_another_distribution,
     runtime_class_not_made,
     sandbox_parts,
+    sandboxes_of_nodes,
+    vgpu_layouts_of_nodes,
     outdated_container_runtime,
     untolerated_taint,
     undiscovered_nodes,
@@ -77,6 +82,7 @@ SETUP_RULES: tuple[SetupRule, ...] = (
     one_device_plugin,
     device_plugin_config,
     misplaced_sharing,
+    sharing_of_nodes,
     config_of_another_namespace,
     mig_layouts_of_values,
     mig_strategy,

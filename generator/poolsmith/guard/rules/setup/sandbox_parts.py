@@ -28,7 +28,7 @@ RULE = RuleInfo(
     "pending. A validator that waits for a manager never ends, and the node advertises no GPUs.",
     fix="turn on the part, or off what waits for it",
     bad="sandboxWorkloads: {enabled: true, mode: kata}\nccManager: {enabled: false}\n",
-    good="sandboxWorkloads: {enabled: true, mode: kata}\nccManager: {enabled: true, defaultMode: \"off\"}\n",
+    good='sandboxWorkloads: {enabled: true, mode: kata}\nccManager: {enabled: true, defaultMode: "off"}\n',
     symptom="`node(s) didn't match Pod's node affinity/selector`; nvidia-sandbox-validator stays in Init",
     references=(
         "kata-containers/kata-containers:tools/packaging/kata-deploy/helm-chart/kata-deploy/values.yaml",
@@ -104,7 +104,9 @@ def _is_off(view: SetupView, switch: str) -> bool:
 
 
 def _sandboxed(view: SetupView) -> list[SetupNode]:
-    return [node for node in view.nodes or () if takes_operands(node) and _workload(node, view) not in (None, "container")]
+    return [
+        node for node in view.nodes or () if takes_operands(node) and _workload(node, view) not in (None, "container")
+    ]
 
 
 def _workload(node: SetupNode, view: SetupView) -> str | None:

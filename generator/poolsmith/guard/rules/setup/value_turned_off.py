@@ -115,7 +115,9 @@ def _because(made: Configured, leaf: Leaf) -> tuple[_Setting, ...] | None:
     candidates = [item for item in candidates if value_at(made.trees[leaf.part], item[0], MISSING) != item[1]]
     tries: list[tuple[_Setting, ...]] = [(item,) for item in candidates]
     tries += [_CLAIMS] if leaf.steps[0] == _OF_CLAIMS else []
-    tries += [pair for size in (2, 3) for pair in combinations(candidates, size) if _KATA not in pair or _KUBEVIRT not in pair]
+    tries += [
+        pair for size in (2, 3) for pair in combinations(candidates, size) if _KATA not in pair or _KUBEVIRT not in pair
+    ]
     for settings in tries:
         if _matters(made, leaf, settings):
             return None if _stands_beside(made, leaf, settings) else settings

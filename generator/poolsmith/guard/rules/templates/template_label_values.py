@@ -35,6 +35,8 @@ RULE = RuleInfo(
     "{nvidia.com/gpu.workload.config: vm-passthrough}\n",
     references=("NVIDIA/gpu-operator:controllers/state_manager.go",),
 )
+
+
 def check(nodes: tuple[LabelledNodes, ...]) -> Iterator[Finding[Location]]:
     for item in nodes:
         for mark in item.labels:
@@ -50,4 +52,3 @@ def check(nodes: tuple[LabelledNodes, ...]) -> Iterator[Finding[Location]]:
                     help=mistake.help,
                     subject=item.document.name,
                 )
-
