@@ -39,7 +39,8 @@ def check(pool: PoolRecord) -> Iterator[Finding[Location]]:
 
 def _by_mps(pool: PoolRecord, sharing: Shared) -> Iterator[Finding[Location]]:
     excluded, strategy = configuration_facts()["mpsExcludesStrategy"], pool.strategy
-    if pool.partitioned and pool.mig is not None:
+    divisible = pool.gpu is None or pool.gpu.value.mig is not False
+    if pool.partitioned and divisible and pool.mig is not None:
         yield Finding(
             message=f"MPS shares full GPUs only, and this {pool.word} partitions them with MIG",
             place=sharing.mps_at(),

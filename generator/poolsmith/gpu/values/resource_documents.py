@@ -72,6 +72,16 @@ _ON = ("driver", "toolkit", "devicePlugin", "gfd", "dcgm", "dcgmExporter", "migM
 """What runs unless a ClusterPolicy says otherwise. Source: NVIDIA/gpu-operator:api/nvidia/v1."""
 
 
+def operator_defaults(kind: str, release: str) -> dict[str, Any]:
+    """What the operator takes for fields that a resource leaves out."""
+    driver = {"kernelModuleType": "auto"} if module_field(release) == TYPE else {}
+    if kind == DRIVER:
+        return {"driver": driver}
+    switched: dict[str, Any] = {name: {"enabled": True} for name in _ON}
+    cdi = {"enabled": bool(behaviour_at(release)["cdiByDefault"])}
+    return {**switched, "driver": {"enabled": True, **driver}, "cdi": cdi}
+
+
 class _Resource(ReleaseValues):
     """A release, with the operator's defaults in the place of the chart's."""
 
@@ -81,12 +91,7 @@ class _Resource(ReleaseValues):
 
     @property
     def line_defaults(self) -> dict[str, Any]:
-        driver = {"kernelModuleType": "auto"} if module_field(self.tag) == TYPE else {}
-        if self._kind == DRIVER:
-            return {"driver": driver}
-        switched: dict[str, Any] = {name: {"enabled": True} for name in _ON}
-        cdi = {"enabled": bool(behaviour_at(self.tag)["cdiByDefault"])}
-        return {**switched, "driver": {"enabled": True, **driver}, "cdi": cdi}
+        return operator_defaults(self._kind, self.tag)
 
 
 def judge_resource(kind: str, spec: Mapping[str, Any], release: str) -> Iterator[Found[ValuePlace]]:

@@ -83,7 +83,7 @@ def _record(nodes: list[SetupNode], view: SetupView) -> PoolRecord:
         own_driver=carries_driver(system) if system is not None else None,
         gpu=None if entry is None else Said(entry, at.itself, "the GPU"),
         mig=at.label(MIG_CONFIG),
-        partitioned=None if groups is None else any(group.get("mig-enabled") is True for group in groups),
+        partitioned=_is_partitioned(node, groups),
         strategy=_strategy(view),
         sharing=_sharing(node, view),
         advertised=_advertised(groups, view),
@@ -148,6 +148,14 @@ def _groups(node: SetupNode, view: SetupView) -> list[dict[str, Any]] | None:
     from poolsmith.guard.rules.setup.mig_strategy import groups_of_node  # which asks for layouts, too
 
     return groups_of_node(node, layout, layouts, view)
+
+
+def _is_partitioned(node: SetupNode, groups: list[dict[str, Any]] | None) -> bool | None:
+    """Where nobody can tell which groups its GPUs get, each layout but one turns MIG on for some."""
+    layout = node.labels.get(MIG_CONFIG)
+    if groups is None:
+        return None if layout is None else layout not in ("", _OFF)
+    return any(group.get("mig-enabled") is True for group in groups)
 
 
 def _advertised(groups: list[dict[str, Any]] | None, view: SetupView) -> tuple[str, ...] | None:

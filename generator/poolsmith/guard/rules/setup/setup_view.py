@@ -250,7 +250,8 @@ class SetupView:
             if not isinstance(node, dict):  # a scalar or null above replaces the whole block of the chart
                 return None
             if step not in node:
-                return None if self.values.partial else value_at(self.values.defaults or {}, steps)
+                left_open = self.values.partial and not self.values.of_policy
+                return None if left_open else value_at(self.values.defaults or {}, steps)
             node = node[step]
         return node
 
