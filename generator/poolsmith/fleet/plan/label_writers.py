@@ -154,7 +154,7 @@ def keep_opt_outs(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     """A NodeFeatureRule carries them where the profile names the nodes; elsewhere it is told what none can carry."""
     for pool in plan.pools:
         if not pool.node_names and (lost := [label for label in pool.labels if _opts_out(label)]):
-            _report(pool, lost, facts)
+            _report(plan, pool, lost, facts)
     return map_pools(plan, _carried)
 
 
@@ -173,7 +173,7 @@ _NAMED = "list the nodes in `nodes.names`, or "
 """Nodes that an autoscaler makes have no names that a profile could know."""
 
 
-def _report(pool: PoolPlan, lost: list[LabelSetting], facts: Facts) -> None:
+def _report(plan: ClusterPlan, pool: PoolPlan, lost: list[LabelSetting], facts: Facts) -> None:
     release = facts.need_release().tag
     when = (
         "each time it looks at a node whose GPU Node Feature Discovery has not found yet"
@@ -181,8 +181,9 @@ def _report(pool: PoolPlan, lost: list[LabelSetting], facts: Facts) -> None:
         else "when a node loses the GPU labels of Node Feature Discovery"
     )
     shown = listed([f"{label.key}={label.value}" for label in lost])
-    brings = pool.toolkit == ToolkitSource.OVERLAY and any(label.key == DEPLOY_TOOLKIT for label in lost)
     runtime = pool.profile.spec.runtime.name
+    others = {other.profile.spec.runtime.name for other in plan.pools} - {runtime}
+    brings = bool(others) and pool.toolkit == ToolkitSource.OVERLAY and any(item.key == DEPLOY_TOOLKIT for item in lost)
     facts.report_pool(
         OPT_OUT_NOT_KEPT,
         pool,
