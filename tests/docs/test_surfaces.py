@@ -105,7 +105,9 @@ OWN = sorted({rule.RULE.name: rule.RULE.code for rule in SETUP_RULES}.items())
 @pytest.mark.parametrize(("name", "code"), OWN)
 def test_where_an_example_speaks_the_table_says_so(name, code):
     folders = [RULES_OF_TESTS / which / name / "fail" for which in ("examples", "twins")]
-    places = {place for folder in folders if folder.is_dir() and not is_project(folder) for place in spoken(folder, name)}
+    places = {
+        place for folder in folders if folder.is_dir() and not is_project(folder) for place in spoken(folder, name)
+    }
 
     assert places
     assert places <= {column for column in columns() if TABLE[code][column] == YES}

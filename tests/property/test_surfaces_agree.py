@@ -30,7 +30,9 @@ EXAMPLES = 600 if DEEP else 25
 def told(diagnostics):
     codes = {item.code for item in diagnostics if item.severity is Severity.ERROR}
     # what the operator says of features beside a driver is the same fact, in its own words
-    beside = any(item.code == "PSM258" and "not supported along with pre-compiled" in item.message for item in diagnostics)
+    beside = any(
+        item.code == "PSM258" and "not supported along with pre-compiled" in item.message for item in diagnostics
+    )
     found = {fact for fact, rules in FACTS.items() if not codes.isdisjoint(rules)}
     return frozenset(found | ({"what a driver can't have beside it"} if beside else set()))
 
@@ -56,6 +58,8 @@ def of_profile(pool):
 def test_one_pool_is_judged_alike_on_each_surface(pool):
     profile, values, objects = of_profile(pool), of_files(as_values, pool), of_files(as_objects, pool)
     for name, found in (("profile", profile), ("values", values), ("objects", objects)):
-        note(f"{name}: " + "; ".join(f"{item.code} {item.message}" for item in found if item.severity is Severity.ERROR))
+        note(
+            f"{name}: " + "; ".join(f"{item.code} {item.message}" for item in found if item.severity is Severity.ERROR)
+        )
 
     assert told(profile) == told(values) == told(objects)

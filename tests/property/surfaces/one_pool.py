@@ -116,7 +116,9 @@ def as_profile(pool: Pool, root: Path) -> None:
 def as_values(pool: Pool, root: Path) -> None:
     chart = {"chart": "gpu-operator", "version": pool.release, "sourceRef": {"kind": "HelmRepository", "name": "n"}}
     spec = {"interval": "1h", "chart": {"spec": chart}, "values": _values(pool)}
-    _write(root / "g/helm.yaml", _object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "gpu-operator", spec, "gpu-operator"))
+    _write(
+        root / "g/helm.yaml", _object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "gpu-operator", spec, "gpu-operator")
+    )
     _nodes(pool, root)
 
 
@@ -152,7 +154,10 @@ def _values(pool: Pool) -> dict[str, Any]:
     }
     if pool.precompiled:
         driver["usePrecompiled"] = True
-    values: dict[str, Any] = {"driver": driver, "mig": {"strategy": "single" if pool.gpu in WITHOUT_MIG else LAYOUTS[pool.layout]}}
+    values: dict[str, Any] = {
+        "driver": driver,
+        "mig": {"strategy": "single" if pool.gpu in WITHOUT_MIG else LAYOUTS[pool.layout]},
+    }
     if pool.gds:
         values["gds"] = {"enabled": True}
     sharing: dict[str, Any] = {}

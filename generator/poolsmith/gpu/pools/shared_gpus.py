@@ -59,8 +59,8 @@ def _by_mps(pool: PoolRecord, sharing: Shared) -> Iterator[Finding[Location]]:
     replicas = max(sharing.mps.values())
     if replicas > most:
         yield Finding(
-            message=f"an MPS server has {most} clients at most for {pool.shown}, and {replicas} replicas are asked for: "
-            "its daemon stops",
+            message=f"an MPS server has {most} clients at most for {pool.shown}, and {replicas} replicas are asked "
+            "for: its daemon stops",
             place=sharing.mps_at(),
             help=f"write `replicas: {most}` or less, or share by `sharing.timeSlicing`",
         )

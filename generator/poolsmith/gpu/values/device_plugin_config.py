@@ -330,7 +330,7 @@ def passed_over(config: Any, plugin: str | None) -> Iterator[tuple[str, str]]:
 
 
 def _unread(config: Any, plugin: str | None) -> Iterator[tuple[str, list[str]]]:
-    """Fields that no structure of the plugin's has, with those of the structure; of a version that is known, its own."""
+    """Fields that no structure of the plugin's has, with those of the structure; of a known version, its own."""
     facts = configuration_facts()
     newer = [
         path for path, fact in facts["fields"].items() if plugin and "since" in fact and is_older(plugin, fact["since"])

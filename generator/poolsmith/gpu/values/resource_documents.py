@@ -95,7 +95,7 @@ class _Resource(ReleaseValues):
 
 
 def judge_resource(kind: str, spec: Mapping[str, Any], release: str) -> Iterator[Found[ValuePlace]]:
-    """What the rules say of a ClusterPolicy or an NVIDIADriver; the steps of a place lead from the top of the object."""
+    """What the rules say of a ClusterPolicy or an NVIDIADriver; steps of places lead from the top of the object."""
     known = value_paths().release(release)
     if known is None:
         return

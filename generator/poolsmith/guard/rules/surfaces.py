@@ -22,7 +22,7 @@ def columns() -> tuple[str, ...]:
 
 
 def rule_surfaces() -> dict[str, dict[str, str]]:
-    """By the code of a rule and the surface: `yes`, the code of the rule that speaks there, or a word for the reason."""
+    """By the code of a rule and the surface: `yes`, the code of a rule that speaks there, or a word for the reason."""
     return {code: dict(zip(columns(), cells, strict=True)) for code, cells in _table()["rules"].items()}
 
 

@@ -155,8 +155,8 @@ def _check_paths(
         for diagnostic, place in not_mappings(model.loose, named):
             diagnostics.append(diagnostic)
             values.paths.add(place)
-    told = [item.primary for item in (*diagnostics, *values.diagnostics) if item.severity is Severity.ERROR]
-    setups = judge_setups_of(setups_of(model, loose, release), release, given, told)
+    errors = [item.primary for item in (*diagnostics, *values.diagnostics) if item.severity is Severity.ERROR]
+    setups = judge_setups_of(setups_of(model, loose, release), release, given, errors)
     diagnostics.extend((*values.diagnostics, *setups.diagnostics, *(given.problems if given is not None else ())))
     templates = _neighbours(whole, given, diagnostics)
     told = {*values.paths, *(place for item in schemas for place in item.half), *templates}

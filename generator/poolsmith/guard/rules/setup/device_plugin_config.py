@@ -121,7 +121,8 @@ RULE = RuleInfo(
     applies_to="setup",
     what="A configuration of the device plugin, in values or in the ConfigMap that they name, is one at which the "
     "plugin stops: fewer than 2 replicas or none, no resources or no name of one, a wrong version, word or type, MPS "
-    "under `mig.strategy: mixed` or with more replicas than an MPS server has clients. Or the default that values name is not among the configurations.",
+    "under `mig.strategy: mixed` or with more replicas than an MPS server has clients. Or the default that "
+    "values name is not among the configurations.",
     why="The text is checked by nobody before the plugin reads it. It stops on each node that takes the "
     "configuration, and the node advertises no GPUs.",
     symptom="`unable to load config: unable to finalize config: unable to parse config file: ... number of replicas "
@@ -202,8 +203,11 @@ def _judged(view: SetupView, configs: PluginConfigs, plugin: str | None) -> Iter
 
 
 _OVERRIDDEN = ("flags.migStrategy",)
-"""What the operator sets by variables, which count for more. Source: NVIDIA/gpu-operator:controllers/object_controls.go,
-TransformDevicePlugin; NVIDIA/k8s-device-plugin:api/config/v1/config.go, NewConfig."""
+"""What the operator sets by variables, which count for more.
+
+Source: NVIDIA/gpu-operator:controllers/object_controls.go, TransformDevicePlugin;
+NVIDIA/k8s-device-plugin:api/config/v1/config.go, NewConfig.
+"""
 
 
 def _architectures(view: SetupView, configs: PluginConfigs, name: str) -> set[str]:

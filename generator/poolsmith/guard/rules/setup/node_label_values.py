@@ -32,8 +32,9 @@ RULE = RuleInfo(
     applies_to="setup",
     what="A node has a label of the operator with a value that the operator, the MIG manager or the device plugin does "
     "not know: `nvidia.com/gpu.workload.config`, `nvidia.com/mig.config`, `nvidia.com/cc.mode` or "
-    "`nvidia.com/device-plugin.config`, or of one of its operands, `nvidia.com/gpu.deploy.*`. As a warning: a label that "
-    "nothing of the operator reads, such as `nvidia.com/gpu.deploy.drivers`, and a workload while sandboxes are off.",
+    "`nvidia.com/device-plugin.config`, or of one of its operands, `nvidia.com/gpu.deploy.*`. As a warning: a label "
+    "that nothing of the operator reads, such as `nvidia.com/gpu.deploy.drivers`, and a workload while sandboxes "
+    "are off.",
     why="An unknown workload counts as the default one, `container`. For an unknown MIG layout the node keeps what it "
     "has, and its state is `failed`. With an unknown configuration the device plugin does not start, or goes on as "
     "before.",
@@ -85,9 +86,9 @@ def _words(node: SetupNode, view: SetupView) -> Iterator[Finding[Location]]:
         mistake = label_mistake(key, node.labels[key], view.tag)
         if mistake is None:
             continue
-        value = shorten(node.labels[key])
+        shown = f"the label `{shorten(key)}` of node `{node.name}` has the value `{shorten(node.labels[key])}`"
         yield Finding(
-            message=f"the label `{shorten(key)}` of node `{node.name}` has the value `{value}`, {_told(key, mistake, view)}",
+            message=f"{shown}, {_told(key, mistake, view)}",
             place=_at(node, key),
             help=mistake.help,
             severity=Severity.WARNING if mistake.is_dead or _is_unread(key, view) else None,

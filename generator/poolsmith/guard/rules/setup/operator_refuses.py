@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.codes.compatibility import OPERATOR_ERROR
-from poolsmith.core.diagnostics.message_text import cut, printable, without_secrets
+from poolsmith.core.diagnostics.masking import without_secrets
+from poolsmith.core.diagnostics.message_text import cut, printable
 from poolsmith.core.diagnostics.rule_engine import Finding
 
 if TYPE_CHECKING:

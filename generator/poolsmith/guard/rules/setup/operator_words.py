@@ -12,7 +12,7 @@ from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pointer import value_at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.setup.configured import Leaf, Part
@@ -25,13 +25,13 @@ RULE = RuleInfo(
     what="Helm values, a ClusterPolicy or an NVIDIADriver have a word that the API server takes and the operator can't "
     "read: a `maxUnavailable` of driver upgrades that is neither a number nor a percentage, or 0; a `podSelector` that "
     "is no label selector. As a warning: an `imagePullPolicy` that is none, for which the operator takes IfNotPresent.",
-    why="The upgrade controller stops at the word each time, and no driver is upgraded any more. Nothing reports it but "
-    "the operator's log.",
+    why="The upgrade controller stops at the word each time, and no driver is upgraded any more. Nothing reports it "
+    "but the operator's log.",
     fix="write a number, or a percentage in quotes",
     bad='driver: {upgradePolicy: {autoUpgrade: true, maxUnavailable: "5"}}\n',
     good="driver: {upgradePolicy: {autoUpgrade: true, maxUnavailable: 5}}\n",
-    symptom="`invalid value for IntOrString: invalid type: string is not a percentage` in the operator's log; nodes stay "
-    "in nvidia.com/gpu-driver-upgrade-state=upgrade-required",
+    symptom="`invalid value for IntOrString: invalid type: string is not a percentage` in the operator's log; nodes "
+    "stay in nvidia.com/gpu-driver-upgrade-state=upgrade-required",
     references=(
         "NVIDIA/gpu-operator@v26.7.0:controllers/upgrade_controller.go",
         "NVIDIA/k8s-operator-libs:pkg/upgrade/upgrade_inplace.go, pod_manager.go",
@@ -74,21 +74,24 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
             yield from _pull(part, leaf)
 
 
+def _is_driver(part: Part) -> bool:
+    """Of an NVIDIADriver the word goes into its pods as it is, where the API server refuses it."""
+    return part.body is not None and part.body.get("kind") == "NVIDIADriver"
+
+
 def _upgrades(part: Part, policy: tuple[str, ...]) -> bool:
     return value_at(part.tree, (*policy, "autoUpgrade")) is not False
 
 
 def _of_policy(part: Part, leaf: Leaf, below: tuple[str, ...]) -> Iterator[Finding[Location]]:
-    judge: Callable[[Any], str | None] | None = (
-        _share if below == _SHARE else _selector if below in _SELECTORS else None
-    )
-    why = judge(leaf.value) if judge is not None else None
+    is_share = below == _SHARE
+    why = _share(leaf.value) if is_share else _selector(leaf.value) if below in _SELECTORS else None
     if why is not None:
         yield Finding(
             message=f"`{leaf.dotted}` is `{shorten(str(leaf.value))}`, {why}",
             place=part.at(leaf.steps),
             help="write a number like 1, or a percentage like `25%`"
-            if judge is _share
+            if is_share
             else "write a selector like `app=training,team in (a, b)`",
         )
 

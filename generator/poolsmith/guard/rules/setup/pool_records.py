@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.sources.pointer import join
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
-from poolsmith.gpu.catalog.node_labels import CC_MODE, DEVICE_PLUGIN_CONFIG, MIG_CONFIG, VGPU_CONFIG, WORKLOAD, WORKLOADS
+from poolsmith.gpu.catalog.node_labels import (
+    CC_MODE,
+    DEVICE_PLUGIN_CONFIG,
+    MIG_CONFIG,
+    VGPU_CONFIG,
+    WORKLOAD,
+    WORKLOADS,
+)
 from poolsmith.gpu.drivers.driver_support import carries_driver
 from poolsmith.gpu.pools.pool_record import PoolRecord, Said, Shared
 from poolsmith.guard.rules.setup.device_plugin_config import operator_configs
@@ -167,11 +174,8 @@ def _advertised(groups: list[dict[str, Any]] | None, view: SetupView) -> tuple[s
         return (_WHOLE,)
     if view.value(_STRATEGY) != "mixed":
         return None
-    names = {
-        "nvidia.com/mig-" + str(profile).replace("+", ".")
-        for group in made
-        for profile in (group.get("mig-devices") if isinstance(group.get("mig-devices"), dict) else ())
-    }
+    devices = [group["mig-devices"] for group in made if isinstance(group.get("mig-devices"), dict)]
+    names = {"nvidia.com/mig-" + str(profile).replace("+", ".") for profiles in devices for profile in profiles}
     everywhere = all(group.get("devices") == "all" for group in made) and len(made) == len(groups)
     return tuple(sorted(names)) if everywhere else (*sorted(names), _WHOLE)
 

@@ -103,7 +103,9 @@ def views_of(setups: Iterable[Setup], release: str | None, given: GivenNodes | N
             kubernetes=given.kubernetes if given is not None else None,
             nodes=given.nodes if given is not None else None,
             bystanders=given.bystanders if given is not None else (),
-            values=policy_values(objects, tag) if item is None else _values(item, defaults, several=setup.is_one_of_several),
+            values=policy_values(objects, tag)
+            if item is None
+            else _values(item, defaults, several=setup.is_one_of_several),
             objects=tuple(objects),
             namespace=None if item is None else item.namespace,
         )

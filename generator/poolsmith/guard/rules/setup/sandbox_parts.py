@@ -21,9 +21,9 @@ RULE = RuleInfo(
     code="PSM161",
     name="sandbox-parts",
     applies_to="setup",
-    what="Sandboxes are on, and a part that they wait for is off: the CC manager in the mode for Kata, the vGPU manager "
-    "of nodes with `nvidia.com/gpu.workload.config: vm-vgpu`. Or the CC manager is on in the mode for KubeVirt, in "
-    "which the operator does not deploy it, and nodes are capable of confidential computing.",
+    what="Sandboxes are on, and a part that they wait for is off: the CC manager in the mode for Kata, the vGPU "
+    "manager of nodes with `nvidia.com/gpu.workload.config: vm-vgpu`. Or the CC manager is on in the mode for "
+    "KubeVirt, in which the operator does not deploy it, and nodes are capable of confidential computing.",
     why="The RuntimeClass of plain Kata selects a label that only the CC manager writes, so every Kata pod stays "
     "pending. A validator that waits for a manager never ends, and the node advertises no GPUs.",
     fix="turn on the part, or off what waits for it",
@@ -60,8 +60,8 @@ def _of_kata(view: SetupView, era: KataEra) -> Iterator[Finding[Location]]:
         return
     if era.manages_plain:
         yield Finding(
-            message=f"`{_MODE}` is `{era.mode}`, and `{_CC}` is off: the RuntimeClasses of Kata select a label that only "
-            "the CC manager writes, so no Kata pod is scheduled",
+            message=f"`{_MODE}` is `{era.mode}`, and `{_CC}` is off: the RuntimeClasses of Kata select a label that "
+            "only the CC manager writes, so no Kata pod is scheduled",
             place=view.value_location(_CC),
             help=f'write `{_CC}: true`; for plain Kata with `ccManager.defaultMode: "off"`',
             related=(view.value_location(_MODE, "asks for Kata"),),
@@ -75,8 +75,8 @@ def _of_machines(view: SetupView, era: KataEra) -> Iterator[Finding[Location]]:
     waiting = [node for node in _sandboxed(view) if node.labels.get(CC_CAPABLE) == _TRUE]
     if waiting:
         yield Finding(
-            message=f"`{_CC}` is on, and the operator deploys that manager in the mode `{era.mode}` only: the validator "
-            f"of {named(waiting)} waits for it",
+            message=f"`{_CC}` is on, and the operator deploys that manager in the mode `{era.mode}` only: the "
+            f"validator of {named(waiting)} waits for it",
             place=view.value_location(_CC if view.is_set(_CC) else _SWITCH),
             help=f"write `{_CC}: false`",
             related=tuple(node.location for node in waiting[:1]),
@@ -88,8 +88,8 @@ def _of_virtual_gpus(view: SetupView) -> Iterator[Finding[Location]]:
     by_object = view.flag("driver.nvidiaDriverCRD.enabled") is True
     if hosts and _is_off(view, _VGPU) and not by_object:
         yield Finding(
-            message=f"{named(hosts)} {verb(hosts, 'is', 'are')} for vGPUs, and `{_VGPU}` is off: the validator waits for "
-            "its driver",
+            message=f"{named(hosts)} {verb(hosts, 'is', 'are')} for vGPUs, and `{_VGPU}` is off: the validator waits "
+            "for its driver",
             place=hosts[0].location,
             help=f"write `{_VGPU}: true` with your own image, or another workload",
             related=(view.value_location(_VGPU if view.is_set(_VGPU) else _SWITCH),),

@@ -24,9 +24,10 @@ RULE = RuleInfo(
     name="value-turned-off",
     severity=Severity.WARNING,
     applies_to="setup",
-    what="Helm values, or a ClusterPolicy, set something that another setting turns off: a sandbox mode or a manager of "
-    "sandboxes without `sandboxWorkloads.enabled`, a part of Kata in the mode for KubeVirt, GPUDirect Storage without "
-    "the operator's driver, settings of a component that is off by default. Not where the switch stands beside it.",
+    what="Helm values, or a ClusterPolicy, set something that another setting turns off: a sandbox mode or a manager "
+    "of sandboxes without `sandboxWorkloads.enabled`, a part of Kata in the mode for KubeVirt, GPUDirect Storage "
+    "without the operator's driver, settings of a component that is off by default. Not where the switch stands "
+    "beside it.",
     why="The operator creates the same with and without it, so what was meant does not happen, and nothing says so.",
     fix="turn on what the message names, or remove the setting",
     bad="sandboxWorkloads: {mode: kata}\n",
