@@ -127,7 +127,11 @@ class SetupsResult:
 
 
 def judge_setups_of(
-    setups: list[Setup], release: str | None, given: GivenNodes | None, told: Iterable[Location] = ()
+    setups: list[Setup],
+    release: str | None,
+    given: GivenNodes | None,
+    kubernetes: str | None = None,
+    told: Iterable[Location] = (),
 ) -> SetupsResult:
     """The setups of a repository, each with what is known of it. `told` is where errors were found before."""
     result = SetupsResult(skipped=list(given.skipped) if given is not None else [])
@@ -137,7 +141,7 @@ def judge_setups_of(
         return result
     lacking: Counter[str] = Counter()
     rules = 0
-    for view in views_of(setups, release, given):
+    for view in views_of(setups, release, given, kubernetes):
         of_resources = tuple(judge_resources(view))
         view.told.extend((*told, *(item.primary for item in of_resources if item.severity is Severity.ERROR)))
         result.diagnostics.extend(of_resources)
