@@ -292,6 +292,8 @@ RULES: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...] = (
     ("PSM768", "release-forced", "note", ()),
     ("PSM769", "null-around-a-chart", "warning", ()),
     ("PSM770", "known-issue", "error", ()),
+    ("PSM771", "no-feature-image", "error", ()),
+    ("PSM772", "claim-of-nobody", "error", ()),
     ("PSM801", "node-template-labels", "error", ()),
     ("PSM802", "node-template-taints", "error", ()),
     ("PSM803", "node-template-of-no-pool", "error", ()),

@@ -8,6 +8,7 @@ from poolsmith.guard.rules.links import (
     admin_access,
     autoscaler_hint,
     chart_namespace,
+    claim_of_nobody,
     definitions_of_another_release,
     driver_root,
     gpu_pod_isolation,
@@ -47,4 +48,5 @@ LINK_RULES: tuple[Rule[LinkView, Location], ...] = (
     gpu_pod_isolation,
     release_forced,
     null_around_a_chart,
+    claim_of_nobody,
 )
