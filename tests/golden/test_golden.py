@@ -50,7 +50,5 @@ def test_every_case_has_profiles_and_a_tree():
 def test_the_sample_output_is_what_the_sample_profiles_generate(repository):
     result = compare(repository)
 
-    assert [
-        f"{item.primary.span}: {item.message}" for item in result.outcome.open if item.severity != "note"
-    ] == []
+    assert [f"{item.primary.span}: {item.message}" for item in result.outcome.open if item.severity != "note"] == []
     assert (result.changed, result.removed) == ((), ())
