@@ -29,7 +29,8 @@ HERE = Path(__file__).resolve().parent / "examples"
 WITH_NODES = frozenset(("untolerating-workload",))
 NAMES = sorted(
     (
-        *(rule.RULE.name for rule in (*RULES, *CHART_RULES, *TEMPLATE_RULES, *VALUE_RULES)),
+        *(rule.RULE.name for rule in (*RULES, *TEMPLATE_RULES, *VALUE_RULES)),
+        *(rule.RULE.name for rule in CHART_RULES if rule.RULE not in CODE_BOOK),
         *(rule.RULE.name for rule in LINK_RULES if rule.RULE.name not in WITH_NODES),
         "refused-by-definition",
     )
