@@ -35,6 +35,7 @@ def pool_record(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> PoolRecord:
     spec, release = pool.profile.spec, facts.release
     entry = facts.catalog.gpus.find(spec.gpu.product)
     system = facts.catalog.operating_systems.get(spec.os.id)
+    architecture = facts.catalog.gpus.architectures.get(pool.architecture or "")
     at = _Places(pool, facts)
     return PoolRecord(
         name=pool.name,
@@ -48,6 +49,7 @@ def pool_record(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> PoolRecord:
         system=Said(spec.os.id, at("/spec/os/id"), "os.id"),
         own_driver=system is not None and system.driver == "os",
         gpu=None if entry is None else Said(entry, at("/spec/gpu/product"), "gpu.product"),
+        capability=None if architecture is None else architecture.capability,
         mig=None if spec.gpu.mig is None else Said(spec.gpu.mig.layout, at(_MIG), "gpu.mig"),
         partitioned=spec.gpu.mig is not None and spec.gpu.mig.turns_on,
         strategy=_strategy(plan, facts),

@@ -60,7 +60,7 @@ class PoolRecord:
     """`word` is pool or node, for messages. `advertised` are the resources of the device plugin.
 
     `era` is how the release brings Kata; `mig` the layout, `partitioned` whether it turns MIG on for some GPU;
-    `own_driver` whether the system's images have NVIDIA's driver.
+    `capability` is the compute capability of its GPUs, `own_driver` whether the system's images have NVIDIA's driver.
     """
 
     name: str
@@ -74,6 +74,7 @@ class PoolRecord:
     system: Said[str] | None = None
     own_driver: bool | None = None
     gpu: Said[GpuEntry] | None = None
+    capability: str | None = None
     mig: Said[str] | None = None
     partitioned: bool | None = None
     strategy: Said[str] | None = None

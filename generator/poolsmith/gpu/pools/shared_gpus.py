@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics.codes.gpu_use import SHARING_CONTRADICTION
 from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.diagnostics.rule_engine import Finding
-from poolsmith.gpu.values.device_plugin_config import configuration_facts, most_clients
+from poolsmith.gpu.catalog.device_plugin import most_clients
+from poolsmith.gpu.values.device_plugin_config import configuration_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +56,7 @@ def _by_mps(pool: PoolRecord, sharing: Shared) -> Iterator[Finding[Location]]:
             help="share these GPUs by `sharing.timeSlicing`, or give them a cluster of their own",
             related=(strategy.at("asks for it"),),
         )
-    most = most_clients((pool.gpu.value.architecture,) if pool.gpu is not None else ())
+    most = most_clients(pool.capability)
     replicas = max(sharing.mps.values())
     if replicas > most:
         yield Finding(

@@ -17,6 +17,7 @@ from poolsmith.core.facts.versions import is_older
 from poolsmith.core.pattern import pattern as compiled_later
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import MISSING
+from poolsmith.gpu.catalog.device_plugin import most_clients
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -50,28 +51,21 @@ def config_mistakes(config: Any, plugin: str | None) -> tuple[ConfigMistake, ...
 
 
 def start_mistakes(
-    config: Any, plugin: str | None, overridden: Collection[str] = (), architectures: Collection[str] = ()
+    config: Any, plugin: str | None, overridden: Collection[str] = (), capabilities: Collection[str] = ()
 ) -> tuple[ConfigMistake, ...]:
     """What makes the plugin or its MPS daemon stop after it has read `config`: words, and numbers of clients.
 
-    Of `overridden` fields variables take the place. `architectures` are those of the GPUs that are shared, as far as
+    Of `overridden` fields variables take the place. `capabilities` are those of the GPUs that are shared, as far as
     they are known.
     """
     found = _PLUGIN.match(plugin or "")
-    return (*_Reading(found.group() if found else None).words(config, overridden), *_clients(config, architectures))
+    return (*_Reading(found.group() if found else None).words(config, overridden), *_clients(config, capabilities))
 
 
-def most_clients(architectures: Collection[str] = ()) -> int:
-    """How many pods may share a GPU by MPS, at most."""
-    facts = configuration_facts()["mpsClients"]
-    fewest = facts["fewer"]["most"] if not set(facts["fewer"]["architectures"]).isdisjoint(architectures) else None
-    return int(fewest if fewest is not None else facts["most"])
-
-
-def _clients(config: Any, architectures: Collection[str]) -> Iterator[ConfigMistake]:
+def _clients(config: Any, capabilities: Collection[str]) -> Iterator[ConfigMistake]:
     mps = _field(_field(config, "sharing"), "mps")
     resources = mps.get("resources") if isinstance(mps, dict) else None
-    most = most_clients(architectures)
+    most = min(map(most_clients, capabilities), default=most_clients(None))
     for index, item in enumerate(resources if isinstance(resources, list) else ()):
         number = _whole(item.get("replicas")) if isinstance(item, dict) else None
         if number is not None and number > most:

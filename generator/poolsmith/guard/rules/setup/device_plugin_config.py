@@ -184,7 +184,7 @@ def _judged(view: SetupView, configs: PluginConfigs, plugin: str | None) -> Iter
                 yield Finding(message=f"configuration `{name}` is no YAML: {problem.message}", place=place)
             continue
         config = documents[0] if documents else None
-        started = start_mistakes(config, plugin, _OVERRIDDEN, _architectures(view, configs, str(name)))
+        started = start_mistakes(config, plugin, _OVERRIDDEN, _capabilities(view, configs, str(name)))
         for mistake in (*config_mistakes(config, plugin), *started):
             where = f" at `{mistake.path}`" if mistake.path else ""
             yield Finding(
@@ -210,13 +210,12 @@ NVIDIA/k8s-device-plugin:api/config/v1/config.go, NewConfig.
 """
 
 
-def _architectures(view: SetupView, configs: PluginConfigs, name: str) -> set[str]:
-    """Of the GPUs of the nodes that take a configuration."""
-    return {
-        node.architecture
-        for node in view.nodes or ()
-        if node.architecture and node.labels.get(DEVICE_PLUGIN_CONFIG, configs.default) == name
-    }
+def _capabilities(view: SetupView, configs: PluginConfigs, name: str) -> set[str]:
+    """Compute capabilities of the GPUs of the nodes that take a configuration, as far as they are known."""
+    known = view.catalog.gpus.architectures
+    taking = [node for node in view.nodes or () if node.labels.get(DEVICE_PLUGIN_CONFIG, configs.default) == name]
+    found = (known[node.architecture].capability for node in taking if node.architecture in known)
+    return {capability for capability in found if capability is not None}
 
 
 def plugin_version(view: SetupView) -> str | None:

@@ -75,6 +75,7 @@ def _record(nodes: list[SetupNode], view: SetupView) -> PoolRecord:
     at = _Places(node)
     entry = view.catalog.gpus.find(node.gpu) if node.gpu else None
     system = view.catalog.operating_systems.get(node.os_id)
+    architecture = view.catalog.gpus.architectures.get(node.architecture or "")
     release = view.operator
     groups = _groups(node, view)
     return PoolRecord(
@@ -89,6 +90,7 @@ def _record(nodes: list[SetupNode], view: SetupView) -> PoolRecord:
         system=Said(node.os_id, at.itself, "the system") if node.os_id else None,
         own_driver=carries_driver(system) if system is not None else None,
         gpu=None if entry is None else Said(entry, at.itself, "the GPU"),
+        capability=None if architecture is None else architecture.capability,
         mig=at.label(MIG_CONFIG),
         partitioned=_is_partitioned(node, groups),
         strategy=_strategy(view),
