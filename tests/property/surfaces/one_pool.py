@@ -55,7 +55,7 @@ def is_told_apart(pool: Pool) -> bool:
     """Whether the surfaces don't mean the same: a field of a profile that nothing reads is an error of its own, and the
     label `all-disabled` on GPUs without MIG is none. Whether `auto` is open enough for GPUDirect Storage depends on who
     describes the driver."""
-    return (pool.layout == "all-disabled" and pool.gpu in WITHOUT_MIG) or (pool.gds and pool.modules == "auto")
+    return pool.layout == "all-disabled" and pool.gpu in WITHOUT_MIG
 
 
 def pools() -> st.SearchStrategy[Pool]:

@@ -97,7 +97,7 @@ def _sharing(pool: PoolPlan, at: _Places) -> Said[Shared] | None:
     slicing, mps = sharing.time_slicing, sharing.mps
     if slicing is None and mps is None:
         return None
-    places = {}
+    places = {} if mps is None else {"mps": at(f"{_SHARING}/mps/replicas")}
     for index, name in enumerate(slicing.shared if slicing is not None else ()):
         pointer = f"{_SLICING}/resources/{index}/resource" if slicing and slicing.resources else f"{_SLICING}/resource"
         places[name] = at(pointer if (slicing and slicing.resources) or name != _WHOLE else _SHARING)

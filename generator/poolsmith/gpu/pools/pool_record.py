@@ -44,7 +44,8 @@ class Said(Generic[T_co]):
 class Shared:
     """How GPUs are shared: by the device plugin's resources, with how many replicas each.
 
-    `at` has the places of single resources where they have some. `is_own`: no other pool takes the same configuration.
+    `at` has the places of single resources where they have some, and under `mps` that of its replicas.
+    `is_own`: no other pool takes the same configuration.
     """
 
     time_slicing: Mapping[str, int]

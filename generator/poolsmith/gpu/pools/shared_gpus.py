@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from poolsmith.gpu.pools.pool_record import PoolRecord, Shared
 
 RULE = SHARING_CONTRADICTION
+_REPLICAS = "mps"
+"""Where the number of them stands, apart from the rest of MPS."""
 FIELDS = ("sharing", "mig", "strategy", "gpu", "advertised")
 
 
@@ -62,7 +64,7 @@ def _by_mps(pool: PoolRecord, sharing: Shared) -> Iterator[Finding[Location]]:
         yield Finding(
             message=f"an MPS server has {most} clients at most for {pool.shown}, and {replicas} replicas are asked "
             "for: its daemon stops",
-            place=sharing.mps_at(),
+            place=sharing.at.get(_REPLICAS, sharing.mps_at)(),
             help=f"write `replicas: {most}` or less, or share by `sharing.timeSlicing`",
         )
 
