@@ -238,6 +238,22 @@ PROOFS = (
         ("tests/control_plane/test_server_verdicts.py",),
         TOOLS,
     ),
+    Proof(
+        "verdicts on words in pods: labels, names, quantities, percentages",
+        f"{API_SERVER}: server-side apply, strict",
+        ("tests/kubernetes/schema/test_pod_fields.py",),
+    ),
+    Proof(
+        "the same, asked anew",
+        f"{API_SERVER}: server-side apply, strict",
+        ("tests/control_plane/test_pod_fields.py",),
+        TOOLS,
+    ),
+    Proof(
+        "feature gates of the DRA driver: each, each pair, and random ones",
+        "the DRA driver's own code",
+        ("tests/gpu/catalog/test_dra_gates.py",),
+    ),
     Proof("verdicts on schemas", KUBECONFORM, ("tests/real_tools/test_kubeconform.py",), TOOLS),
     Proof(
         "Pod Security, each check and version",

@@ -300,7 +300,7 @@ def test_labels_that_keep_operands_off_named_nodes_are_written_by_discovery(reso
     assert "opt-out-not-kept" not in named.names
     assert all(f"{key}={value}" in note.message for key, value in kept.items())
     assert ("each time it looks" in note.message) is (release == "v26.7.0")
-    assert str(note.severity) == "note"
+    assert str(note.severity) == ("warning" if pool is CRIO else "note")
 
 
 @pytest.mark.parametrize(
@@ -692,3 +692,22 @@ def test_no_pass_sets_what_another_one_set(resolve):
 
     assert len(paths) == len(set(paths))
     assert not [(a, b) for a in paths for b in paths if a != b and b[: len(a)] == a]
+
+
+@pytest.mark.parametrize(
+    ("stack", "pool", "told"),
+    [
+        ("{release: v26.3.3}", {}, True),
+        ("{release: v26.3.3}", {"acknowledge": "[{fact: offers/nvidia.com/mig-1g.10gb}]"}, False),
+        ("{release: v26.3.3, values: {mig: {strategy: mixed}}}", {}, False),
+    ],
+)
+def test_slices_that_another_pool_renames_are_told_until_somebody_says_so(resolve, stack, pool, told):
+    a100 = "{product: NVIDIA-A100-SXM4-80GB, count: 8, mig: {layout: %s}}"
+    outcome = resolve(
+        {"stack": stack}, {"a": {"gpu": a100 % "all-1g.10gb", **pool}, "b": {"gpu": a100 % "all-balanced"}}
+    )
+    found = [item for item in outcome.diagnostics if item.name == "singleton-conflict"]
+
+    assert bool(found) is told
+    assert all(str(item.severity) == "warning" and "nvidia.com/mig-1g.10gb" in item.message for item in found)

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from poolsmith.core.diagnostics import Severity
+from poolsmith.core.diagnostics.codes import CODE_BOOK
 from poolsmith.core.diagnostics.codes.support import SUPPORT
 from poolsmith.core.diagnostics.known_rules import BESIDE, COMPATIBILITY
 from poolsmith.gpu.values.registry import VALUE_RULES
@@ -29,13 +30,17 @@ HERE = Path(__file__).resolve().parent / "examples"
 WITH_NODES = frozenset(("untolerating-workload",))
 NAMES = sorted(
     (
-        *(rule.RULE.name for rule in (*RULES, *CHART_RULES, *TEMPLATE_RULES, *VALUE_RULES)),
+        *(rule.RULE.name for rule in (*RULES, *TEMPLATE_RULES, *VALUE_RULES)),
+        *(rule.RULE.name for rule in CHART_RULES if rule.RULE not in CODE_BOOK),
         *(rule.RULE.name for rule in LINK_RULES if rule.RULE.name not in WITH_NODES),
         "refused-by-definition",
     )
 )
 """The last one is no rule of a list: it judges what the chart makes of values."""
-SETUPS = sorted((*(rule.RULE.name for rule in SETUP_RULES), *WITH_NODES))
+TWINS = {rule.RULE.name for rule in SETUP_RULES if rule.RULE in (*CODE_BOOK, *(other.RULE for other in RULES))}
+"""Rules on profiles, or on manifests, that speak of setups, too."""
+SETUPS = sorted((*(rule.RULE.name for rule in SETUP_RULES if rule.RULE.name not in TWINS), *WITH_NODES))
+OF_TWINS = HERE.parent / "twins"
 NEIGHBOURS = sorted(rule.RULE.name for rule in BESIDE_RULES)
 PRIVILEGES = {rule.RULE.name: rule for rule in PRIVILEGE_RULES}
 OF_PROJECTS = (*COMPATIBILITY, "PSM4", "PSM6", *BESIDE, "PSM9")
@@ -181,10 +186,23 @@ def test_rules_over_neighbours_have_a_file_of_their_name():
 
 
 def test_rules_over_setups_have_a_file_of_their_name_and_say_what_they_need():
-    assert [Path(rule.__file__).stem for rule in SETUP_RULES] == [
-        rule.RULE.name.replace("-", "_") for rule in SETUP_RULES
-    ]
-    assert {need for rule in SETUP_RULES for need in rule.NEEDS} <= {"nodes", "values", "release"}
+    own = [rule for rule in SETUP_RULES if rule.RULE.name not in TWINS]
+
+    assert [Path(rule.__file__).stem for rule in own] == [rule.RULE.name.replace("-", "_") for rule in own]
+    assert {need for rule in SETUP_RULES for need in rule.NEEDS} <= {"nodes", "values", "release", "all"}
+
+
+@pytest.mark.parametrize("name", sorted(TWINS))
+def test_a_twin_says_nothing_of_what_passes(name):
+    assert findings_in_setup(OF_TWINS / name / "pass") == []
+
+
+@pytest.mark.parametrize("name", sorted(TWINS))
+def test_a_twin_says_what_is_expected_of_what_fails(name):
+    expected = expected_in(OF_TWINS / name / "fail")
+
+    assert {line.split(" ")[1] for line in expected} == {name}
+    assert findings_in_setup(OF_TWINS / name / "fail") == expected
 
 
 def test_every_rule_has_its_folder_and_no_folder_is_an_orphan():

@@ -45,7 +45,7 @@ class ResourceSpec:
         return value_at(self.spec, path) is True
 
 
-_ON_WHEN_UNSAID = frozenset({"driver", "toolkit", "devicePlugin", "gfd", "dcgm", "dcgmExporter", "migManager"})
+ON_WHEN_UNSAID = frozenset({"driver", "toolkit", "devicePlugin", "gfd", "dcgm", "dcgmExporter", "migManager"})
 """Components that run unless a ClusterPolicy says otherwise. Source: NVIDIA/gpu-operator:api/nvidia/v1."""
 
 WORKLOADS = ("container", "vm-passthrough", "vm-vgpu")
@@ -62,7 +62,7 @@ class ClusterPolicySpec(ResourceSpec):
         """Whether a component is switched on, the operator's default standing in where nothing is said."""
         value = value_at(self.spec, (component, "enabled"), None)
         if value is None:
-            return self._cdi_by_default if component == "cdi" else component in _ON_WHEN_UNSAID
+            return self._cdi_by_default if component == "cdi" else component in ON_WHEN_UNSAID
         return value is True
 
     @property

@@ -155,7 +155,7 @@ class _Building:
         )
         expansion = expand_on_pools(given.release, state)
         self.made.extend(Made(item, Maker.OPERATOR, _owner(item)) for item in expansion.objects)
-        self.errors.extend((*expansion.errors, *_failures(expansion)))
+        self.errors.extend((*expansion.errors, *failures(expansion)))
         self.unknown.extend(expansion.unknown)
         self.notes.extend(expansion.notes)
         self.node_labels |= {name: labels for name, labels in expansion.node_labels.items() if name in self.node_labels}
@@ -231,7 +231,7 @@ def _unit_key(unit: UnitPlan) -> tuple[Any, ...]:
     return unit.name, unit.namespace, unit.title, [item.body for item in unit.objects], values, unit.chart, unit.source
 
 
-def _failures(expansion: Expansion) -> Iterator[str]:
+def failures(expansion: Expansion) -> Iterator[str]:
     """What stands in conditions only; of a resource that the errors name, the condition says the same again."""
     for condition in expansion.conditions:
         name = f"{condition.kind}/{condition.name}: "

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.core.diagnostics.rule_engine import Finding
     from poolsmith.core.shape.layers import Layers
     from poolsmith.core.sources.source_file import SourceFile
     from poolsmith.fleet.plan.plan import DriverPlan
@@ -82,6 +84,20 @@ class Facts:
                 subject=f"{self._name}/{pool.name}",
                 related=tuple(self.layers[other.name].locate(where, note) for other, where, note in related),
                 severity=severity,
+            )
+        )
+
+    def report_found(self, rule: RuleInfo, pool: PoolPlan, finding: Finding[Location]) -> None:
+        """What a rule over the pool's record found."""
+        self.found.append(
+            diagnose(
+                rule,
+                finding.message,
+                finding.place,
+                help=finding.help,
+                subject=f"{self._name}/{pool.name}",
+                related=finding.related,
+                severity=finding.severity,
             )
         )
 

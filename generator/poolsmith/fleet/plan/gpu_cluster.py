@@ -17,7 +17,7 @@ from poolsmith.core.diagnostics.codes.gpu_use import (
     GPU_CLUSTER_CHANGE,
     GPU_CLUSTER_PRECONDITION,
 )
-from poolsmith.core.diagnostics.message_text import did_you_mean, listed
+from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.facts.versions import is_older, version_key
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.fleet.plan.component_limits import tell_limits
@@ -36,6 +36,7 @@ from poolsmith.fleet.plan.smoke_tests import plan_smoke_tests
 from poolsmith.fleet.plan.taints import check_taints, tolerate_taints
 from poolsmith.fleet.plan.user_values import DEPLOYED, add_user_values
 from poolsmith.fleet.profiles.node_pool import ToolkitSource, Workload
+from poolsmith.gpu.catalog.dra_gates import alpha_gates, gate_mistakes
 from poolsmith.gpu.catalog.gpu_clusters import gpu_cluster_releases, read_dra, read_gpu_cluster
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 _KIND = "/spec/stack/kind"
 _GATES = "/spec/stack/draDriver/featureGates"
 _PLUGIN_ENV = ("draDriver", "gpus", "kubeletPlugin", "env")
+_PLUGIN_ENV_AT = f"/spec/stack/values/{'/'.join(_PLUGIN_ENV)}"
 _NVLINK = "/spec/gpu/multiNodeNvlink"
 _EXACT = 3
 
@@ -139,45 +141,26 @@ def _check_cluster(plan: ClusterPlan, facts: Facts) -> None:
 
 
 def _check_gates(plan: ClusterPlan, facts: Facts) -> None:
-    gates, known = plan.cluster.spec.stack.dra_driver.feature_gates, read_dra().gates
-    env = value_at(plan.cluster.spec.stack.values, _PLUGIN_ENV)
-    variables = {item.get("name") for item in env if isinstance(item, dict)} if isinstance(env, list) else set()
-    on = [name for name, value in gates.items() if value and name in known]
-    for name in gates:
-        if name not in known:
-            facts.report_cluster(
-                DRA_GATES,
-                f"{_GATES}/{name}",
-                f"the DRA driver has no feature gate `{name}`",
-                help=did_you_mean(name, known),
-            )
-    told: set[frozenset[str]] = set()
-    for name in on:
-        gate, pointer = known[name], f"{_GATES}/{name}"
-        for other in gate.conflicts:
-            if other in on and frozenset((name, other)) not in told:
-                told.add(frozenset((name, other)))
-                facts.report_cluster(
-                    DRA_GATES, pointer, f"`{name}` and `{other}` exclude each other", help="turn one of them off"
-                )
-        if gate.needs is not None and gate.needs not in on:
-            facts.report_cluster(
-                DRA_GATES, pointer, f"`{name}` needs `{gate.needs}`", help=f"write `{gate.needs}: true`, too"
-            )
-        if gate.variable is not None and gate.variable not in variables:
-            facts.report_cluster(
-                DRA_GATES,
-                pointer,
-                f"`{name}` needs the variable {gate.variable} of the DRA driver",
-                help="add it to `stack.values`: draDriver.gpus.kubeletPlugin.env, with memory, unlimited or a number",
-            )
-    if alpha := [name for name in on if known[name].alpha]:
+    gates = plan.cluster.spec.stack.dra_driver.feature_gates
+    for mistake in gate_mistakes(gates, _shares(plan)):
+        pointer = f"{_GATES}/{mistake.gate}" if mistake.gate else _PLUGIN_ENV_AT
+        advice = mistake.help.replace("draDriver.gpus", "stack.values.draDriver.gpus")
+        facts.report_cluster(DRA_GATES, pointer, mistake.message, help=advice)
+    if alpha := alpha_gates(gates):
         facts.report_cluster(
             codes.NO_SUPPORT_ROW,
             f"{_GATES}/{alpha[0]}",
             f"feature gates of the DRA driver that are alpha: {listed(alpha)}",
             help="nothing to do, if you accept that",
         )
+
+
+def _shares(plan: ClusterPlan) -> str | None:
+    """How devices are shared by claims, as `stack.values` tells the DRA driver."""
+    env = value_at(plan.cluster.spec.stack.values, _PLUGIN_ENV)
+    wanted = read_dra().gates["ConsumableShares"].variable
+    entries = [item for item in env if isinstance(item, dict)] if isinstance(env, list) else []
+    return next((str(item.get("value")) for item in reversed(entries) if item.get("name") == wanted), None)
 
 
 def _check_pool(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> None:

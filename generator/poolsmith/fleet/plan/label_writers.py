@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from poolsmith.core.diagnostics import Severity
 from poolsmith.core.diagnostics.codes import compatibility as codes
 from poolsmith.core.diagnostics.codes import shape
 from poolsmith.core.diagnostics.codes.node_software import OPT_OUT_NOT_KEPT
@@ -25,8 +26,9 @@ from poolsmith.fleet.plan.facts import map_pools
 from poolsmith.fleet.plan.plan import NFD, PROVISIONER, ClusterPlan, LabelSetting, PoolPlan
 from poolsmith.fleet.plan.taints import all_tolerations
 from poolsmith.fleet.profiles.cluster import NfdProvider, StackKind
+from poolsmith.fleet.profiles.node_pool import ToolkitSource
 from poolsmith.fleet.profiles.toleration import shown_taint
-from poolsmith.gpu.catalog.node_labels import DEPLOY
+from poolsmith.gpu.catalog.node_labels import DEPLOY, DEPLOY_TOOLKIT
 from poolsmith.gpu.catalog.releases import behaviour_at
 
 if TYPE_CHECKING:
@@ -173,7 +175,7 @@ def keep_opt_outs(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     """A NodeFeatureRule carries them where the profile names the nodes; elsewhere it is told what none can carry."""
     for pool in plan.pools:
         if not pool.node_names and (lost := [label for label in pool.labels if _opts_out(label)]):
-            _report(pool, lost, facts)
+            _report(plan, pool, lost, facts)
     return map_pools(plan, _carried)
 
 
@@ -192,7 +194,7 @@ _NAMED = "list the nodes in `nodes.names`, or "
 """Nodes that an autoscaler makes have no names that a profile could know."""
 
 
-def _report(pool: PoolPlan, lost: list[LabelSetting], facts: Facts) -> None:
+def _report(plan: ClusterPlan, pool: PoolPlan, lost: list[LabelSetting], facts: Facts) -> None:
     release = facts.need_release().tag
     when = (
         "each time it looks at a node whose GPU Node Feature Discovery has not found yet"
@@ -200,12 +202,17 @@ def _report(pool: PoolPlan, lost: list[LabelSetting], facts: Facts) -> None:
         else "when a node loses the GPU labels of Node Feature Discovery"
     )
     shown = listed([f"{label.key}={label.value}" for label in lost])
+    runtime = pool.profile.spec.runtime.name
+    others = {other.profile.spec.runtime.name for other in plan.pools} - {runtime}
+    brings = bool(others) and pool.toolkit == ToolkitSource.OVERLAY and any(item.key == DEPLOY_TOOLKIT for item in lost)
     facts.report_pool(
         OPT_OUT_NOT_KEPT,
         pool,
         "/metadata/name",
         f"the nodes of pool `{pool.name}` need {shown}, which {release} removes {when}, and no NodeFeatureRule can "
-        "carry it: no names tell these nodes apart",
+        "carry it: no names tell these nodes apart"
+        + (f". Then the operator's toolkit, which is set up for another runtime than {runtime}, runs there" * brings),
+        severity=Severity.WARNING if brings else None,
         help=("" if pool.profile.spec.nodes.autoscaled else _NAMED)
         + "see to it that whoever makes them sets the label again",
     )

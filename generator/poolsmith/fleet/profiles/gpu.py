@@ -39,6 +39,11 @@ class Mig:
     )
     devices: tuple[MigDevices, ...] = spec("Your own layout, with the name in `layout`.", default=())
 
+    @property
+    def turns_on(self) -> bool:
+        """Whether any GPU is to have MIG on."""
+        return any(group.mig_enabled for group in self.devices) if self.devices else self.layout != "all-disabled"
+
 
 @record
 class VgpuDevices:

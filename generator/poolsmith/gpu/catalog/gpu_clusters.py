@@ -179,12 +179,17 @@ _BODIES = {
 
 @record
 class FeatureGate:
-    """`variable` has to be set beside it."""
+    """`conflicts` are gates beside which the driver stops, `without` those that are documented not to go with it.
+
+    `needs` has to be on, too, and `variable` has to be set beside it. `of_library`: Kubernetes' libraries bring it.
+    """
 
     alpha: bool
-    conflicts: tuple[str, ...]
-    needs: str | None
-    variable: str | None
+    conflicts: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    needs: str | None = None
+    variable: str | None = None
+    of_library: bool = False
 
 
 @record
@@ -202,13 +207,20 @@ class OwnChart:
 
 @record
 class DraFacts:
-    """`domains` are GPUs with NVLink over several nodes; `distributions_without` have no documented procedure."""
+    """`domains` are GPUs with NVLink over several nodes; `distributions_without` have no documented procedure.
+
+    `gate_groups` are names that stand for all gates of a maturity. `shares` are the words for devices that several
+    claims share, `shares_off` the one that turns it off.
+    """
 
     kubernetes: str
     distributions_without: tuple[str, ...]
     domains: tuple[str, ...]
     runtimes: tuple[str, ...]
     gates: dict[str, FeatureGate]
+    gate_groups: dict[str, str]
+    shares_off: str
+    shares: tuple[str, ...]
     device_class: str
     claim_version: str
     domain_version: str
@@ -228,11 +240,16 @@ def read_dra() -> DraFacts:
             name: FeatureGate(
                 alpha=entry["maturity"] == "alpha",
                 conflicts=tuple(entry.get("conflicts", ())),
+                without=tuple(entry.get("without", ())),
                 needs=entry.get("needs"),
                 variable=entry.get("variable"),
+                of_library=entry.get("ofLibrary", False),
             )
             for name, entry in data["gates"].items()
         },
+        gate_groups=data["groups"],
+        shares_off=data["shares"]["unset"],
+        shares=tuple(data["shares"]["words"]),
         device_class=data["deviceClass"],
         claim_version=data["claimVersion"],
         domain_version=data["domainVersion"],

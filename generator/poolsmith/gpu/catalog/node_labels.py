@@ -18,6 +18,7 @@ MIG_CONFIG: Final = "nvidia.com/mig.config"
 DEVICE_PLUGIN_CONFIG: Final = "nvidia.com/device-plugin.config"
 VGPU_CONFIG: Final = "nvidia.com/vgpu.config"
 CC_MODE: Final = "nvidia.com/cc.mode"
+CC_CAPABLE: Final = "nvidia.com/cc.capable"
 MPS_CAPABLE: Final = "nvidia.com/mps.capable"
 CC_MODES: Final = ("on", "off", "ppcie", "devtools")
 """Of any release: NVIDIA/cloud-native-docs, pages configure-cc-mode and confidential-containers-deploy."""

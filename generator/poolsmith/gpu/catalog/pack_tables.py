@@ -138,7 +138,13 @@ FORMS: dict[str, Form] = {
     ),
     "dra-gates": Form(
         _matches(r"[A-Z][A-Za-z0-9]{2,60}"),
-        {"maturity": _one_of("ga", "beta", "alpha"), "conflicts": _list_of(_WORD), "needs": _WORD, "variable": _WORD},
+        {
+            "maturity": _one_of("ga", "beta", "alpha"),
+            "conflicts": _list_of(_WORD),
+            "without": _list_of(_WORD),
+            "needs": _WORD,
+            "variable": _WORD,
+        },
         ("maturity",),
     ),
     "kata-deploy": _OF_RELEASES,

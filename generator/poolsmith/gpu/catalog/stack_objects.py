@@ -42,6 +42,7 @@ CHARTS = frozenset(
         "network-operator",
         "nvidia-dra-driver-gpu",
         "k8s-dra-driver-gpu",
+        "dra-driver-nvidia-gpu",
         "nvidia-network-operator",
         "kata-deploy",
         "confidential-containers",

@@ -11,15 +11,16 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics.message_text import kind_of, shorten
+from poolsmith.core.diagnostics.message_text import did_you_mean, kind_of, shorten
 from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import is_older
 from poolsmith.core.pattern import pattern as compiled_later
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import MISSING
+from poolsmith.gpu.catalog.device_plugin import most_clients
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
 
 SHARING = ("timeSlicing", "mps")
@@ -47,6 +48,32 @@ def config_mistakes(config: Any, plugin: str | None) -> tuple[ConfigMistake, ...
     """
     found = _PLUGIN.match(plugin or "")
     return tuple(_Reading(found.group() if found else None).mistakes(config))
+
+
+def start_mistakes(
+    config: Any, plugin: str | None, overridden: Collection[str] = (), capabilities: Collection[str] = ()
+) -> tuple[ConfigMistake, ...]:
+    """What makes the plugin or its MPS daemon stop after it has read `config`: words, and numbers of clients.
+
+    Of `overridden` fields variables take the place. `capabilities` are those of the GPUs that are shared, as far as
+    they are known.
+    """
+    found = _PLUGIN.match(plugin or "")
+    return (*_Reading(found.group() if found else None).words(config, overridden), *_clients(config, capabilities))
+
+
+def _clients(config: Any, capabilities: Collection[str]) -> Iterator[ConfigMistake]:
+    mps = _field(_field(config, "sharing"), "mps")
+    resources = mps.get("resources") if isinstance(mps, dict) else None
+    most = min(map(most_clients, capabilities), default=most_clients(None))
+    for index, item in enumerate(resources if isinstance(resources, list) else ()):
+        number = _whole(item.get("replicas")) if isinstance(item, dict) else None
+        if number is not None and number > most:
+            yield ConfigMistake(
+                f"sharing.mps.resources[{index}].replicas",
+                f"{number} replicas are more than the {most} clients that an MPS server has",
+                f"write at most `replicas: {most}`, or share by `timeSlicing`",
+            )
 
 
 def shares_by_mps(config: Any) -> bool:
@@ -107,6 +134,19 @@ class _Reading:
             yield from self._replicated(f"sharing.{name}", sharing, name)
         yield from self._resources(_field(config, "resources"))
         yield from self._fields(config)
+
+    def words(self, config: Any, overridden: Collection[str]) -> Iterator[ConfigMistake]:
+        """Words that the plugin refuses once it has put everything together."""
+        for dotted, fact in configuration_facts()["words"].items():
+            if dotted in overridden or self._is_older(fact.get("since")):
+                continue
+            node: Any = config
+            for step in dotted.split("."):
+                node = _field(node, step)
+            for word in node if isinstance(node, list) else [node]:
+                if isinstance(word, str) and word not in fact["words"]:
+                    message = f"the plugin does not know `{shorten(word)}`"
+                    yield ConfigMistake(dotted, message, did_you_mean(word, fact["words"]))
 
     def _structure(self, path: str, value: Any) -> Iterator[ConfigMistake]:
         if value is not None and not isinstance(value, dict):
@@ -271,8 +311,53 @@ _OF_A_WAY = ("renameByDefault", "failRequestsGreaterThanOne", "resources")
 _FLAGS = ("renameByDefault", "failRequestsGreaterThanOne")
 
 
+def passed_over(config: Any, plugin: str | None) -> Iterator[tuple[str, str]]:
+    """Dotted paths of what the plugin does not read, each with what to do: it says nothing of fields that it lacks."""
+    told = set()
+    for path, advice in misplaced(config):
+        told.add(path)
+        yield path, advice
+    found = _PLUGIN.match(plugin or "")
+    for path, known in _unread(config, found.group() if found else None):
+        if path not in told:
+            yield path, did_you_mean(path.rpartition(".")[2], known)
+
+
+def _unread(config: Any, plugin: str | None) -> Iterator[tuple[str, list[str]]]:
+    """Fields that no structure of the plugin's has, with those of the structure; of a known version, its own."""
+    facts = configuration_facts()
+    newer = [
+        path for path, fact in facts["fields"].items() if plugin and "since" in fact and is_older(plugin, fact["since"])
+    ]
+    known: dict[str, list[str]] = {"": ["version", *facts["sections"]]}
+    for path in (*(path for path in facts["fields"] if path not in newer), *facts["exact"]):
+        steps = path.split(".")
+        for depth, step in enumerate(steps):
+            names = known.setdefault(".".join(steps[:depth]), [])
+            names += [] if step.removesuffix("[]") in names else [step.removesuffix("[]")]
+    exact = {path.rpartition(".")[0] for path in facts["exact"]}
+    pending: list[tuple[str, str, Any]] = [("", "", config)]
+    while pending:
+        shape, path, node = pending.pop()
+        if isinstance(node, list):
+            pending.extend((f"{shape}[]", f"{path}[{index}]", item) for index, item in enumerate(node))
+        if not isinstance(node, dict) or shape not in known:
+            continue
+        for key, below in node.items():
+            name = next((field for field in known[shape] if _is_field(str(key), field, shape in exact)), None)
+            place = f"{path}.{key}" if path else str(key)
+            if name is None:
+                yield place, known[shape]
+            else:
+                pending.append((f"{shape}.{name}" if shape else name, place, below))
+
+
+def _is_field(key: str, field: str, is_exact: bool) -> bool:
+    return key == field or (not is_exact and key.lower() == field.lower())
+
+
 def misplaced(config: Any) -> Iterator[tuple[str, str]]:
-    """Dotted paths of what is passed over, each with the place for it."""
+    """Settings of sharing that stand elsewhere, each with the place for it."""
     if not isinstance(config, dict):
         return
     sharing, flags = config.get("sharing"), config.get("flags")

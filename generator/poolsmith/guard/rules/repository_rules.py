@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.guard.rules.charts import floating_version, kata_deploy_values, operator_twice_by_one_set
+from poolsmith.guard.rules.charts import (
+    dra_driver_gates,
+    floating_version,
+    kata_deploy_values,
+    operator_twice_by_one_set,
+)
 from poolsmith.guard.rules.templates import template_label_values
 
 if TYPE_CHECKING:
@@ -15,6 +20,7 @@ if TYPE_CHECKING:
 
 
 CHART_RULES: tuple[Rule[tuple[ChartInstallation, ...], Location], ...] = (
+    dra_driver_gates,
     floating_version,
     kata_deploy_values,
     operator_twice_by_one_set,

@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
 
 def rule_book() -> tuple[RuleInfo, ...]:
-    """Sorted by code."""
+    """Sorted by code. A rule that speaks on several surfaces is one."""
     families = (RULES, LINK_RULES, CHART_RULES, TEMPLATE_RULES, VALUE_RULES, PRIVILEGE_RULES, SETUP_RULES, BESIDE_RULES)
     judges = (rule.RULE for rules in families for rule in rules)
-    return tuple(sorted((*CODE_BOOK, *GRANT_RULE_INFOS, *judges), key=lambda rule: rule.code))
+    once = dict.fromkeys((*CODE_BOOK, *GRANT_RULE_INFOS, *judges))
+    return tuple(sorted(once, key=lambda rule: rule.code))
 
 
 def find_rule(word: str) -> RuleInfo | None:

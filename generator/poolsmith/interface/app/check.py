@@ -50,6 +50,7 @@ from poolsmith.project.run.setup_check import judge_setups_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from poolsmith.core.diagnostics import Location
     from poolsmith.gpu.values.document import ValuePlace
     from poolsmith.guard.rules.pod_security import PodSecurityStandard
     from poolsmith.guard.rules.setup.repository_setups import GivenNodes
@@ -169,7 +170,9 @@ def _check_paths(
         for diagnostic, place in not_mappings(model.loose, named):
             diagnostics.append(diagnostic)
             values.paths.add(place)
-    setups = judge_setups_of(setups_of(model, loose, release), release, given, kubernetes)
+    setups = judge_setups_of(
+        setups_of(model, loose, release), release, given, kubernetes, _errors(diagnostics, values.diagnostics)
+    )
     diagnostics.extend((*values.diagnostics, *setups.diagnostics, *(given.problems if given is not None else ())))
     templates = _neighbours(whole, given, diagnostics)
     told = {*values.paths, *(place for item in schemas for place in item.half), *templates}
@@ -200,6 +203,11 @@ def _check_paths(
     sound = (item for item in model.documents if scope.has(item) and not files.file(item.path).problems)
     written = CheckedTree(tuple(sound), frozenset(listed.yaml))
     return with_opinion(outcome, kubeconform, root, lambda: [judge_schemas(written, against, keep_verdicts=True)])
+
+
+def _errors(*found: Sequence[Diagnostic]) -> list[Location]:
+    """Where there are errors."""
+    return [item.primary for some in found for item in some if item.severity is Severity.ERROR]
 
 
 def _listed(files: RepositoryFiles, paths: Sequence[Path]) -> Listed:

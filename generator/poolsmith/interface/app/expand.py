@@ -223,7 +223,7 @@ def judge_labels(release: str, namespace: str, found: ExpandInput) -> tuple[Diag
     """What nothing of the operator knows; nothing where there is no ClusterPolicy, or more than one."""
     catalog = Catalog()
     objects = tuple(SetupObject(item, _nowhere) for item in (*found.resources, *found.objects))
-    values = policy_values(list(objects))
+    values = policy_values(list(objects), release)
     if values is None:
         return ()
     view = SetupView(

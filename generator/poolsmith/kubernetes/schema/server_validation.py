@@ -11,12 +11,16 @@ here.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.pattern import pattern
+from poolsmith.kubernetes.quantity import QuantityError, quantity_amount
 from poolsmith.kubernetes.schema.violation import Violation, What, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from decimal import Decimal
 
     from poolsmith.kubernetes.schema.scalars import Schema
 
@@ -26,6 +30,7 @@ _COUNT = {"minimum": 0}
 _PORT = {"minimum": 1, "maximum": 65535}
 _LABEL = {"pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "maxLength": 63}
 _GIVEN = {"minLength": 1}
+_SUBDOMAIN = {"pattern": "^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$", "maxLength": 253}
 _SELECTS = ("In", "NotIn", "Exists", "DoesNotExist")
 _MODE = {"minimum": 0, "maximum": 0o777}
 
@@ -94,6 +99,9 @@ FIELDS: dict[str, dict[str, Schema]] = {
     "core.v1.PodSpec": {
         "dnsPolicy": _one_of("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None", ""),
         "preemptionPolicy": _one_of("Never", "PreemptLowerPriority"),
+        "priorityClassName": _SUBDOMAIN,
+        "runtimeClassName": {**_SUBDOMAIN, **_GIVEN},
+        "serviceAccountName": _SUBDOMAIN,
         "restartPolicy": _one_of("Always", "OnFailure", "Never", ""),
     },
     "core.v1.SecurityContext": {
@@ -200,7 +208,14 @@ def _one_handler(value: dict[str, Any]) -> Iterator[Violation]:
         yield _broken("needs exactly one handler: " + ", ".join(_HANDLERS))
 
 
+_VARIABLE = pattern(r"[ -<>-~]*+")
+"""Printable ASCII without `=`."""
+
+
 def _environment(value: dict[str, Any]) -> Iterator[Violation]:
+    name = value.get("name")
+    if isinstance(name, str) and not _VARIABLE.fullmatch(name):
+        yield _broken(f"is `{shown(name)}`, and a variable has printable ASCII without `=`", "name")
     if value.get("value") and value.get("valueFrom") is not None:
         yield _broken("has a `value`, so `valueFrom` can't be set", "valueFrom", help="keep one of the two")
 
@@ -279,6 +294,7 @@ def _job(value: dict[str, Any]) -> Iterator[Violation]:
 
 
 def _pod_spec(value: dict[str, Any]) -> Iterator[Violation]:
+    yield from _labels(value.get("nodeSelector"), "nodeSelector")
     seen: set[Any] = set()
     for listed in _LISTS:
         containers = value.get(listed)
@@ -293,6 +309,95 @@ def _pod_spec(value: dict[str, Any]) -> Iterator[Violation]:
             yield from _bidirectional(container, listed, index)
 
 
+_PREFIX = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*"
+_WORD = r"[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
+_QUALIFIED = pattern(rf"(?:(?=[^/]{{1,253}}/){_PREFIX}/)?{_WORD}")
+_LABEL_VALUE = pattern(rf"(?:{_WORD})?")
+_ANNOTATIONS = 1 << 18
+"""Bytes of all of them together."""
+
+
+def _labels(value: Any, *place: str) -> Iterator[Violation]:
+    """Keys and values of labels, or of what selects by them."""
+    for key, item in value.items() if isinstance(value, dict) else ():
+        if not _QUALIFIED.fullmatch(str(key)):
+            yield _broken(f"has the key `{shown(key)}`, which is no label key", *place, key)
+        elif isinstance(item, str) and not _LABEL_VALUE.fullmatch(item):
+            yield _broken(f"is `{shown(item)}`, which is no label value", *place, key)
+
+
+def _metadata(value: dict[str, Any]) -> Iterator[Violation]:
+    yield from _labels(value.get("labels"), "labels")
+    annotations = value.get("annotations")
+    size = 0
+    for key, item in annotations.items() if isinstance(annotations, dict) else ():
+        size += len(str(key).encode()) + (len(item.encode("utf-8", "replace")) if isinstance(item, str) else 0)
+        if not _QUALIFIED.fullmatch(str(key).lower()):
+            yield _broken(f"has the key `{shown(key)}`, which is no key of an annotation", "annotations", key)
+    if size > _ANNOTATIONS:
+        yield _broken(f"has {size:,} bytes; {_ANNOTATIONS:,} are allowed", "annotations")
+
+
+def _amount(quantity: Any) -> Decimal | None:
+    """None for what is no quantity, of which its own check tells."""
+    try:
+        return quantity_amount(str(quantity))
+    except QuantityError:
+        return None
+
+
+def _resources(value: dict[str, Any]) -> Iterator[Violation]:
+    limits, requests = value.get("limits"), value.get("requests")
+    for name, amounts in (("limits", limits), ("requests", requests)):
+        for key, amount in amounts.items() if isinstance(amounts, dict) else ():
+            if (found := _amount(amount)) is not None and found < 0:
+                yield _broken(f"is `{shown(amount)}`; at least 0 is allowed", name, key)
+    if not isinstance(limits, dict) or not isinstance(requests, dict):
+        return
+    for key, amount in requests.items():
+        least, most = _amount(amount), _amount(limits.get(key))
+        if least is not None and most is not None and least > most:
+            message = f"is `{shown(amount)}`, which is more than the limit `{shown(limits[key])}`"
+            yield _broken(message, "requests", key, help="request no more than the limit")
+
+
+_PERCENT = pattern(r"[0-9]+%", re.ASCII)
+_ALL = 100
+
+
+def _replacement(value: dict[str, Any]) -> Iterator[Violation]:
+    """How many nodes at once: numbers of them, or percentages."""
+    rolling = value.get("rollingUpdate")
+    if value.get("type") not in (None, "", "RollingUpdate") or not isinstance(rolling, dict):
+        return
+    none = []
+    for key, otherwise in (("maxUnavailable", 1), ("maxSurge", 0)):
+        item = rolling.get(key)
+        item = otherwise if item is None else item
+        if (why := _no_share(item)) is not None:
+            yield _broken(f"is `{shown(item)}`, {why}", "rollingUpdate", key)
+        none.append(str(item).strip("0") in ("", "%"))
+    if all(none):
+        yield _broken("is 0, and so is `maxSurge`: no pod could be replaced", "rollingUpdate", "maxUnavailable")
+    elif not any(none):
+        yield _broken("is only allowed where `maxUnavailable` is 0", "rollingUpdate", "maxSurge")
+
+
+def _no_share(item: Any) -> str | None:
+    """Why it is no number of nodes and no percentage; None for a type that another check refuses."""
+    if isinstance(item, str):
+        if not _PERCENT.fullmatch(item):
+            return "and has to be a number or a percentage like `10%`"
+        return "which is more than 100%" if int(item[:-1][:9]) > _ALL else None
+    return "and can't be negative" if isinstance(item, int) and item < 0 else None
+
+
+def _host_path(value: dict[str, Any]) -> Iterator[Violation]:
+    path = value.get("path")
+    if isinstance(path, str) and ".." in path.split("/"):
+        yield _broken(f"is `{shown(path)}`, and must not contain `..`", "path")
+
+
 def _bidirectional(container: dict[str, Any], *place: str | int) -> Iterator[Violation]:
     context, mounts = container.get("securityContext"), container.get("volumeMounts")
     if isinstance(context, dict) and context.get("privileged") is True:
@@ -304,6 +409,7 @@ def _bidirectional(container: dict[str, Any], *place: str | int) -> Iterator[Vio
 
 
 RULES: dict[str, Callable[[dict[str, Any]], Iterator[Violation]]] = {
+    "apps.v1.DaemonSetUpdateStrategy": _replacement,
     "apps.v1.DaemonSetSpec": _workload,
     "apps.v1.DeploymentSpec": _workload,
     "apps.v1.StatefulSetSpec": _workload,
@@ -311,12 +417,15 @@ RULES: dict[str, Callable[[dict[str, Any]], Iterator[Violation]]] = {
     "core.v1.EnvFromSource": _environment_list,
     "core.v1.EnvVar": _environment,
     "core.v1.EnvVarSource": _environment_source,
+    "core.v1.HostPathVolumeSource": _host_path,
     "core.v1.LifecycleHandler": _one_handler,
     "core.v1.NodeSelectorRequirement": _requirement,
     "core.v1.PodSpec": _pod_spec,
     "core.v1.Probe": _one_handler,
+    "core.v1.ResourceRequirements": _resources,
     "core.v1.Toleration": _toleration,
     "core.v1.Volume": _volume,
+    "meta.v1.ObjectMeta": _metadata,
     "meta.v1.LabelSelectorRequirement": _requirement,
     "rbac.v1.ClusterRoleBinding": _cluster_binding,
     "rbac.v1.PolicyRule": _privileges,

@@ -6,16 +6,18 @@ from collections import Counter
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
+from poolsmith.core.diagnostics import Severity
 from poolsmith.core.diagnostics.outcome import Skipped
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.fleet.plan.origin import profile_inputs
 from poolsmith.guard.rules.setup.registry import SETUP_RULES
 from poolsmith.guard.rules.setup.repository_setups import views_of
+from poolsmith.guard.rules.setup.resource_values import judge_resources
 from poolsmith.guard.rules.setup.setup_view import SetupObject, SetupResult, SetupValues, SetupView, run_setup_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from poolsmith.core.diagnostics import Diagnostic, Location
     from poolsmith.core.diagnostics.outcome import Outcome
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 _ADVICE = {
     "nodes": "nodes are not known; give --nodes FILE or --cluster NAME",
     "values": "there are no Helm values of the gpu-operator",
+    "all": "more values come from elsewhere",
     "release": "the release is not known, or the catalog lacks its facts; give --release TAG",
 }
 
@@ -57,6 +60,7 @@ def judge_setup(project: Project, run: ClusterRun) -> SetupResult:
             values=prediction.shared.given.values,
             defaults=chart.defaults if chart is not None else None,
             place=places.of_value,
+            own=stack.values,
         ),
         objects=tuple(places.objects()),
         namespace=plan.namespace,
@@ -123,9 +127,13 @@ class SetupsResult:
 
 
 def judge_setups_of(
-    setups: list[Setup], release: str | None, given: GivenNodes | None, kubernetes: str | None = None
+    setups: list[Setup],
+    release: str | None,
+    given: GivenNodes | None,
+    kubernetes: str | None = None,
+    told: Iterable[Location] = (),
 ) -> SetupsResult:
-    """The setups of a repository, each with what is known of it."""
+    """The setups of a repository, each with what is known of it. `told` is where errors were found before."""
     result = SetupsResult(skipped=list(given.skipped) if given is not None else [])
     if not setups:
         if given is not None:
@@ -134,6 +142,9 @@ def judge_setups_of(
     lacking: Counter[str] = Counter()
     rules = 0
     for view in views_of(setups, release, given, kubernetes):
+        of_resources = tuple(judge_resources(view))
+        view.told.extend((*told, *(item.primary for item in of_resources if item.severity is Severity.ERROR)))
+        result.diagnostics.extend(of_resources)
         judged = run_setup_rules(SETUP_RULES, view)
         result.setups += 1
         result.diagnostics.extend(judged.diagnostics)

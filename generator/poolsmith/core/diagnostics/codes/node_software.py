@@ -315,7 +315,9 @@ OPT_OUT_NOT_KEPT = RuleInfo(
     code="PSM248",
     name="opt-out-not-kept",
     severity=Severity.NOTE,
-    what="The nodes of a pool have a label that keeps an operand off them, and only the provisioner writes it.",
+    what="The nodes of a pool have a label that keeps an operand off them, and only the provisioner writes it. A "
+    "warning where the operand is the operator's toolkit, and the nodes have another container runtime than "
+    "it is set up for.",
     why=(
         "The operator removes its labels from nodes without a GPU label: v26.7.0 whenever it looks at a node that Node "
         "Feature Discovery has not labelled yet, older releases when the GPU label goes. Kubelets and provisioners "

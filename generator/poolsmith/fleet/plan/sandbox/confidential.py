@@ -57,8 +57,6 @@ def _of_plain(pool: PoolPlan) -> Iterator[tuple[str, str, str]]:
     confidential = "write `workload: kata-confidential`, or remove it"
     if sandbox.tee is not None:
         yield _TEE, "a trusted execution environment belongs to confidential pools", confidential
-    if sandbox.cc_mode not in (None, CcMode.OFF):
-        yield _MODE, f"plain Kata needs GPUs whose CC mode is off, and `{sandbox.cc_mode}` is not", confidential
 
 
 def _contradictions(pool: PoolPlan, era: KataEra, facts: Facts) -> Iterator[tuple[str, str, str]]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.diagnostics.codes import compatibility as codes
 from poolsmith.core.diagnostics.codes import gpu_use
 from poolsmith.core.diagnostics.codes.gpu_use import ERA_CHANGE
-from poolsmith.core.diagnostics.message_text import did_you_mean, joined, listed
+from poolsmith.core.diagnostics.message_text import did_you_mean, joined
 from poolsmith.fleet.plan.facts import agreed, map_pools, with_singleton, with_values
 from poolsmith.fleet.plan.idle_fields import ERA_LEFT
 from poolsmith.fleet.plan.origin import Derived, FromCatalog
@@ -44,29 +44,11 @@ _MANY = 20
 
 
 def refuse_unfit(plan: ClusterPlan, kata: list[PoolPlan], era: KataEra, facts: Facts) -> None:
-    """Each at the line that says it."""
+    """Each at the line that says it; runtimes, processors and systems are told of any pool's record."""
     for pool in kata:
-        spec = pool.profile.spec
-        if spec.runtime.name not in era.runtimes:
-            facts.report_pool(
-                gpu_use.SANDBOX_CONTRADICTION,
-                pool,
-                "/spec/runtime/name",
-                f"Kata with {facts.need_release().tag} needs containerd, and the pool runs {spec.runtime.name}",
-                help="write `runtime: {name: containerd}`",
-            )
-        else:
+        if pool.profile.spec.runtime.name in era.runtimes:
             _refuse_folder(pool, era, facts)
-        if spec.arch not in era.arch:
-            facts.report_pool(
-                gpu_use.SANDBOX_CONTRADICTION,
-                pool,
-                "/spec/arch",
-                f"the images that install Kata with {facts.need_release().tag} are none for {spec.arch}",
-                help=f"run Kata on nodes of {listed(era.arch)}, or leave the pool out",
-            )
         _refuse_many_gpus(pool, era, facts)
-        _refuse_system(pool, facts)
     _refuse_upgrade(plan, kata, era, facts)
 
 
@@ -84,20 +66,6 @@ def _refuse_many_gpus(pool: PoolPlan, era: KataEra, facts: Facts) -> None:
     else:
         return
     facts.report_pool(gpu_use.SANDBOX_CONTRADICTION, pool, "/spec/sandbox/gpusPerPod", message, help=advice)
-
-
-def _refuse_system(pool: PoolPlan, facts: Facts) -> None:
-    """A driver of the system's own holds the GPUs that are to be passed through."""
-    os = pool.profile.spec.os
-    entry = facts.catalog.operating_systems.get(os.id)
-    if entry is not None and entry.driver == "os":
-        facts.report_pool(
-            gpu_use.SANDBOX_CONTRADICTION,
-            pool,
-            "/spec/os/id",
-            f"every image of {os.id} for GPU nodes has NVIDIA's driver, which holds the GPUs that Kata is to get",
-            help="run Kata on nodes of another system",
-        )
 
 
 def _refuse_folder(pool: PoolPlan, era: KataEra, facts: Facts) -> None:

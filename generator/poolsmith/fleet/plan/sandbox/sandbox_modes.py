@@ -11,6 +11,7 @@ from poolsmith.core.diagnostics.codes import gpu_use
 from poolsmith.fleet.plan.facts import with_singleton, with_values
 from poolsmith.fleet.plan.origin import Derived
 from poolsmith.fleet.plan.plan import ValueSetting
+from poolsmith.fleet.plan.pool_records import report_on
 from poolsmith.fleet.profiles.driver import DriverSource
 from poolsmith.fleet.profiles.node_pool import KATA_WORKLOADS, Workload
 
@@ -31,7 +32,10 @@ def plan_sandboxes(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     from poolsmith.fleet.plan.sandbox.gpu_passthrough import pass_through  # on demand
     from poolsmith.fleet.plan.sandbox.kata import plan_kata  # on demand
     from poolsmith.fleet.plan.sandbox.vgpu_pools import host_vgpus  # on demand
+    from poolsmith.gpu.pools import sandboxed_gpus  # on demand
 
+    for pool in sandboxed:
+        report_on((sandboxed_gpus,), plan, pool, facts)
     kata = [pool for pool in sandboxed if pool.profile.spec.workload in KATA_WORKLOADS]
     machines = [pool for pool in sandboxed if pool not in kata]
     era = facts.catalog.sandboxes.eras[facts.need_release().sandbox_era] if kata else None

@@ -11,11 +11,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.codes.gpu_use import VGPU_LAYOUT
-from poolsmith.core.diagnostics.message_text import did_you_mean, listed
+from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.sources.yaml_writer import emit
 from poolsmith.fleet.plan.facts import with_values
 from poolsmith.fleet.plan.origin import Derived
 from poolsmith.fleet.plan.plan import HostDevice, KubernetesObject, ValueSetting
+from poolsmith.fleet.plan.pool_records import report_on
 from poolsmith.fleet.plan.sandbox.gpu_passthrough import pci_ids
 from poolsmith.fleet.plan.sharing.mig import config_map
 from poolsmith.gpu.catalog.vgpu_hosts import gpu_of, read_vgpu_hosts
@@ -35,12 +36,16 @@ _CONFIG = ("vgpuDeviceManager", "config")
 _FILE = "config.yaml"
 
 
-def check_layout(pool: PoolPlan, facts: Facts) -> bool:
+def check_layout(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> bool:
     """Whether the release knows the layout, and the GPU can be divided like that; True where that is unknown."""
     layout = pool.profile.spec.gpu.vgpu
     if layout is None:
         return True
-    found = list(_of_own(pool, layout, facts) if layout.devices else _of_operator(pool, layout, facts))
+    if not layout.devices:
+        from poolsmith.gpu.pools import vgpu_layouts  # on demand
+
+        return report_on((vgpu_layouts,), plan, pool, facts)
+    found = list(_of_own(pool, layout, facts))
     for pointer, message, advice in found:
         facts.report_pool(VGPU_LAYOUT, pool, pointer, message, help=advice)
     return not found
@@ -68,23 +73,6 @@ def types_of(pool: PoolPlan, facts: Facts) -> tuple[str, ...]:
         return (layout.layout,)
     defaults = read_vgpu_hosts().defaults
     return tuple(sorted({defaults[device] for device in pci_ids(pool, facts) if device in defaults}))
-
-
-def _of_operator(pool: PoolPlan, layout: VgpuLayout, facts: Facts) -> Iterator[tuple[str, str, str]]:
-    tag = facts.need_release().tag
-    if layout.layout == DEFAULT:
-        return
-    types = read_vgpu_hosts().types(tag)
-    if layout.layout not in types:
-        mine = read_vgpu_hosts().gpus_of(pci_ids(pool, facts))
-        fitting = [name for name in types if gpu_of(name) in mine] or list(types)
-        yield (
-            _LAYOUT,
-            f"{tag} has no vGPU layout `{layout.layout}`",
-            f"{did_you_mean(layout.layout, fitting)}; or define it in `gpu.vgpu.devices`",
-        )
-        return
-    yield from _of_another_gpu(pool, layout.layout, _LAYOUT, facts)
 
 
 def _of_another_gpu(pool: PoolPlan, name: str, pointer: str, facts: Facts) -> Iterator[tuple[str, str, str]]:

@@ -42,7 +42,7 @@ _MANY = 8
 
 def host_vgpus(plan: ClusterPlan, hosts: list[PoolPlan], facts: Facts) -> ClusterPlan:
     """Labels of the nodes, their layouts, and the driver that divides GPUs: by values, or an object for each pool."""
-    fits = [_check(pool, facts) for pool in hosts]
+    fits = [_check(plan, pool, facts) for pool in hosts]
     if not hosts or not all(fits):
         return plan
     plan = map_pools(plan, lambda pool: _label(pool, facts) if pool in hosts else pool)
@@ -53,7 +53,7 @@ def host_vgpus(plan: ClusterPlan, hosts: list[PoolPlan], facts: Facts) -> Cluste
     return _values(plan, hosts, facts)
 
 
-def _check(pool: PoolPlan, facts: Facts) -> bool:
+def _check(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> bool:
     spec, known, tag = pool.profile.spec, read_vgpu_hosts(), facts.need_release().tag
     found: list[tuple[str, str, str]] = []
     if spec.driver.vgpu_manager is None:
@@ -89,7 +89,7 @@ def _check(pool: PoolPlan, facts: Facts) -> bool:
         found.append((_MODULES, f"the vGPU manager of {tag} takes no options of kernel modules", "remove it"))
     for pointer, message, advice in found:
         facts.report_pool(VGPU_HOST, pool, pointer, message, help=advice)
-    fits = check_layout(pool, facts)
+    fits = check_layout(plan, pool, facts)
     if not found:
         _note_undocumented(pool, product, facts)
     return fits and not found

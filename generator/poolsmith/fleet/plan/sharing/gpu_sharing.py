@@ -13,10 +13,9 @@ from poolsmith.core.sources.yaml_writer import emit
 from poolsmith.fleet.plan.facts import map_pools, with_values
 from poolsmith.fleet.plan.origin import Derived, FromCatalog
 from poolsmith.fleet.plan.plan import ClusterPlan, KubernetesObject, LabelSetting, PoolPlan, ValueSetting
-from poolsmith.fleet.plan.sharing.mig import MIXED, WHOLE_GPU, config_map, is_partitioned, strategy_of_values
-from poolsmith.fleet.plan.sharing.mig_checks import LAYOUT
+from poolsmith.fleet.plan.pool_records import report_on
+from poolsmith.fleet.plan.sharing.mig import WHOLE_GPU, config_map
 from poolsmith.fleet.profiles.node_pool import Workload
-from poolsmith.gpu.catalog.device_plugin import most_clients
 from poolsmith.gpu.catalog.gpu_requests import SHARED
 from poolsmith.gpu.catalog.node_labels import DEVICE_PLUGIN_CONFIG
 
@@ -35,8 +34,8 @@ _RESOURCE_NAMES, _VIRTUAL_GPUS = "NVIDIA_RESOURCE_NAMES", "KUBERNETES_VIRTUAL_GP
 
 def share_gpus(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     """One ConfigMap with a key per sharing pool; the pool's node label selects it."""
-    plan = map_pools(plan, lambda pool: _share(pool, facts))
-    _check_strategy(plan, facts)
+    before = plan
+    plan = map_pools(plan, lambda pool: _share(before, pool, facts))
     users = [pool for pool in plan.pools if pool.device_plugin_config is not None]
     if not users:
         return plan
@@ -97,7 +96,7 @@ def _shared_names(pool: PoolPlan) -> Iterable[str]:
     return (WHOLE_GPU,) if slicing is None else slicing.shared
 
 
-def _share(pool: PoolPlan, facts: Facts) -> PoolPlan:
+def _share(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> PoolPlan:
     sharing = pool.profile.spec.sharing
     if sharing.time_slicing is None and sharing.mps is None:
         return pool
@@ -109,65 +108,25 @@ def _share(pool: PoolPlan, facts: Facts) -> PoolPlan:
             f"a pool that shares GPUs can't be named `{DEFAULT_CONFIG}`: that is the configuration without sharing",
             help="rename the pool",
         )
-    if not _check(pool, facts):
+    if not _check(plan, pool, facts):
         return pool
     label = LabelSetting(DEVICE_PLUGIN_CONFIG, pool.object_name, "provisioner", facts.at_pool(pool, SHARING))
     return replace(pool, device_plugin_config=emit(_config(pool)), labels=(*pool.labels, label))
 
 
-def _check(pool: PoolPlan, facts: Facts) -> bool:
-    sharing = pool.profile.spec.sharing
+def _check(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> bool:
     if pool.profile.spec.workload is not Workload.CONTAINER:
-        facts.report_pool(
-            gpu_use.SANDBOX_CONTRADICTION,
-            pool,
-            SHARING,
-            f"a pool of workload `{pool.profile.spec.workload}` passes whole GPUs through; they can't be shared",
-            help="remove `sharing`",
-        )
-        return False
-    if sharing.time_slicing is not None and sharing.mps is not None:
-        facts.report_pool(
-            gpu_use.SHARING_CONTRADICTION,
-            pool,
-            f"{SHARING}/mps",
-            "time slicing and MPS exclude each other on one node",
-            help="keep one of `sharing.timeSlicing` and `sharing.mps`",
-        )
-        return False
-    if sharing.mps is not None and is_partitioned(pool):
-        facts.report_pool(
-            gpu_use.SHARING_CONTRADICTION,
-            pool,
-            f"{SHARING}/mps",
-            "MPS shares full GPUs only, and this pool partitions them with MIG",
-            help="remove `gpu.mig`, or use `sharing.timeSlicing`",
-        )
-        return False
-    if sharing.mps is not None and not _check_clients(pool, sharing.mps.replicas, facts):
-        return False
-    return sharing.time_slicing is None or _check_resources(pool, sharing.time_slicing, facts)
+        return False  # told where sandboxes are planned
+    from poolsmith.gpu.pools import shared_gpus  # on demand
 
-
-def _check_clients(pool: PoolPlan, replicas: int, facts: Facts) -> bool:
-    """The MPS control daemon stops over more clients than its server takes."""
-    architecture = facts.catalog.gpus.architectures.get(pool.architecture or "")
-    most = most_clients(architecture.capability if architecture is not None else None)
-    if replicas <= most:
-        return True
-    facts.report_pool(
-        gpu_use.SHARING_CONTRADICTION,
-        pool,
-        f"{SHARING}/mps/replicas",
-        f"an MPS server takes at most {most} clients on {pool.profile.spec.gpu.product}, and this asks for {replicas}: "
-        "the control daemon stops",
-        help=f"write at most `replicas: {most}`, or use `sharing.timeSlicing`",
-    )
-    return False
+    slicing = pool.profile.spec.sharing.time_slicing
+    if slicing is not None and pool.profile.spec.sharing.mps is None and not _check_resources(pool, slicing, facts):
+        return False
+    return report_on((shared_gpus,), plan, pool, facts)
 
 
 def _check_resources(pool: PoolPlan, slicing: TimeSlicing, facts: Facts) -> bool:
-    """Each resource once, with its replicas, and only what the pool's nodes advertise."""
+    """Each resource once, with its replicas."""
     base = f"{SHARING}/timeSlicing"
     if (slicing.replicas is None) is not bool(slicing.resources):
         told = "has both `replicas` and `resources`" if slicing.resources else "lacks `replicas`"
@@ -190,39 +149,7 @@ def _check_resources(pool: PoolPlan, slicing: TimeSlicing, facts: Facts) -> bool
             help="give each resource one number of replicas",
         )
         return False
-    advertised = pool.resources
-    for index, name in enumerate(slicing.shared):
-        if not advertised or name in advertised:
-            continue
-        place = f"{base}/resources/{index}/resource" if slicing.resources else f"{base}/resource"
-        facts.report_pool(
-            gpu_use.SHARING_CONTRADICTION,
-            pool,
-            place if slicing.resources or name != WHOLE_GPU else SHARING,
-            f"this pool advertises {', '.join(advertised)}, not {name}",
-            help=f"write `resource: {advertised[0]}`",
-        )
-        return False
     return True
-
-
-def _check_strategy(plan: ClusterPlan, facts: Facts) -> None:
-    """The plugin stops where MPS and `mixed` meet, and a cluster has one strategy."""
-    asking = next((pool for pool in plan.pools if pool.mig_strategy == MIXED), None)
-    if asking is None and strategy_of_values(plan, facts) != MIXED:
-        return
-    for pool in plan.pools:
-        if pool.profile.spec.sharing.mps is not None and not is_partitioned(pool):
-            facts.report_pool(
-                gpu_use.SHARING_CONTRADICTION,
-                pool,
-                f"{SHARING}/mps",
-                f"the device plugin refuses MPS under the MIG strategy `{MIXED}`, which "
-                + (f"pool `{asking.name}` needs" if asking is not None else "`stack.values` asks for")
-                + "; the strategy is one for the cluster",
-                help="share these GPUs by `sharing.timeSlicing`, or give them a cluster of their own",
-                related=((asking, LAYOUT, "asks for several profiles"),) if asking is not None else (),
-            )
 
 
 def _config(pool: PoolPlan) -> dict[str, Any]:

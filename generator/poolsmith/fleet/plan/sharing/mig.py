@@ -9,8 +9,10 @@ import hashlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.diagnostics import Severity
 from poolsmith.core.diagnostics.codes import compatibility as codes
 from poolsmith.core.diagnostics.codes import gpu_use
+from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.core.sources.yaml_writer import emit
 from poolsmith.fleet.plan.facts import map_pools, with_singleton, with_values
@@ -19,6 +21,7 @@ from poolsmith.fleet.plan.plan import ClusterPlan, KubernetesObject, LabelSettin
 from poolsmith.fleet.plan.sharing.mig_checks import DEVICES, LAYOUT, check_gpu, check_known, check_own, release_tag
 from poolsmith.fleet.plan.sharing.mig_geometry import UNIFORM, groups_for, of_each_gpu
 from poolsmith.fleet.plan.sharing.mig_placements import device_ids
+from poolsmith.fleet.profiles.acknowledged_facts import offers_fact
 from poolsmith.fleet.profiles.node_pool import Workload
 from poolsmith.gpu.catalog.node_labels import MIG_CONFIG
 
@@ -60,11 +63,33 @@ def partition_gpus(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
         )
     is_mixed = bool(mixed) or asked == MIXED
     plan = map_pools(plan, lambda pool: _advertise(pool, facts, mixed=is_mixed))
+    if mixed and asked is None:
+        _warn_of_renamed(plan, mixed[0], facts)
     if users:
         strategy = MIXED if is_mixed else "single"
         plan = with_singleton(plan, MIG_STRATEGY, strategy, mixed or users, "mig.strategy is one for the cluster")
     own = [pool for pool in users if pool.profile.spec.gpu.mig and pool.profile.spec.gpu.mig.devices]
     return _own_layouts(plan, users, own, facts) if own else plan
+
+
+def _warn_of_renamed(plan: ClusterPlan, asking: PoolPlan, facts: Facts) -> None:
+    """Pools whose slices would be `nvidia.com/gpu`, and have names of their own because of another pool."""
+    for pool in plan.pools:
+        known = {item.fact for item in pool.profile.spec.acknowledge}
+        fact = offers_fact(pool.resources)
+        if pool.mig_strategy == MIXED or not is_partitioned(pool) or not pool.resources or fact in known:
+            continue
+        facts.report_pool(
+            codes.SINGLETON_CONFLICT,
+            pool,
+            LAYOUT,
+            f"pool `{asking.name}` needs the MIG strategy `{MIXED}`, which is one for the cluster: pool `{pool.name}` "
+            f"offers {listed(pool.resources)} because of it, and pods that ask for `{WHOLE_GPU}` find none there",
+            help=f"see that its pods ask for these names, and write `mig: {{strategy: {MIXED}}}` in `stack.values`, or "
+            f"`acknowledge: [{{fact: {fact}}}]` in the pool; or move one of the pools to another cluster",
+            related=((asking, LAYOUT, "makes slices of several sizes"),),
+            severity=Severity.WARNING,
+        )
 
 
 def strategy_of_values(plan: ClusterPlan, facts: Facts) -> Any:
@@ -77,14 +102,7 @@ def _partition(pool: PoolPlan, facts: Facts) -> PoolPlan:
     if mig is None:
         return pool
     if pool.profile.spec.workload is not Workload.CONTAINER:
-        facts.report_pool(
-            gpu_use.SANDBOX_CONTRADICTION,
-            pool,
-            LAYOUT,
-            f"a pool of workload `{pool.profile.spec.workload}` passes whole GPUs through; MIG does not apply",
-            help="remove `gpu.mig`",
-        )
-        return pool
+        return pool  # told where sandboxes are planned
     check_gpu(pool, facts)
     if mig.devices:
         check_own(pool, mig, facts)
@@ -98,9 +116,7 @@ def _partition(pool: PoolPlan, facts: Facts) -> PoolPlan:
 def is_partitioned(pool: PoolPlan) -> bool:
     """Whether any of its GPUs are to have MIG on."""
     mig = pool.profile.spec.gpu.mig
-    if mig is None:
-        return False
-    return any(group.mig_enabled for group in mig.devices) if mig.devices else mig.layout != _ALL_WHOLE
+    return mig is not None and mig.turns_on
 
 
 def _is_uniform(pool: PoolPlan, mig: Mig, facts: Facts) -> bool:

@@ -8,9 +8,10 @@ from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.gpu.catalog.chart_contents import image_default
+from poolsmith.gpu.catalog.driver_images import read_driver_images
 from poolsmith.gpu.catalog.releases import driver_object_behaviour_at
 from poolsmith.gpu.drivers.driver_image import is_branch
-from poolsmith.gpu.drivers.driver_support import BESIDE_COMPILED, TYPE, needs_open_modules
+from poolsmith.gpu.drivers.driver_support import BESIDE_COMPILED, TYPE, loads_open, needs_open_modules
 from poolsmith.gpu.values.effective_values import is_off, is_on, text, uses_driver_objects
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def _storage(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     field = f"driver.{behaviour['kernelModule']}"
     if behaviour["kernelModule"] == TYPE:
         module_type = text(document, field)
-        refused = module_type != "open" if _default_object(document) else module_type == "proprietary"
+        refused = module_type != "open" if _default_object(document) else _is_closed(document, module_type)
         wanted = f"write `{field}: open`"
     else:
         refused, wanted = not is_on(document, field), f"write `{field}: true`"
@@ -109,6 +110,13 @@ def _storage(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
             f"`gds.enabled` is on, and `{field}` does not say open: nvidia-fs {shorten(version)} needs open modules"
         )
         yield Finding(place=path, message=message, help=wanted)
+
+
+def _is_closed(document: ValuesDocument, module_type: str) -> bool:
+    """`auto` is what the driver's container makes of it, which is proprietary for branches that don't know the word."""
+    pinned = document.get(_VERSION)
+    version = pinned if isinstance(pinned, str) and pinned[:3].isdigit() else None
+    return not loads_open(module_type, version, document.release.tag, read_driver_images())
 
 
 def _default_object(document: ValuesDocument) -> bool:

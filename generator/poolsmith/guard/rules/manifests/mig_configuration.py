@@ -53,7 +53,9 @@ _POSSIBLE = ("1", "2", "3", "4", "7")
 
 
 @record(kw_only=False)
-class _Mistake:
+class LayoutMistake:
+    """`steps` lead to its place in the text."""
+
     steps: tuple[str | int, ...]
     message: str
     help: str | None = None
@@ -63,12 +65,10 @@ def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
     for document in tree.objects:
         data = document.data.get("data") if document.kind == "ConfigMap" else None
         for key, text in data.items() if isinstance(data, dict) else ():
-            if not isinstance(text, str) or "mig-configs" not in text or not _MARK.search(text):
-                continue
-            if any(mark in text for mark in _TEMPLATED):
+            if not has_layouts(text):
                 continue
             inner = InnerText(document.source, join("/data", key), text, None)
-            for mistake in _mistakes(text):
+            for mistake in layout_mistakes(text):
                 yield Finding(
                     message=f"{document.name}, `{shorten(key)}`: {mistake.message}",
                     place=inner.locate(join("", *mistake.steps)),
@@ -77,67 +77,74 @@ def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
                 )
 
 
-def _mistakes(text: str) -> Iterator[_Mistake]:
+def has_layouts(text: Any) -> bool:
+    """Whether it is a text with layouts, in which nothing has to be filled in any more."""
+    if not isinstance(text, str) or "mig-configs" not in text or not _MARK.search(text):
+        return False
+    return not any(mark in text for mark in _TEMPLATED)
+
+
+def layout_mistakes(text: str) -> Iterator[LayoutMistake]:
     try:
         documents = read_documents(text)
     except YamlProblem as problem:
-        yield _Mistake((), f"it is no YAML: {problem.message}")
+        yield LayoutMistake((), f"it is no YAML: {problem.message}")
         return
     body = documents[0] if documents else None
     if not isinstance(body, dict) or "mig-configs" not in body:
         return
     if body.get("version") != "v1":
-        yield _Mistake(("version",), "mig-parted reads `version: v1` only", "write `version: v1` at the top")
+        yield LayoutMistake(("version",), "mig-parted reads `version: v1` only", "write `version: v1` at the top")
     for key in body:
         if key not in ("version", "mig-configs"):
-            yield _Mistake(
+            yield LayoutMistake(
                 (key,), f"mig-parted does not know `{shorten(key)}` here", did_you_mean(key, ("mig-configs",))
             )
     layouts = body.get("mig-configs")
     for name, entries in layouts.items() if isinstance(layouts, dict) else ():
         if not isinstance(entries, list) or not entries:
-            yield _Mistake(("mig-configs", name), f"layout `{shorten(name)}` is no list of groups of GPUs")
+            yield LayoutMistake(("mig-configs", name), f"layout `{shorten(name)}` is no list of groups of GPUs")
             continue
         for index, entry in enumerate(entries):
             place = ("mig-configs", name, index)
             if isinstance(entry, dict):
                 yield from _of_entry(entry, place, f"layout `{shorten(name)}`")
             else:
-                yield _Mistake(place, f"layout `{shorten(name)}` has an entry that is no mapping")
+                yield LayoutMistake(place, f"layout `{shorten(name)}` has an entry that is no mapping")
         yield from _both_modes(entries, ("mig-configs", name), f"layout `{shorten(name)}`")
 
 
-def _of_entry(entry: dict[str, Any], place: tuple[str | int, ...], layout: str) -> Iterator[_Mistake]:
+def _of_entry(entry: dict[str, Any], place: tuple[str | int, ...], layout: str) -> Iterator[LayoutMistake]:
     for key in entry:
         if key not in _FIELDS:
-            yield _Mistake(
+            yield LayoutMistake(
                 (*place, key), f"{layout}: mig-parted does not know `{shorten(key)}`", did_you_mean(key, _FIELDS)
             )
     for key in ("devices", "mig-enabled"):
         if key not in entry:
-            yield _Mistake(place, f"{layout} lacks `{key}`", f"add `{key}`")
+            yield LayoutMistake(place, f"{layout} lacks `{key}`", f"add `{key}`")
     devices, enabled, wanted = (entry.get(key) for key in ("devices", "mig-enabled", "mig-devices"))
     if "devices" in entry and devices != "all" and not _are_numbers(devices):
-        yield _Mistake((*place, "devices"), f"{layout}: `devices` is neither `all` nor a list of numbers")
+        yield LayoutMistake((*place, "devices"), f"{layout}: `devices` is neither `all` nor a list of numbers")
     if entry.get("device-filter") is not None and not _are_texts(entry["device-filter"]):
-        yield _Mistake(
+        yield LayoutMistake(
             (*place, "device-filter"),
             f"{layout}: `device-filter` is neither a text nor a list of texts",
             'write it in quotes: `device-filter: ["0x20B710DE"]`',
         )
     if "mig-enabled" in entry and not isinstance(enabled, bool):
-        yield _Mistake((*place, "mig-enabled"), f"{layout}: `mig-enabled` is no boolean")
+        yield LayoutMistake((*place, "mig-enabled"), f"{layout}: `mig-enabled` is no boolean")
     if enabled is True and "mig-devices" not in entry:
-        yield _Mistake(place, f"{layout} switches MIG on and has no `mig-devices`", "add `mig-devices: {}`")
+        yield LayoutMistake(place, f"{layout} switches MIG on and has no `mig-devices`", "add `mig-devices: {}`")
     if enabled is False and wanted:
-        yield _Mistake((*place, "mig-devices"), f"{layout} has instances, and `mig-enabled` is false")
+        yield LayoutMistake((*place, "mig-devices"), f"{layout} has instances, and `mig-enabled` is false")
     if wanted is not None and not isinstance(wanted, dict):
-        yield _Mistake((*place, "mig-devices"), f"{layout}: `mig-devices` is no mapping of profiles to numbers")
+        yield LayoutMistake((*place, "mig-devices"), f"{layout}: `mig-devices` is no mapping of profiles to numbers")
     elif wanted:
         yield from _of_instances(wanted, (*place, "mig-devices"), layout, entry.get("device-filter"))
 
 
-def _both_modes(entries: list[Any], place: tuple[str | int, ...], layout: str) -> Iterator[_Mistake]:
+def _both_modes(entries: list[Any], place: tuple[str | int, ...], layout: str) -> Iterator[LayoutMistake]:
     """A GPU of two entries: the manager looks for the mode of each of them when it has set both."""
     modes: dict[Any, bool] = {}
     for index, entry in enumerate(entries):
@@ -150,7 +157,7 @@ def _both_modes(entries: list[Any], place: tuple[str | int, ...], layout: str) -
             others = modes.items() if gpu == "all" else [(key, modes[key]) for key in ("all", gpu) if key in modes]
             if any(mode is not enabled for _, mode in others):
                 told = "every GPU" if gpu == "all" else f"GPU {gpu}"
-                yield _Mistake(
+                yield LayoutMistake(
                     (*place, index, "devices"),
                     f"{layout} has MIG on and off for the same GPU: an entry before this one says otherwise of {told}",
                     "name each GPU in one entry",
@@ -161,20 +168,22 @@ def _both_modes(entries: list[Any], place: tuple[str | int, ...], layout: str) -
 
 def _of_instances(
     wanted: dict[str, Any], place: tuple[str | int, ...], layout: str, device_filter: Any
-) -> Iterator[_Mistake]:
+) -> Iterator[LayoutMistake]:
     taken, is_counted = 0, True
     for profile, count in wanted.items():
         found = _PROFILE.fullmatch(profile)
         if found is None or found["slices"] not in _POSSIBLE:
-            yield _Mistake((*place, profile), f"{layout}: `{shorten(profile)}` is no profile of a GPU instance")
+            yield LayoutMistake((*place, profile), f"{layout}: `{shorten(profile)}` is no profile of a GPU instance")
             return
         if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-            yield _Mistake((*place, profile), f"{layout}: the number of `{profile}` is no whole number")
+            yield LayoutMistake((*place, profile), f"{layout}: the number of `{profile}` is no whole number")
             return
         is_counted = is_counted and found["parts"] is None
         taken += int(found["slices"]) * count
     if is_counted and taken > _SLICES:
-        yield _Mistake(place, f"{layout}: its instances have {taken} compute slices, and a GPU has {_SLICES} at most")
+        yield LayoutMistake(
+            place, f"{layout}: its instances have {taken} compute slices, and a GPU has {_SLICES} at most"
+        )
     elif is_counted:
         counts = {profile: count for profile, count in wanted.items() if count}
         from poolsmith.fleet.plan.sharing.mig_placements import misfit_everywhere  # on demand
@@ -182,7 +191,7 @@ def _of_instances(
         nowhere = misfit_everywhere(counts, _filtered(device_filter))
         if nowhere is not None:
             why, products = nowhere
-            yield _Mistake(place, f"{layout}: {why} ({', '.join(products)})", "ask for fewer or smaller instances")
+            yield LayoutMistake(place, f"{layout}: {why} ({', '.join(products)})", "ask for fewer or smaller instances")
 
 
 def _filtered(device_filter: Any) -> set[str] | None:

@@ -26,8 +26,9 @@ RULE = RuleInfo(
     applies_to="manifest",
     what="A configuration that the chart nvidia-device-plugin gives to the plugin, in `config.map` or in the ConfigMap "
     "of `config.name`, is one at which the plugin stops: fewer than 2 replicas, no resources or no name of one, a "
-    "wrong version or type, MPS under `migStrategy: mixed`. Or `config.default` is none of them. A warning: "
-    "settings of sharing where the plugin passes them over, such as `renameByDefault` under `flags` (as PSM152).",
+    "wrong version, word or type, MPS under `migStrategy: mixed` or with more replicas than an MPS server has "
+    "clients. Or `config.default` is none of them. A warning: names that the plugin does not know, and settings "
+    "of sharing where it passes them over, such as `renameByDefault` under `flags` (as PSM152).",
     why="The text is checked by nobody before the plugin reads it. It stops on each node that takes the "
     "configuration, and the node advertises no GPUs.",
     symptom="`number of replicas must be >= 2`, `specified config ... does not exist`, `using --mig-strategy=mixed is "
@@ -117,8 +118,9 @@ def _plugin(chart: DeclaredChart) -> str:
 def _of_text(found: _Texts, name: str, text: str, plugin: str, *, mixed: bool) -> Iterator[Finding[Location]]:
     from poolsmith.gpu.values.device_plugin_config import (  # on demand
         config_mistakes,
-        misplaced,  # on demand
+        passed_over,
         shares_by_mps,
+        start_mistakes,
     )
 
     subject, shown = found.document.name, f"configuration `{shorten(name)}`"
@@ -129,7 +131,7 @@ def _of_text(found: _Texts, name: str, text: str, plugin: str, *, mixed: bool) -
         yield Finding(message=message, place=found.locate(name), subject=subject)
         return
     config = documents[0] if documents else None
-    for mistake in config_mistakes(config, plugin):
+    for mistake in (*config_mistakes(config, plugin), *start_mistakes(config, plugin)):
         where = f" at `{mistake.path}`" if mistake.path else ""
         yield Finding(
             message=f"the device plugin stops at {shown}{where}: {mistake.message}",
@@ -137,7 +139,7 @@ def _of_text(found: _Texts, name: str, text: str, plugin: str, *, mixed: bool) -
             help=mistake.help,
             subject=subject,
         )
-    for path, advice in misplaced(config):
+    for path, advice in passed_over(config, plugin):
         yield Finding(
             message=f"{shown}: the device plugin does not read `{path}`",
             place=found.locate(name, _steps(path)),

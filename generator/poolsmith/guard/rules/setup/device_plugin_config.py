@@ -14,6 +14,7 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.inner_text import InnerText
 from poolsmith.core.sources.pointer import join
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
+from poolsmith.gpu.catalog.node_labels import DEVICE_PLUGIN_CONFIG
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -82,7 +83,7 @@ def operator_configs(view: SetupView) -> PluginConfigs | None:
     return PluginConfigs(
         shown=found.name,
         texts=_texts(found),
-        place=_below(found, "/data"),
+        place=found.below("/data"),
         named_at=named_at,
         default=default,
         written=lambda pointer: None if source is None else (source, f"/data{pointer}"),
@@ -107,13 +108,6 @@ def _texts(item: SetupObject) -> dict[str, Any]:
     return found
 
 
-def _below(item: SetupObject, top: str) -> Place:
-    def place(pointer: str, note: str | None = None) -> Location:
-        return item.place(top + pointer, note)
-
-    return place
-
-
 def _nowhere(location: Location) -> Place:
     def place(_pointer: str, _note: str | None = None) -> Location:
         return location
@@ -126,8 +120,9 @@ RULE = RuleInfo(
     name="device-plugin-config",
     applies_to="setup",
     what="A configuration of the device plugin, in values or in the ConfigMap that they name, is one at which the "
-    "plugin stops: fewer than 2 replicas or none, no resources or no name of one, a wrong version or type, MPS under "
-    "`mig.strategy: mixed`. Or the default that values name is not among the configurations.",
+    "plugin stops: fewer than 2 replicas or none, no resources or no name of one, a wrong version, word or type, MPS "
+    "under `mig.strategy: mixed` or with more replicas than an MPS server has clients. Or the default that "
+    "values name is not among the configurations.",
     why="The text is checked by nobody before the plugin reads it. It stops on each node that takes the "
     "configuration, and the node advertises no GPUs.",
     symptom="`unable to load config: unable to finalize config: unable to parse config file: ... number of replicas "
@@ -151,7 +146,7 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
     found = operator_configs(view)
     if found is not None:
         yield from _made(view, found)
-        yield from _judged(view, found, _version(view))
+        yield from _judged(view, found, plugin_version(view))
 
 
 def _made(view: SetupView, configs: PluginConfigs) -> Iterator[Finding[Location]]:
@@ -175,7 +170,7 @@ def _judged(view: SetupView, configs: PluginConfigs, plugin: str | None) -> Iter
             help=f"{did_you_mean(configs.default, configs.texts)} It has {listed(configs.texts)}",
             related=(configs.place("", "the configurations"),),
         )
-    from poolsmith.gpu.values.device_plugin_config import config_mistakes, shares_by_mps  # on demand
+    from poolsmith.gpu.values.device_plugin_config import config_mistakes, shares_by_mps, start_mistakes  # on demand
 
     for name, text in configs.texts.items():
         if not isinstance(text, str) or len(text) > _LARGEST or any(mark in text for mark in _TEMPLATED):
@@ -189,7 +184,8 @@ def _judged(view: SetupView, configs: PluginConfigs, plugin: str | None) -> Iter
                 yield Finding(message=f"configuration `{name}` is no YAML: {problem.message}", place=place)
             continue
         config = documents[0] if documents else None
-        for mistake in config_mistakes(config, plugin):
+        started = start_mistakes(config, plugin, _OVERRIDDEN, _capabilities(view, configs, str(name)))
+        for mistake in (*config_mistakes(config, plugin), *started):
             where = f" at `{mistake.path}`" if mistake.path else ""
             yield Finding(
                 message=f"the device plugin stops at configuration `{name}`{where}: {mistake.message}",
@@ -206,7 +202,23 @@ def _judged(view: SetupView, configs: PluginConfigs, plugin: str | None) -> Iter
             )
 
 
-def _version(view: SetupView) -> str | None:
+_OVERRIDDEN = ("flags.migStrategy",)
+"""What the operator sets by variables, which count for more.
+
+Source: NVIDIA/gpu-operator:controllers/object_controls.go, TransformDevicePlugin;
+NVIDIA/k8s-device-plugin:api/config/v1/config.go, NewConfig.
+"""
+
+
+def _capabilities(view: SetupView, configs: PluginConfigs, name: str) -> set[str]:
+    """Compute capabilities of the GPUs of the nodes that take a configuration, as far as they are known."""
+    known = view.catalog.gpus.architectures
+    taking = [node for node in view.nodes or () if node.labels.get(DEVICE_PLUGIN_CONFIG, configs.default) == name]
+    found = (known[node.architecture].capability for node in taking if node.architecture in known)
+    return {capability for capability in found if capability is not None}
+
+
+def plugin_version(view: SetupView) -> str | None:
     """The plugin's version, where it is one."""
     version = view.value("devicePlugin.version")
     return version if isinstance(version, str) else None

@@ -51,7 +51,7 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
         layout = node.labels.get(MIG_CONFIG)
         if not layout or layouts is None or not takes_operands(node):
             continue
-        groups = _groups(node, layout, layouts, view)
+        groups = groups_of_node(node, layout, layouts, view)
         why = _why(groups or [], strategy)
         if why is not None:
             yield Finding(
@@ -62,7 +62,7 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
             )
 
 
-def _groups(
+def groups_of_node(
     node: SetupNode, layout: str, layouts: tuple[bool, Mapping[str, Any]], view: SetupView
 ) -> list[dict[str, Any]] | None:
     """The groups of GPUs of a node that are known."""

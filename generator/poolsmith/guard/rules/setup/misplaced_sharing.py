@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
-from poolsmith.guard.rules.setup.device_plugin_config import operator_configs
+from poolsmith.guard.rules.setup.device_plugin_config import operator_configs, plugin_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,8 +21,9 @@ RULE = RuleInfo(
     name="misplaced-sharing",
     severity=Severity.WARNING,
     applies_to="setup",
-    what="A configuration of the device plugin has a setting of sharing where the plugin does not read it, such as "
-    "`renameByDefault` below `flags`, or `timeSlicing` at the top.",
+    what="A configuration of the device plugin has a field that the plugin does not read: a setting of sharing in "
+    "another place, such as `renameByDefault` below `flags`, or a name that no structure of the plugin has, such as "
+    "`migStrategie`.",
     why="The plugin passes over fields that it does not know: GPUs are not shared, or under another name, and nothing "
     "says so.",
     symptom="`nvidia.com/gpu` in the place of `nvidia.com/gpu.shared`; the number of GPUs is that of the cards",
@@ -40,11 +41,11 @@ _LARGEST = 1 << 20
 def check(view: SetupView) -> Iterator[Finding[Location]]:
     found = operator_configs(view)
     if found is not None:
-        yield from _of(found)
+        yield from _of(found, plugin_version(view))
 
 
-def _of(configs: PluginConfigs) -> Iterator[Finding[Location]]:
-    from poolsmith.gpu.values.device_plugin_config import misplaced  # on demand
+def _of(configs: PluginConfigs, plugin: str | None) -> Iterator[Finding[Location]]:
+    from poolsmith.gpu.values.device_plugin_config import passed_over  # on demand
 
     for name, text in (configs.texts or {}).items():
         if not isinstance(text, str) or len(text) > _LARGEST or "{{" in text or "${" in text:
@@ -53,7 +54,7 @@ def _of(configs: PluginConfigs) -> Iterator[Finding[Location]]:
             documents = read_documents(text)
         except YamlProblem:
             continue
-        for path, help in misplaced(documents[0] if documents else None):
+        for path, help in passed_over(documents[0] if documents else None, plugin):
             yield Finding(
                 message=f"configuration `{name}`: the device plugin does not read `{path}`",
                 place=configs.inside(str(name), text, path),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics import RuleInfo
-from poolsmith.core.diagnostics.message_text import did_you_mean
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.message_text import did_you_mean, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import is_older
@@ -13,7 +13,8 @@ from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pointer import join, value_at
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.fleet.plan.sharing.mig_placements import device_ids, misfit
-from poolsmith.gpu.catalog.node_labels import CC_MODE, CC_MODES, DEVICE_PLUGIN_CONFIG, MIG_CONFIG, WORKLOAD, WORKLOADS
+from poolsmith.gpu.catalog.label_words import label_mistake
+from poolsmith.gpu.catalog.node_labels import DEVICE_PLUGIN_CONFIG, MIG_CONFIG, WORKLOAD, WORKLOADS
 from poolsmith.guard.rules.setup.device_plugin_config import operator_configs
 from poolsmith.guard.rules.setup.setup_view import takes_operands
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.gpu.catalog.gpus import GpuEntry
+    from poolsmith.gpu.catalog.label_words import LabelMistake
     from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupView
 
 RULE = RuleInfo(
@@ -30,7 +32,9 @@ RULE = RuleInfo(
     applies_to="setup",
     what="A node has a label of the operator with a value that the operator, the MIG manager or the device plugin does "
     "not know: `nvidia.com/gpu.workload.config`, `nvidia.com/mig.config`, `nvidia.com/cc.mode` or "
-    "`nvidia.com/device-plugin.config`.",
+    "`nvidia.com/device-plugin.config`, or of one of its operands, `nvidia.com/gpu.deploy.*`. As a warning: a label "
+    "that nothing of the operator reads, such as `nvidia.com/gpu.deploy.drivers`, and a workload while sandboxes "
+    "are off.",
     why="An unknown workload counts as the default one, `container`. For an unknown MIG layout the node keeps what it "
     "has, and its state is `failed`. With an unknown configuration the device plugin does not start, or goes on as "
     "before.",
@@ -59,10 +63,10 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
     configs = operator_configs(view)
     layouts = layouts_of(view)
     for node in view.nodes or ():
+        yield from _words(node, view)
         if not takes_operands(node):
             continue
         yield from _workload(node, view)
-        yield from _cc_mode(node)
         if (layout := node.labels.get(MIG_CONFIG)) and layouts is not None:
             yield from _layout(node, layout, layouts, view)
         config = node.labels.get(DEVICE_PLUGIN_CONFIG)
@@ -76,26 +80,44 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
             )
 
 
-def _workload(node: SetupNode, view: SetupView) -> Iterator[Finding[Location]]:
-    asked = node.labels.get(WORKLOAD)
-    if asked is None or asked in WORKLOADS or view.flag(_SWITCH) is not True:
-        return
-    default = view.value("sandboxWorkloads.defaultWorkload")
-    counts_as = default if isinstance(default, str) and default in WORKLOADS else WORKLOADS[0]
-    yield Finding(
-        message=f"the operator knows no workload `{asked}`: node `{node.name}` counts as one for `{counts_as}`",
-        place=_at(node, WORKLOAD),
-        help=did_you_mean(asked, WORKLOADS),
-    )
-
-
-def _cc_mode(node: SetupNode) -> Iterator[Finding[Location]]:
-    asked = node.labels.get(CC_MODE, "")
-    if asked not in ("", *CC_MODES):
+def _words(node: SetupNode, view: SetupView) -> Iterator[Finding[Location]]:
+    """Words that nobody knows, and labels that nothing reads."""
+    for key in sorted(node.labels):
+        mistake = label_mistake(key, node.labels[key], view.tag)
+        if mistake is None:
+            continue
+        shown = f"the label `{shorten(key)}` of node `{node.name}` has the value `{shorten(node.labels[key])}`"
         yield Finding(
-            message=f"no CC manager knows the mode `{asked}`, for which node `{node.name}` asks: its GPUs keep theirs",
-            place=_at(node, CC_MODE),
-            help=did_you_mean(asked.lower(), CC_MODES),
+            message=f"{shown}, {_told(key, mistake, view)}",
+            place=_at(node, key),
+            help=mistake.help,
+            severity=Severity.WARNING if mistake.is_dead or _is_unread(key, view) else None,
+        )
+
+
+def _is_unread(key: str, view: SetupView) -> bool:
+    return key == WORKLOAD and view.flag(_SWITCH) is not True
+
+
+def _told(key: str, mistake: LabelMistake, view: SetupView) -> str:
+    """A workload that nobody knows counts as the default one of the values."""
+    default = view.value("sandboxWorkloads.defaultWorkload")
+    if key != WORKLOAD or not isinstance(default, str) or default not in WORKLOADS:
+        return mistake.message
+    return mistake.message.replace(f"`{WORKLOADS[0]}`", f"`{default}`")
+
+
+def _workload(node: SetupNode, view: SetupView) -> Iterator[Finding[Location]]:
+    """Nobody reads the label while sandboxes are off."""
+    asked = node.labels.get(WORKLOAD)
+    if asked in WORKLOADS[1:] and view.flag(_SWITCH) is False:
+        yield Finding(
+            message=f"node `{node.name}` is labelled for `{asked}`, and `{_SWITCH}` is off: it gets the operands for "
+            "containers",
+            place=_at(node, WORKLOAD),
+            help=f"write `{_SWITCH}: true`, or remove the label",
+            related=(view.value_location(_SWITCH),) if view.is_set(_SWITCH) else (),
+            severity=Severity.WARNING,
         )
 
 

@@ -12,6 +12,7 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import join, split
 from poolsmith.gpu.catalog import Catalog
 from poolsmith.gpu.catalog.stack_objects import OPERATOR_GROUP
+from poolsmith.gpu.values.resource_documents import operator_defaults
 from poolsmith.gpu.values.values_places import values_of
 from poolsmith.guard.rules.setup.setup_view import SetupObject, SetupValues, SetupView
 from poolsmith.kubernetes.repository.kustomize_roots import folder_of
@@ -104,7 +105,9 @@ def views_of(
             kubernetes=kubernetes or (given.kubernetes if given is not None else None),
             nodes=given.nodes if given is not None else None,
             bystanders=given.bystanders if given is not None else (),
-            values=policy_values(objects) if item is None else _values(item, defaults, several=setup.is_one_of_several),
+            values=policy_values(objects, tag)
+            if item is None
+            else _values(item, defaults, several=setup.is_one_of_several),
             objects=tuple(objects),
             namespace=None if item is None else item.namespace,
         )
@@ -140,8 +143,11 @@ def _values(found: FoundValues, defaults: dict[str, Any] | None, *, several: boo
     )
 
 
-def policy_values(objects: list[SetupObject]) -> SetupValues | None:
-    """What a ClusterPolicy says, where there are no values: its fields are named as the values that they come from."""
+def policy_values(objects: list[SetupObject], release: str | None) -> SetupValues | None:
+    """What a ClusterPolicy says, where there are no values: its fields are named as the values that they come from.
+
+    What it leaves out is what the operator of the release takes for it, as far as that is known.
+    """
     policies = [item for item in objects if item.kind == "ClusterPolicy" and item.group == "nvidia.com"]
     if len(policies) != 1:
         return None
@@ -156,7 +162,7 @@ def policy_values(objects: list[SetupObject]) -> SetupValues | None:
 
     return SetupValues(
         values={**policy.spec, "driver": {**driver, "nvidiaDriverCRD": crd}},
-        defaults=None,
+        defaults=None if release is None else operator_defaults("ClusterPolicy", release),
         place=place,
         partial=True,
         of_policy=True,

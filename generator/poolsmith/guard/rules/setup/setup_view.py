@@ -12,11 +12,11 @@ from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
-from poolsmith.core.diagnostics import Location
+from poolsmith.core.diagnostics import Location, Severity
 from poolsmith.core.diagnostics.message_text import listed, plural
 from poolsmith.core.diagnostics.rule_engine import Rule, run_rules
 from poolsmith.core.record import record
-from poolsmith.core.sources.pointer import MISSING, value_at
+from poolsmith.core.sources.pointer import MISSING, join, value_at
 from poolsmith.gpu.catalog.node_labels import DEPLOY_OPERANDS
 
 if TYPE_CHECKING:
@@ -126,13 +126,21 @@ class SetupObject:
         spec = self.data.get("spec")
         return spec if isinstance(spec, dict) else {}
 
+    def below(self, top: str) -> Place:
+        """The places below a JSON pointer of the object."""
+
+        def place(pointer: str, note: str | None = None) -> Location:
+            return self.place(top + pointer, note)
+
+        return place
+
 
 @record
 class SetupValues:
     """Helm values of the gpu-operator chart. `defaults` are the chart's, None where they are not recorded.
 
     `partial`: more values come from elsewhere, so that nothing is known of what these don't say. `of_policy`: there are
-    none, and a ClusterPolicy in a file says what they would.
+    none, and a ClusterPolicy in a file says what they would. `own` are those that the user wrote, where most are made.
     """
 
     values: dict[str, Any]
@@ -141,6 +149,7 @@ class SetupValues:
     partial: bool = False
     of_policy: bool = False
     file: str = ""
+    own: Mapping[str, Any] | None = None
     written: Callable[[str], tuple[SourceFile, str] | None] = lambda _: None
     """From a pointer to what it is written in, and the pointer there; None where nobody knows."""
 
@@ -168,6 +177,8 @@ class SetupView:
     is_generated: bool = False
     made: dict[str, object] = field(default_factory=dict)
     """What rules share, by a name: made by the first that asks."""
+    told: list[Location] = field(default_factory=list)
+    """Where errors have been found: rules that come last leave out what follows from them."""
     _known: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
@@ -193,8 +204,9 @@ class SetupView:
         return self._by_name.get((kind, name))
 
     def has(self, need: str) -> bool:
-        """Whether `nodes`, `values` or `release` are known."""
+        """Whether `nodes`, `values` or `release` are known, and `all` of the values where there are any."""
         return {
+            "all": self.values is None or self.values.of_policy or not self.values.partial,
             "nodes": self.nodes is not None,
             "values": self.values is not None,
             "release": self.operator is not None,
@@ -215,6 +227,15 @@ class SetupView:
         """Whether the user's own values say something there."""
         return self.values is not None and value_at(self.values.values, path.split("."), MISSING) is not MISSING
 
+    def is_told(self, *places: Location) -> bool:
+        """Whether an error has been found at one of these places, above or below it."""
+        told = {(place.span.path, place.pointer) for place in self.told}
+        return any(
+            path == place.span.path and (pointer == place.pointer or _is_above(pointer, place.pointer))
+            for place in places
+            for path, pointer in told
+        )
+
     def value_location(self, path: str, note: str | None = None) -> Location:
         """The nearest line that decides the value: its own, one above it, or the top of the values."""
         assert self.values is not None, "only rules that need values ask for their lines"
@@ -229,9 +250,26 @@ class SetupView:
             if not isinstance(node, dict):  # a scalar or null above replaces the whole block of the chart
                 return None
             if step not in node:
-                return None if self.values.partial else value_at(self.values.defaults or {}, steps)
+                left_open = self.values.partial and not self.values.of_policy
+                return None if left_open else value_at(self.values.defaults or {}, steps)
             node = node[step]
         return node
+
+
+def below_values(view: SetupView, path: str) -> Place:
+    """The places below a dotted value."""
+    top = join("", *path.split("."))
+
+    def place(pointer: str, note: str | None = None) -> Location:
+        assert view.values is not None, "only rules that found a value ask for its places"
+        return view.values.place(top + pointer, note)
+
+    return place
+
+
+def _is_above(one: str, other: str) -> bool:
+    """Whether one of two JSON pointers leads to something around the other; the top of a document is around nothing."""
+    return bool(one and other) and (other.startswith(f"{one}/") or one.startswith(f"{other}/"))
 
 
 FEW = 3
@@ -260,7 +298,7 @@ def takes_operands(node: SetupNode) -> bool:
 
 
 class SetupRule(Rule["SetupView", Location], Protocol):
-    """What must be known for a rule stands in it: `nodes`, `values`, `release`.
+    """What must be known for a rule stands in it: `nodes`, `values`, `release`, `all` of the values.
 
     Without one of its `NEEDS` the rule is not run, and counted. Where a module has `PARTLY_NEEDS`, it says less without
     one of these, and is counted as well.
@@ -287,6 +325,8 @@ def run_setup_rules(rules: Iterable[SetupRule], view: SetupView) -> SetupResult:
         if missing or less:
             lacking.append((*missing, *less))
         if not missing:
-            diagnostics.extend(run_rules((rule,), view, view.cluster))
+            found = run_rules((rule,), view, view.cluster)
+            view.told.extend(item.primary for item in found if item.severity is Severity.ERROR)
+            diagnostics.extend(found)
     view.made.clear()  # it points back to the view, and would keep the whole cluster in memory
     return SetupResult(tuple(diagnostics), tuple(lacking))

@@ -1,0 +1,105 @@
+"""Feature gates of the DRA driver that it does not know, or with which it does not start, and what they lack.
+
+Verdicts of the driver's own code are recorded: tests/recorded, dra_gates.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.diagnostics.message_text import did_you_mean, shorten
+from poolsmith.core.record import record
+from poolsmith.gpu.catalog.gpu_clusters import read_dra
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+
+_SHARES = "ConsumableShares"
+
+
+@record(kw_only=False)
+class GateMistake:
+    """At the gate of that name, which stands among the settings; empty for the variable of shares."""
+
+    gate: str
+    message: str
+    help: str
+
+
+def gates_on(settings: Mapping[str, Any]) -> frozenset[str]:
+    """The gates that are on: those that are set, by themselves or as a group, and those that are on by themselves."""
+    dra = read_dra()
+    groups = {maturity: settings[name] for name, maturity in dra.gate_groups.items() if name in settings}
+    return frozenset(
+        name
+        for name, gate in dra.gates.items()
+        if settings.get(name, groups.get("alpha" if gate.alpha else "beta", not gate.alpha)) is True
+    )
+
+
+def alpha_gates(settings: Mapping[str, Any]) -> list[str]:
+    """Those that somebody turns on by their names, in the order of the settings."""
+    return [
+        name
+        for name, on in settings.items()
+        if on is True and name in (gates := read_dra().gates) and gates[name].alpha
+    ]
+
+
+def gate_mistakes(settings: Mapping[str, Any], shares: str | None) -> Iterator[GateMistake]:
+    """`shares` is the value of the variable CONSUMABLE_SHARES; None where nobody sets it."""
+    known = read_dra().gates
+    for name in settings:
+        if name not in known and name not in read_dra().gate_groups:
+            advice = did_you_mean(name, [gate for gate, entry in known.items() if not entry.of_library])
+            yield GateMistake(name, f"the DRA driver has no feature gate `{shorten(name)}`", advice)
+    on = gates_on(settings)
+    yield from _pairs(settings, on)
+    for name in sorted(on):
+        needed = known[name].needs
+        if needed is not None and needed not in on:
+            advice = f"write `{needed}: true`, too, or `{name}: false`"
+            yield GateMistake(_set_by(settings, name, needed), f"`{name}` needs `{needed}`", advice)
+    yield from _of_shares(on, settings, shares)
+
+
+def _pairs(settings: Mapping[str, Any], on: frozenset[str]) -> Iterator[GateMistake]:
+    known = read_dra().gates
+    told: set[frozenset[str]] = set()
+    for name in [*(gate for gate in settings if gate in on), *sorted(on)]:
+        for other in (*known[name].conflicts, *known[name].without):
+            if other in on and frozenset((name, other)) not in told:
+                told.add(frozenset((name, other)))
+                message = f"`{name}` and `{other}` exclude each other"
+                yield GateMistake(_set_by(settings, name, other), message, "turn one of them off")
+
+
+def _of_shares(on: frozenset[str], settings: Mapping[str, Any], shares: str | None) -> Iterator[GateMistake]:
+    dra = read_dra()
+    variable = dra.gates[_SHARES].variable
+    words = f"{', '.join(dra.shares)} or a positive number"
+    is_off = shares is None or shares == dra.shares_off
+    if _SHARES in on and is_off:
+        message = f"`{_SHARES}` needs the variable {variable} of the DRA driver"
+        advice = f"add it to draDriver.gpus.kubeletPlugin.env, with {words}"
+        yield GateMistake(_set_by(settings, _SHARES), message, advice)
+    elif _SHARES not in on and not is_off:
+        message = f"the DRA driver stops: the variable {variable} needs the feature gate `{_SHARES}`"
+        yield GateMistake("", message, f"write `{_SHARES}: true`, or remove the variable")
+    elif shares is not None and not is_off and shares.strip() not in dra.shares and not _is_positive(shares):
+        message = f"the DRA driver stops: {variable} can't be `{shorten(shares)}`"
+        yield GateMistake("", message, f"write {words}")
+
+
+def _is_positive(text: str) -> bool:
+    digits = text.removeprefix("+")
+    return digits.isascii() and digits.isdigit() and int(digits[:20]) > 0
+
+
+def _set_by(settings: Mapping[str, Any], *names: str) -> str:
+    """The setting that turns the first of these gates on or off: its own, or that of a group."""
+    groups = read_dra().gate_groups
+    maturity = "alpha" if read_dra().gates[names[0]].alpha else "beta"
+    asked = (*names, *(name for name, of in groups.items() if of == maturity), *groups)
+    return next((name for name in asked if name in settings), "")

@@ -1,0 +1,1 @@
+"""What a pool is, from whichever surface, and the rules over it."""

@@ -1,0 +1,130 @@
+"""Custom resources as values documents: their fields are named as the values that the chart writes into them.
+
+Rules over values that look at what the operator is told, and not at what Helm does with it, hold for them as well. What
+a resource leaves out is what the operator takes for it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.diagnostics.rule_engine import Finding, Found, findings_of
+from poolsmith.core.facts import store
+from poolsmith.core.facts.versions import covers
+from poolsmith.core.sources.pointer import MISSING, value_at
+from poolsmith.gpu.catalog.releases import behaviour_at
+from poolsmith.gpu.catalog.value_paths import ReleaseValues, value_paths
+from poolsmith.gpu.drivers.driver_support import TYPE, module_field
+from poolsmith.gpu.values.document import ValuesDocument
+from poolsmith.gpu.values.rules import (
+    blanket_toleration,
+    cdi_contradicted,
+    dead_value,
+    driver_exclusion,
+    driver_upgrade_policy,
+    kernel_modules_undecided,
+    mutable_image,
+    nri_contradicted,
+    runtime_config_source_missing,
+    runtime_config_template,
+    runtime_paths_disagree,
+    runtime_set_as_default,
+    secret_in_values,
+    toolkit_image_unfit,
+    toolkit_variable,
+    visible_devices,
+    vulnerable_toolkit,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from poolsmith.core.diagnostics.rule_engine import Rule
+    from poolsmith.gpu.values.document import ValuePlace
+
+
+POLICY, DRIVER = "ClusterPolicy", "NVIDIADriver"
+OF_POLICY: tuple[Rule[ValuesDocument, ValuePlace], ...] = (
+    secret_in_values,
+    runtime_paths_disagree,
+    runtime_config_template,
+    runtime_config_source_missing,
+    toolkit_image_unfit,
+    runtime_set_as_default,
+    toolkit_variable,
+    cdi_contradicted,
+    nri_contradicted,
+    visible_devices,
+    vulnerable_toolkit,
+    driver_exclusion,
+    kernel_modules_undecided,
+    driver_upgrade_policy,
+    blanket_toleration,
+    mutable_image,
+)
+OF_DRIVER: tuple[Rule[ValuesDocument, ValuePlace], ...] = (
+    secret_in_values,
+    kernel_modules_undecided,
+    driver_upgrade_policy,
+    mutable_image,
+)
+_ON = ("driver", "toolkit", "devicePlugin", "gfd", "dcgm", "dcgmExporter", "migManager")
+"""What runs unless a ClusterPolicy says otherwise. Source: NVIDIA/gpu-operator:api/nvidia/v1."""
+
+
+def operator_defaults(kind: str, release: str) -> dict[str, Any]:
+    """What the operator takes for fields that a resource leaves out."""
+    driver = {"kernelModuleType": "auto"} if module_field(release) == TYPE else {}
+    if kind == DRIVER:
+        return {"driver": driver}
+    switched: dict[str, Any] = {name: {"enabled": True} for name in _ON}
+    cdi = {"enabled": bool(behaviour_at(release)["cdiByDefault"])}
+    return {**switched, "driver": {"enabled": True, **driver}, "cdi": cdi}
+
+
+class _Resource(ReleaseValues):
+    """A release, with the operator's defaults in the place of the chart's."""
+
+    def __init__(self, known: ReleaseValues, kind: str) -> None:
+        super().__init__(known.tag, known.paths)
+        self._kind = kind
+
+    @property
+    def line_defaults(self) -> dict[str, Any]:
+        return operator_defaults(self._kind, self.tag)
+
+
+def judge_resource(kind: str, spec: Mapping[str, Any], release: str) -> Iterator[Found[ValuePlace]]:
+    """What the rules say of a ClusterPolicy or an NVIDIADriver; steps of places lead from the top of the object."""
+    known = value_paths().release(release)
+    if known is None:
+        return
+    tree = {"driver": dict(spec)} if kind == DRIVER else dict(spec)
+    document = ValuesDocument(tree, _Resource(known, kind))
+    for found in findings_of(OF_DRIVER if kind == DRIVER else OF_POLICY, document):
+        if found.finding.place:
+            yield found._replace(finding=_of_resource(found.finding, kind))
+    yield from _unread(kind, spec, release)
+
+
+def _of_resource(finding: Finding[ValuePlace], kind: str) -> Finding[ValuePlace]:
+    from dataclasses import replace  # start-up: only mistakes need it
+
+    place = finding.place[1:] if kind == DRIVER and finding.place[0] == "driver" else finding.place
+    message, help_text = finding.message.replace("the chart's default", "the default"), finding.help
+    if kind == DRIVER:
+        message = message.replace("`driver.", "`")
+        help_text = None if help_text is None else help_text.replace("`driver.", "`")
+    return replace(finding, place=("spec", *place), message=message, help=help_text)
+
+
+def _unread(kind: str, spec: Mapping[str, Any], release: str) -> Iterator[Found[ValuePlace]]:
+    """Fields that the definition still has, and that no operator from some release on honours."""
+    for dotted, note in store.read_yaml("values/history.yaml")["unread"][kind].items():
+        path = tuple(dotted.split("."))
+        value = value_at(spec, path, MISSING)
+        if value in (MISSING, None, "", {}) or not covers(note, release):
+            continue
+        advice = f"set `{note['instead']}`: {note['advice']}" if "instead" in note else note["advice"]
+        message = f"`{dotted}` has no effect in {release}: {note['why']}"
+        yield Found(dead_value.RULE, Finding(place=("spec", *path), message=message, help=advice))

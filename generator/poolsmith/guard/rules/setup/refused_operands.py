@@ -1,0 +1,123 @@
+"""Words of values and custom resources that the API server refuses in what the operator makes of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.diagnostics.codes.schema import REFUSED_BY_DEFINITION
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.sources.pointer import reach
+from poolsmith.fleet.operands.expansion import object_order
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.setup.configured import Configured, Leaf, Outcome
+    from poolsmith.guard.rules.setup.setup_view import SetupView
+    from poolsmith.kubernetes.schema.violation import Violation
+
+    Judge = Callable[[dict[str, Any]], list[Violation]]
+
+RULE = REFUSED_BY_DEFINITION
+NEEDS = ("release", "all")
+_MOST = 12
+_OWNERS = "ownerReferences"
+"""The API server knows their uid, a prediction does not."""
+_Key = tuple[str, str, str]
+
+
+def check(view: SetupView) -> Iterator[Finding[Location]]:
+    if view.is_generated and not (view.values is not None and view.values.own):
+        return
+    from poolsmith.guard.rules.setup.configured import configured  # on demand
+
+    made = configured(view)
+    outcome = made.written if made.parts else None
+    if outcome is None:
+        return
+    judge = _judge(view)
+    usual = _usual(made)
+    told: set[tuple[int, tuple[str, ...]]] = set()
+    asked: set[tuple[str, str]] = set()
+    for item in outcome.objects:
+        if usual.get(object_order(item)) == item:
+            continue
+        for violation in judge(item):
+            if len(told) >= _MOST or (violation.message, _shape(violation)) in asked:
+                continue
+            asked.add((violation.message, _shape(violation)))
+            leaf = _cause(made, item, violation, judge)
+            if leaf is None or (leaf.part, leaf.steps) in told:
+                continue
+            told.add((leaf.part, leaf.steps))
+            place = made.parts[leaf.part].at(leaf.steps)
+            if not view.is_told(place):
+                name = f"{item['kind']}/{item['metadata']['name']}"
+                yield Finding(
+                    message=f"the operator writes it into {name}, where `{violation.dotted}` {violation.message}",
+                    place=place,
+                    help=violation.help or "write what the field takes, or remove it",
+                )
+
+
+def _shape(violation: Violation) -> str:
+    """The field without the places in lists: the same word stands in many operands."""
+    return ".".join(str(step) for step in violation.steps if isinstance(step, str))
+
+
+def _judge(view: SetupView) -> Judge:
+    from poolsmith.gpu.catalog.schema_versions import schema_versions  # on demand
+    from poolsmith.guard.rules.setup.pulled_references import unpullable  # on demand
+    from poolsmith.kubernetes.schema.schemas import NoSchema, newest_kubernetes, schemas_for  # on demand
+
+    assert view.tag is not None, "NEEDS says so"
+    schemas = schemas_for(schema_versions(kubernetes=newest_kubernetes(), operator=view.tag))
+
+    def judge(item: dict[str, Any]) -> list[Violation]:
+        schema = schemas.find(item["apiVersion"], item["kind"])
+        refused = () if isinstance(schema, NoSchema) else schema.violations(item)
+        return [*(found for found in refused if found.grave and _OWNERS not in found.steps), *unpullable(item)]
+
+    return judge
+
+
+def _usual(made: Configured) -> dict[_Key, dict[str, Any]]:
+    """What the operator makes of the chart's defaults: nothing in it is somebody's own word."""
+    if made.parts[0].body is not None:
+        return {}
+    outcome = made.outcome(({}, *made.trees[1:]))
+    return {} if outcome is None else {object_order(item): item for item in outcome.objects}
+
+
+def _cause(made: Configured, item: dict[str, Any], violation: Violation, judge: Judge) -> Leaf | None:
+    """The leaf without which the object is not made, or has no such mistake.
+
+    Those that hold the word come first, switches last: of these the one that takes least away with it.
+    """
+    word, _ = reach(item, violation.pointer)
+    key = object_order(item)
+    switches: list[tuple[int, Leaf]] = []
+    for leaf in sorted(made.leaves, key=lambda leaf: not _holds(leaf.value, word)):
+        after = made.outcome(made.without(leaf))
+        if after is None or not _cured(after, key, violation, judge):
+            continue
+        if not isinstance(leaf.value, bool):
+            return leaf
+        switches.append((-len(after.objects), leaf))
+    return min(switches, key=lambda found: found[0], default=(0, None))[1]
+
+
+def _holds(value: Any, word: Any) -> bool:
+    if isinstance(value, list):
+        return any(_holds(entry, word) for entry in value)
+    if isinstance(value, dict):
+        return any(_holds(entry, word) for entry in value.values())
+    return bool(value == word and word not in (None, "", {}))
+
+
+def _cured(outcome: Outcome, key: _Key, violation: Violation, judge: Judge) -> bool:
+    if outcome.errors:
+        return False
+    item = next((item for item in outcome.objects if object_order(item) == key), None)
+    return item is None or all(found.message != violation.message for found in judge(item))

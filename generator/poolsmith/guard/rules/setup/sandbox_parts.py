@@ -1,0 +1,116 @@
+"""Sandboxes that wait for a part that the values turn off, or that is never deployed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.fleet.operands.custom_resources import ON_WHEN_UNSAID
+from poolsmith.gpu.catalog.node_labels import CC_CAPABLE, WORKLOAD
+from poolsmith.guard.rules.setup.setup_view import named, takes_operands, verb
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.gpu.catalog.sandboxes import KataEra
+    from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupView
+
+RULE = RuleInfo(
+    code="PSM161",
+    name="sandbox-parts",
+    applies_to="setup",
+    what="Sandboxes are on, and a part that they wait for is off: the CC manager in the mode for Kata, the vGPU "
+    "manager of nodes with `nvidia.com/gpu.workload.config: vm-vgpu`. Or the CC manager is on in the mode for "
+    "KubeVirt, in which the operator does not deploy it, and nodes are capable of confidential computing.",
+    why="The RuntimeClass of plain Kata selects a label that only the CC manager writes, so every Kata pod stays "
+    "pending. A validator that waits for a manager never ends, and the node advertises no GPUs.",
+    fix="turn on the part, or off what waits for it",
+    bad="sandboxWorkloads: {enabled: true, mode: kata}\nccManager: {enabled: false}\n",
+    good='sandboxWorkloads: {enabled: true, mode: kata}\nccManager: {enabled: true, defaultMode: "off"}\n',
+    symptom="`node(s) didn't match Pod's node affinity/selector`; nvidia-sandbox-validator stays in Init",
+    references=(
+        "kata-containers/kata-containers:tools/packaging/kata-deploy/helm-chart/kata-deploy/values.yaml",
+        "NVIDIA/cloud-native-docs@gpu-operator-v26.7-1:gpu-operator/deploy-kata-containers.rst",
+        "NVIDIA/gpu-operator@v26.7.0:controllers/state_manager.go, cmd/nvidia-validator/main.go",
+    ),
+)
+NEEDS = ("values", "release")
+PARTLY_NEEDS = ("nodes",)
+_SWITCH = "sandboxWorkloads.enabled"
+_MODE = "sandboxWorkloads.mode"
+_CC = "ccManager.enabled"
+_VGPU = "vgpuManager.enabled"
+_VIRTUAL = "vm-vgpu"
+_TRUE = "true"
+
+
+def check(view: SetupView) -> Iterator[Finding[Location]]:
+    if view.flag(_SWITCH) is not True or view.operator is None:
+        return
+    era = view.catalog.sandboxes.eras[view.operator.sandbox_era]
+    yield from _of_kata(view, era)
+    yield from _of_machines(view, era)
+    yield from _of_virtual_gpus(view)
+
+
+def _of_kata(view: SetupView, era: KataEra) -> Iterator[Finding[Location]]:
+    if era.mode is None or view.value(_MODE) != era.mode or not _is_off(view, _CC):
+        return
+    if era.manages_plain:
+        yield Finding(
+            message=f"`{_MODE}` is `{era.mode}`, and `{_CC}` is off: the RuntimeClasses of Kata select a label that "
+            "only the CC manager writes, so no Kata pod is scheduled",
+            place=view.value_location(_CC),
+            help=f'write `{_CC}: true`; for plain Kata with `ccManager.defaultMode: "off"`',
+            related=(view.value_location(_MODE, "asks for Kata"),),
+        )
+
+
+def _of_machines(view: SetupView, era: KataEra) -> Iterator[Finding[Location]]:
+    """The validator of a node that can compute confidentially waits for a manager that is deployed for Kata alone."""
+    if era.mode is None or view.value(_MODE) in (None, era.mode) or view.flag(_CC) is not True or view.is_generated:
+        return
+    waiting = [node for node in _sandboxed(view) if node.labels.get(CC_CAPABLE) == _TRUE]
+    if waiting:
+        yield Finding(
+            message=f"`{_CC}` is on, and the operator deploys that manager in the mode `{era.mode}` only: the "
+            f"validator of {named(waiting)} waits for it",
+            place=view.value_location(_CC if view.is_set(_CC) else _SWITCH),
+            help=f"write `{_CC}: false`",
+            related=tuple(node.location for node in waiting[:1]),
+        )
+
+
+def _of_virtual_gpus(view: SetupView) -> Iterator[Finding[Location]]:
+    hosts = [node for node in _sandboxed(view) if _workload(node, view) == _VIRTUAL]
+    by_object = view.flag("driver.nvidiaDriverCRD.enabled") is True
+    if hosts and _is_off(view, _VGPU) and not by_object:
+        yield Finding(
+            message=f"{named(hosts)} {verb(hosts, 'is', 'are')} for vGPUs, and `{_VGPU}` is off: the validator waits "
+            "for its driver",
+            place=hosts[0].location,
+            help=f"write `{_VGPU}: true` with your own image, or another workload",
+            related=(view.value_location(_VGPU if view.is_set(_VGPU) else _SWITCH),),
+        )
+
+
+def _is_off(view: SetupView, switch: str) -> bool:
+    """A ClusterPolicy that says nothing of a manager has none; of values the chart's default counts."""
+    asked = view.flag(switch)
+    said_nothing = asked is None and view.values is not None and view.values.of_policy
+    return asked is False or (said_nothing and switch.partition(".")[0] not in ON_WHEN_UNSAID)
+
+
+def _sandboxed(view: SetupView) -> list[SetupNode]:
+    return [
+        node for node in view.nodes or () if takes_operands(node) and _workload(node, view) not in (None, "container")
+    ]
+
+
+def _workload(node: SetupNode, view: SetupView) -> str | None:
+    """What the operator takes the node for; None where nobody can tell."""
+    asked = node.labels.get(WORKLOAD)
+    default = view.value("sandboxWorkloads.defaultWorkload")
+    return asked if asked is not None else default if isinstance(default, str) else None

@@ -1,0 +1,65 @@
+"""One configuration as a profile, as Helm values and as a ClusterPolicy: the same facts are told on each surface.
+
+A fact is told by one rule on several surfaces, or by the rules that the table of surfaces pairs.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, note, settings
+
+from poolsmith.core.diagnostics import Severity
+from poolsmith.interface.app import check_paths
+from poolsmith.interface.app.check_project import check_project
+from property.surfaces.one_pool import as_objects, as_profile, as_values, pools
+from support.circles import DEEP
+
+FACTS = {
+    "the driver and the GPU": ("PSM214", "PSM215", "PSM239", "PSM268"),
+    "what a driver can't have beside it": ("PSM213", "PSM292", "PSM261"),
+    "sharing": ("PSM241", "PSM278"),
+    "MIG": ("PSM240", "PSM299"),
+    "the container runtime": ("PSM222", "PSM297"),
+}
+EXAMPLES = 600 if DEEP else 25
+
+
+def told(diagnostics):
+    codes = {item.code for item in diagnostics if item.severity is Severity.ERROR}
+    # what the operator says of features beside a driver is the same fact, in its own words
+    beside = any(
+        item.code == "PSM258" and "not supported along with pre-compiled" in item.message for item in diagnostics
+    )
+    found = {fact for fact, rules in FACTS.items() if not codes.isdisjoint(rules)}
+    return frozenset(found | ({"what a driver can't have beside it"} if beside else set()))
+
+
+def of_files(write, pool):
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        write(pool, root)
+        found = check_paths(root, [root / "g"], nodes=root / "nodes.yaml", release=pool.release, everything=True)
+    return found.diagnostics
+
+
+def of_profile(pool):
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        as_profile(pool, root)
+        return check_project(root, progress=lambda done, total: None).diagnostics
+
+
+@pytest.mark.filterwarnings("ignore")
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(pools())
+def test_one_pool_is_judged_alike_on_each_surface(pool):
+    profile, values, objects = of_profile(pool), of_files(as_values, pool), of_files(as_objects, pool)
+    for name, found in (("profile", profile), ("values", values), ("objects", objects)):
+        note(
+            f"{name}: " + "; ".join(f"{item.code} {item.message}" for item in found if item.severity is Severity.ERROR)
+        )
+
+    assert told(profile) == told(values) == told(objects)
