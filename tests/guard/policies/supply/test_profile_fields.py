@@ -56,6 +56,8 @@ JUDGED = {
 TOGETHER = {"/delivery/sourceRef/namespace": {"name": "flux-system"}}
 NO_SOURCE = {
     "/kubernetes/distribution": "a name of the catalog",
+    "/delivery/name": "of our own objects in the cluster; two of one name are refused, and what it takes is reviewed",
+    "/objectName": "of the pool's own objects in the cluster; two of one name are refused",
     "/stack/namespace": "where the stack runs; privileges are granted there, not sources",
     "/stack/draDriver/featureGates": "names of feature gates",
     "/stack/dcgmExporter/release": "a release of the catalog; its chart and images are judged",
