@@ -1,0 +1,162 @@
+"""What became of objects between two looks, in words that another run says again: no ids, no times, no revisions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+from support.api_client import ApiClient
+
+STACK = (
+    ("v1", "Namespace"),
+    ("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
+    ("apps/v1", "Deployment"),
+    ("apps/v1", "DaemonSet"),
+    ("nvidia.com/v1", "ClusterPolicy"),
+    ("nvidia.com/v1alpha1", "NVIDIADriver"),
+)
+DELIVERY = (
+    ("helm.toolkit.fluxcd.io/v2", "HelmRelease"),
+    ("kustomize.toolkit.fluxcd.io/v1", "Kustomization"),
+    ("argoproj.io/v1alpha1", "Application"),
+    ("argoproj.io/v1alpha1", "ApplicationSet"),
+)
+_ALWAYS_THERE = ("default", "kube-system", "kube-public", "kube-node-lease", "argocd", "flux-system")
+_DEFINITIONS = ("clusterpolicies.nvidia.com", "nvidiadrivers.nvidia.com")
+_REVISIONS = re.compile(r"\b[0-9a-f]{40}\b|sha256:[0-9a-f]{8,64}|\b[0-9a-f]{7}\b|\+[0-9a-f]{12}")
+_TIMES = re.compile(r"\b\d+(?:\.\d+)?(?:ms|s|m|h)\b|\b\d{4}-\d\d-\d\dT[\d:.]+Z")
+_LONGEST = 300
+
+
+class Seen(NamedTuple):
+    uid: str
+    leaving: bool
+    """Whether somebody asked for its deletion, and a finalizer holds it."""
+
+
+@dataclass(frozen=True)
+class Observed:
+    """Objects are `Kind/name`, with the namespace between where a kind has some of a name in several.
+
+    `states` is what the engines say of their objects; `releases` Helm's history, by namespace and name; `jobs` are those
+    that somebody started; `said` what the engines say where not all is well.
+    """
+
+    name: str
+    kept: tuple[str, ...]
+    made: tuple[str, ...]
+    deleted: tuple[str, ...]
+    replaced: tuple[str, ...]
+    leaving: tuple[str, ...]
+    jobs: tuple[str, ...]
+    states: Mapping[str, str]
+    releases: Mapping[str, tuple[str, ...]]
+    said: Mapping[str, str]
+
+    def as_json(self) -> dict[str, Any]:
+        return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
+
+
+def seen(client: ApiClient) -> dict[str, Seen]:
+    found = {}
+    for version, kind in (*STACK, *DELIVERY):
+        for item in client.listed(version, kind):
+            metadata = item["metadata"]
+            if _counts(kind, metadata["name"], metadata.get("namespace", "")):
+                found[_named(kind, metadata)] = Seen(metadata["uid"], "deletionTimestamp" in metadata)
+    return found
+
+
+def _counts(kind: str, name: str, namespace: str) -> bool:
+    if kind == "CustomResourceDefinition":
+        return name in _DEFINITIONS
+    return kind != "Namespace" or name not in _ALWAYS_THERE
+
+
+def _named(kind: str, metadata: Mapping[str, Any]) -> str:
+    is_delivery = any(kind == other for _, other in DELIVERY)
+    namespace = metadata.get("namespace", "")
+    return f"{kind}/{metadata['name']}" if is_delivery or not namespace else f"{kind}/{namespace}/{metadata['name']}"
+
+
+def states(client: ApiClient) -> dict[str, str]:
+    """What the engines say of each of their objects, in a few words."""
+    return {f"{item['kind']}/{item['metadata']['name']}": _state(item) for item in _delivered(client)}
+
+
+def _delivered(client: ApiClient) -> list[dict[str, Any]]:
+    return [item for version, kind in DELIVERY for item in client.listed(version, kind)]
+
+
+def _state(item: Mapping[str, Any]) -> str:
+    status = item.get("status", {})
+    suspended = "suspended " if item.get("spec", {}).get("suspend") else ""
+    if item["kind"] == "Application":
+        words = [
+            status.get("sync", {}).get("status", "Unknown"),
+            status.get("health", {}).get("status", "Unknown"),
+            status.get("operationState", {}).get("phase", "not synced"),
+            *sorted({condition["type"] for condition in status.get("conditions", ())}),
+        ]
+        return ", ".join(words)
+    ready = next((one for one in status.get("conditions", ()) if one["type"] in ("Ready", "ResourcesUpToDate")), None)
+    return suspended + (f"{ready['type']} {ready['status']}, {ready['reason']}" if ready else "no word")
+
+
+def _said(client: ApiClient, hidden: Iterable[str]) -> dict[str, str]:
+    found = {}
+    for item in _delivered(client):
+        status = item.get("status", {})
+        texts = (
+            [one["message"] for one in status.get("conditions", ()) if one["status"] != "True"]
+            if item["kind"] != "Application"
+            else [
+                *(one["message"] for one in status.get("conditions", ())),
+                *([message] if (message := status.get("operationState", {}).get("message")) else ()),
+            ]
+        )
+        if texts:
+            found[f"{item['kind']}/{item['metadata']['name']}"] = _normal("; ".join(sorted(set(texts))), hidden)
+    return found
+
+
+def _normal(text: str, hidden: Iterable[str]) -> str:
+    for word in hidden:
+        text = text.replace(word, "https://loopback.example.com")
+    text = _TIMES.sub("TIME", _REVISIONS.sub("REVISION", text))
+    return text[:_LONGEST]
+
+
+def _releases(client: ApiClient) -> dict[str, tuple[str, ...]]:
+    found: dict[str, list[tuple[int, str]]] = {}
+    for item in client.listed("v1", "Secret"):
+        if item.get("type") == "helm.sh/release.v1":
+            labels = item["metadata"]["labels"]
+            key = f"{item['metadata']['namespace']}/{labels['name']}"
+            found.setdefault(key, []).append((int(labels["version"]), labels["status"]))
+    return {key: tuple(f"{number} {status}" for number, status in sorted(rows)) for key, rows in sorted(found.items())}
+
+
+def observed(
+    name: str,
+    before: Mapping[str, Seen],
+    after: Mapping[str, Seen],
+    jobs: Iterable[str],
+    client: ApiClient,
+    hidden: Iterable[str],
+) -> Observed:
+    both = before.keys() & after.keys()
+    return Observed(
+        name=name,
+        kept=tuple(sorted(key for key in both if after[key] == before[key])),
+        made=tuple(sorted(after.keys() - before.keys())),
+        deleted=tuple(sorted(before.keys() - after.keys())),
+        replaced=tuple(sorted(key for key in both if after[key].uid != before[key].uid)),
+        leaving=tuple(sorted(key for key in after if after[key].leaving)),
+        jobs=tuple(sorted(jobs)),
+        states=dict(sorted(states(client).items())),
+        releases=_releases(client),
+        said=dict(sorted(_said(client, hidden).items())),
+    )
