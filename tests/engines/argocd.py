@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from engines.programs import definitions, program
+from engines.programs import define, program
 from support.api_client import ApiClient
 from support.control_plane import LOOPBACK, Scenario, free_port
 
@@ -30,8 +30,7 @@ def start(server: Scenario, health: Path | None = None) -> None:
     """Definitions, configuration, and the programs; `health` is the generated patch of Argo CD's configuration."""
     binary, redis = program("argocd"), program("redis-server")
     client = server.client()
-    for item in definitions("argoproj.io"):
-        assert (answer := client.apply(item)).taken, answer.message
+    define(client, "argoproj.io")
     _configure(client, health)
     folder = server.folder / "argocd"
     for name in ("tls", "ssh", "gpg", "tmp", "home"):

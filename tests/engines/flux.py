@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from engines.programs import FLUX, definitions, program
-from support.control_plane import LOOPBACK, Scenario, free_port
+from engines.programs import FLUX, define, program
+from support.control_plane import LOOPBACK, Scenario, free_port, listens
 
 NAMESPACE = "flux-system"
 _QUIET = (
@@ -19,10 +19,10 @@ def start(server: Scenario) -> None:
     """Definitions, the namespace, and the controllers; they end with the scenario."""
     programs = {name: program(name) for name in FLUX}
     client = server.client()
-    for item in definitions("toolkit.fluxcd.io"):
-        assert (answer := client.apply(item)).taken, answer.message
+    define(client, "toolkit.fluxcd.io")
     client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
-    storage = f"{LOOPBACK}:{free_port()}"
+    port = free_port()
+    storage = f"{LOOPBACK}:{port}"
     for name, path in programs.items():
         folder = server.folder / name
         folder.mkdir()
@@ -37,4 +37,6 @@ def start(server: Scenario) -> None:
             "TMPDIR": str(folder),
             "HOME": str(folder),
         }
-        server.run([path, *_QUIET, *flags], name, environment)
+        process = server.run([path, *_QUIET, *flags], name, environment)
+        if name == "source-controller":
+            process.await_(lambda: listens(port), name)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
+from poolsmith.core.sources.pointer import value_at
 from support.api_client import ApiClient
 
 STACK = (
@@ -22,6 +23,10 @@ DELIVERY = (
     ("kustomize.toolkit.fluxcd.io/v1", "Kustomization"),
     ("argoproj.io/v1alpha1", "Application"),
     ("argoproj.io/v1alpha1", "ApplicationSet"),
+)
+FIELDS = (
+    ("apps/v1", "Deployment", "gpu-operator", "/spec/replicas"),
+    ("nvidia.com/v1", "ClusterPolicy", "cluster-policy", "/spec/operator/defaultRuntime"),
 )
 _ALWAYS_THERE = ("default", "kube-system", "kube-public", "kube-node-lease", "argocd", "flux-system")
 _DEFINITIONS = ("clusterpolicies.nvidia.com", "nvidiadrivers.nvidia.com")
@@ -40,7 +45,7 @@ class Seen(NamedTuple):
 class Observed:
     """Objects are `Kind/name`, with the namespace between where a kind has some of a name in several.
 
-    `states` is what the engines say of their objects; `releases` Helm's history, by namespace and name; `jobs` are those
+    `fields` are those that somebody changes by hand. `states` is what the engines say of their objects; `releases` Helm's history, by namespace and name; `jobs` are those
     that somebody started; `said` what the engines say where not all is well.
     """
 
@@ -54,6 +59,7 @@ class Observed:
     states: Mapping[str, str]
     releases: Mapping[str, tuple[str, ...]]
     said: Mapping[str, str]
+    fields: Mapping[str, Any]
 
     def as_json(self) -> dict[str, Any]:
         return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
@@ -106,20 +112,19 @@ def _state(item: Mapping[str, Any]) -> str:
 
 
 def _said(client: ApiClient, hidden: Iterable[str]) -> dict[str, str]:
-    found = {}
-    for item in _delivered(client):
-        status = item.get("status", {})
-        texts = (
-            [one["message"] for one in status.get("conditions", ()) if one["status"] != "True"]
-            if item["kind"] != "Application"
-            else [
-                *(one["message"] for one in status.get("conditions", ())),
-                *([message] if (message := status.get("operationState", {}).get("message")) else ()),
-            ]
-        )
-        if texts:
-            found[f"{item['kind']}/{item['metadata']['name']}"] = _normal("; ".join(sorted(set(texts))), hidden)
-    return found
+    texts = {f"{item['kind']}/{item['metadata']['name']}": _words(item) for item in _delivered(client)}
+    return {name: _normal("; ".join(words), hidden) for name, words in texts.items() if words}
+
+
+def _words(item: Mapping[str, Any]) -> list[str]:
+    """Why not all is well."""
+    status = item.get("status", {})
+    conditions = status.get("conditions", ())
+    if item["kind"] == "Application":
+        operation = status.get("operationState", {})
+        failed = [operation.get("message", "")] if operation.get("phase") != "Succeeded" else []
+        return sorted({*(one["message"] for one in conditions), *filter(None, failed)})
+    return sorted({one["message"] for one in conditions if one["type"] == "Ready" and one["status"] != "True"})
 
 
 def _normal(text: str, hidden: Iterable[str]) -> str:
@@ -137,6 +142,13 @@ def _releases(client: ApiClient) -> dict[str, tuple[str, ...]]:
             key = f"{item['metadata']['namespace']}/{labels['name']}"
             found.setdefault(key, []).append((int(labels["version"]), labels["status"]))
     return {key: tuple(f"{number} {status}" for number, status in sorted(rows)) for key, rows in sorted(found.items())}
+
+
+def _fields(client: ApiClient) -> Iterator[tuple[str, Any]]:
+    for version, kind, name, path in FIELDS:
+        for item in client.listed(version, kind):
+            if item["metadata"]["name"] == name:
+                yield f"{kind}/{name} {path}", value_at(item, path.strip("/").split("/"))
 
 
 def observed(
@@ -159,4 +171,5 @@ def observed(
         states=dict(sorted(states(client).items())),
         releases=_releases(client),
         said=dict(sorted(_said(client, hidden).items())),
+        fields=dict(_fields(client)),
     )

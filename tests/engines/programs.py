@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
+from support.api_client import ApiClient
 from support.control_plane import binary
 
 FLUX = ("source-controller", "kustomize-controller", "helm-controller")
@@ -43,3 +44,13 @@ def definitions(group: str) -> list[dict[str, Any]]:
     return [
         item for item in found if item["kind"] == "CustomResourceDefinition" and item["spec"]["group"].endswith(group)
     ]
+
+
+def define(client: ApiClient, group: str) -> None:
+    """Apply the definitions of a group, and wait until their kinds are served: a controller that starts before ends."""
+    for item in definitions(group):
+        assert (answer := client.apply(item)).taken, answer.message
+        spec = item["spec"]
+        for version in spec["versions"]:
+            if version["served"]:
+                assert client.resource(f"{spec['group']}/{version['name']}", spec["names"]["kind"])

@@ -119,16 +119,21 @@ def install(engine: str, files: Files = INSTALLED) -> Step:
     return Step("installed", of(files, engine), hold=_AT_LAB)
 
 
-def suspend(*objects: tuple[str, str]) -> Callable[[World], None]:
+def suspend(*objects: tuple[str, str], state: bool = True) -> Callable[[World], None]:
     """`flux suspend` of objects in flux-system."""
 
     def by_hand(world: World) -> None:
         for kind, name in objects:
             group = "helm.toolkit.fluxcd.io/v2" if kind == "HelmRelease" else "kustomize.toolkit.fluxcd.io/v1"
             metadata = {"name": name, "namespace": FLUX_NAMESPACE}
-            world.patch({"apiVersion": group, "kind": kind, "metadata": metadata}, {"spec": {"suspend": True}})
+            world.patch({"apiVersion": group, "kind": kind, "metadata": metadata}, {"spec": {"suspend": state}})
 
     return by_hand
+
+
+def resume(*objects: tuple[str, str]) -> Callable[[World], None]:
+    """`flux resume` of objects in flux-system."""
+    return suspend(*objects, state=False)
 
 
 def delete(*objects: tuple[str, str, str, str]) -> Callable[[World], None]:
@@ -276,6 +281,17 @@ def hold_old(world: World) -> None:
     world.hold(_OLD, name=_OLD)
 
 
+def hold_fleet(world: World) -> None:
+    """What the generated folder of the fleet is for: its ApplicationSets make what holds each delivery."""
+    world.hold("output/fleet/argocd", name="fleet")
+
+
+def look_now(world: World) -> None:
+    """`flux reconcile helmrelease`: in place of the hour that it waits between looks. Argo CD looks by itself."""
+    for item in world.client.listed(_RELEASE, "HelmRelease"):
+        world.patch(item, {"metadata": {"annotations": {"reconcile.fluxcd.io/requestedAt": "now"}}})
+
+
 def helm_install(world: World) -> None:
     """A release by hand."""
     values = world.folder / "values.json"
@@ -284,6 +300,13 @@ def helm_install(world: World) -> None:
     flags = ("--namespace", _OPERATOR, "--create-namespace", "--values", str(values))
     command = ["helm", "install", _OPERATOR, str(chart), *flags, "--kubeconfig", str(world.server.kubeconfig())]
     subprocess.run(command, check=True, capture_output=True, timeout=120)
+
+
+def define_later(world: World) -> None:
+    """`kubectl apply --server-side --force-conflicts` of the definitions that the next release's chart carries."""
+    chart = world.served.folder / "charts/gpu-operator-v26.7.0.tgz"
+    run = subprocess.run(["helm", "show", "crds", str(chart)], check=True, capture_output=True, text=True, timeout=60)
+    world.apply(*(item for item in yaml.safe_load_all(run.stdout) if item))
 
 
 def let_go(*names: str) -> Callable[[World], None]:
@@ -349,12 +372,6 @@ def both(engine: str) -> tuple[Scenario, ...]:
     )
     return (
         Scenario(
-            f"{engine}-upgraded",
-            engine,
-            "the release goes from v26.3.3 to v26.7.0",
-            (install(engine), Step("upgraded", of(LATER, engine))),
-        ),
-        Scenario(
             f"{engine}-pools",
             engine,
             "a pool comes, another one is renamed, one is removed",
@@ -364,12 +381,6 @@ def both(engine: str) -> tuple[Scenario, ...]:
                 Step("a pool renamed", of(RENAMED_POOL, engine)),
                 Step("a pool removed", of(ONE_POOL, engine)),
             ),
-        ),
-        Scenario(
-            f"{engine}-renamed",
-            engine,
-            "the cluster gets another name, without care",
-            (install(engine), Step("renamed", of(renamed(INSTALLED), engine), hold=_AT_ROME)),
         ),
         Scenario(
             f"{engine}-engine",
@@ -388,7 +399,7 @@ def both(engine: str) -> tuple[Scenario, ...]:
             f"{engine}-drift",
             engine,
             "somebody changes and deletes objects of the stack by hand",
-            (install(engine), Step("drifted", by_hand=drift)),
+            (install(engine), Step("drifted", by_hand=drift, after=look_now)),
         ),
         Scenario(
             f"{engine}-removed",
@@ -408,7 +419,25 @@ def both(engine: str) -> tuple[Scenario, ...]:
     )
 
 
+_MERGED, _READ = "merged", "what holds the delivery reads the new folder"
 _FLUX_ALONE = (
+    Scenario(
+        "flux-renamed",
+        FLUX,
+        "the cluster gets another name, without care",
+        (
+            install(FLUX),
+            Step(_MERGED, renamed(INSTALLED)),
+            Step(_READ, hold=_AT_ROME),
+            Step("the old HelmRelease deleted as it is", by_hand=_OLD_RELEASE_GOES),
+        ),
+    ),
+    Scenario(
+        "flux-upgraded",
+        FLUX,
+        "the release goes from v26.3.3 to v26.7.0",
+        (install(FLUX), Step("upgraded", LATER)),
+    ),
     Scenario(
         "flux-renamed-by-steps",
         FLUX,
@@ -416,7 +445,7 @@ _FLUX_ALONE = (
         (
             install(FLUX),
             Step("suspended", by_hand=_CAREFUL_FLUX),
-            Step("renamed", renamed(INSTALLED), hold=_AT_ROME),
+            Step("renamed", renamed(INSTALLED), hold=_AT_ROME, after=resume(("Kustomization", HELD))),
             Step("old HelmRelease deleted", by_hand=_OLD_RELEASE_GOES),
         ),
     ),
@@ -433,6 +462,46 @@ _FLUX_ALONE = (
     ),
 )
 _ARGOCD_ALONE = (
+    Scenario(
+        "argocd-renamed",
+        ARGOCD,
+        "the cluster gets another name, without care",
+        (
+            install(ARGOCD),
+            Step(_MERGED, of(renamed(INSTALLED), ARGOCD)),
+            Step(_READ, hold=_AT_ROME),
+            Step("tracking taken off", by_hand=strip_tracking),
+        ),
+    ),
+    Scenario(
+        "argocd-fleet-renamed",
+        ARGOCD,
+        "the cluster gets another name, without care; the generated ApplicationSet holds the delivery",
+        (
+            Step("installed", of(INSTALLED, ARGOCD), after=hold_fleet),
+            Step(_MERGED, of(renamed(INSTALLED), ARGOCD)),
+        ),
+    ),
+    Scenario(
+        "argocd-upgraded",
+        ARGOCD,
+        "the release goes from v26.3.3 to v26.7.0",
+        (
+            install(ARGOCD),
+            Step("upgraded", of(LATER, ARGOCD)),
+            Step("the release's definitions applied by hand", by_hand=define_later),
+        ),
+    ),
+    Scenario(
+        "argocd-upgraded-by-steps",
+        ARGOCD,
+        "the release goes from v26.3.3 to v26.7.0, its definitions are applied by hand before",
+        (
+            install(ARGOCD),
+            Step("definitions applied", by_hand=define_later),
+            Step("upgraded", of(LATER, ARGOCD)),
+        ),
+    ),
     Scenario(
         "argocd-from-application",
         ARGOCD,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic, sleep
@@ -33,6 +33,9 @@ _SOURCE = "source.toolkit.fluxcd.io/v1"
 _APPLICATION = ("argoproj.io/v1alpha1", "Application")
 _SECONDS_OF_QUIET = {"flux": 8.0, "argocd": 25.0}
 _SECONDS_AT_MOST = 150.0
+_SECONDS_IN_PROGRESS = 60.0
+"""So long nothing has to change where an engine says that it is at work."""
+_AT_WORK = ("Progressing", "ArtifactFailed", "DependencyNotReady", "no word", "Running", "not synced", "Missing")
 _ADMIN = "kubectl"
 
 
@@ -142,8 +145,8 @@ class World:
                 )
             )
 
-    def settle(self, until: Callable[[], bool] | None = None) -> None:
-        """Wait until nothing has changed for a while; with `until`, that has to be so, too."""
+    def settle(self) -> None:
+        """Wait until nothing has changed for a while."""
         begun = quiet_since = monotonic()
         quiet = max(_SECONDS_OF_QUIET[engine] for engine in self.engines)
         last: object = None
@@ -152,7 +155,8 @@ class World:
             found = (seen(self.client), states(self.client))
             if found != last:
                 last, quiet_since = found, monotonic()
-            if monotonic() - quiet_since > quiet and (until is None or until()):
+            at_work = any(word in state for state in found[1].values() for word in _AT_WORK)
+            if monotonic() - quiet_since > (_SECONDS_IN_PROGRESS if at_work else quiet):
                 return
             if monotonic() - told > 5:
                 self.tell()
