@@ -43,6 +43,7 @@ _IN_OWN_SECTION = frozenset((DisruptionKind.UNINSTALLED, DisruptionKind.LEFT))
 _GRAVE_OUTCOMES = frozenset((DepartureOutcome.UNINSTALLED, DepartureOutcome.CONTESTED))
 _OF_RELEASES = dict.fromkeys(ReleaseChangeKind, Weight.NOTABLE) | {
     ReleaseChangeKind.PATH: Weight.GRAVE,
+    ReleaseChangeKind.BY_HAND: Weight.GRAVE,
     ReleaseChangeKind.DEFINITIONS: Weight.PLAIN,
     ReleaseChangeKind.DEFAULT: Weight.PLAIN,
 }
