@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,17 +11,21 @@ from typing import Any
 from change.diff.projects import changes
 from change.review.repositories import Repository
 from engines.observed import DELIVERY
-from poolsmith.change.diff.change_report import ChangeReport, DepartureOutcome
+from poolsmith.change.diff.change_sections import Weight
 from poolsmith.interface.app.generate import generate
+from poolsmith.interface.report.diff_json import diff_report
+from poolsmith.interface.report.formats import ReportContext
+
+Files = Mapping[str, str]
+Report = dict[str, Any]
 
 _DELIVERED = tuple(f"{kind}/" for _, kind in DELIVERY)
 _WELL = re.compile(r"Ready True, .*|Synced, Healthy, Succeeded|Synced, Healthy, not synced|ResourcesUpToDate True, .*")
-_GOES = (DepartureOutcome.UNINSTALLED, DepartureOutcome.DELETED)
 _SAYS = {
-    DepartureOutcome.UNINSTALLED: "uninstalled",
-    DepartureOutcome.CONTESTED: "contested",
-    DepartureOutcome.DELETED: "what it applied deleted",
-    DepartureOutcome.LEFT: "left",
+    "uninstalled": "is uninstalled",
+    "contested": "is contested",
+    "deleted": "deletes what it applied",
+    "left": "leaves all behind",
 }
 
 
@@ -79,8 +84,8 @@ def _short(name: str) -> str:
     return f"`{name}`"
 
 
-def reported(root: Repository, before: Mapping[str, str], after: Mapping[str, str]) -> ChangeReport:
-    """The report of a merge, of profiles with what is generated from them."""
+def reported(root: Repository, before: Files, after: Files) -> Report:
+    """The JSON report of a merge: of profiles with what is generated from them."""
     for number, files in enumerate((before, after)):
         if (root.root / "profiles").exists():
             root.remove("profiles")
@@ -89,27 +94,36 @@ def reported(root: Repository, before: Mapping[str, str], after: Mapping[str, st
         root.commit("output")
         if number == 0:
             root.base = root.git("rev-parse", "HEAD")
-    return changes(root)
+    found: Report = json.loads(diff_report(changes(root), ReportContext(tool="poolsmith")))
+    return found
 
 
-def said(report: ChangeReport) -> dict[str, DepartureOutcome]:
-    """What leaves the delivery, by kind and name."""
-    return {f"{item.kind}/{item.name}": item.outcome for cluster in report.clusters for item in cluster.departures}
+def _departures(report: Report) -> list[dict[str, Any]]:
+    return [item for cluster in report["clusters"] for item in cluster["departures"]]
 
 
-def said_in_words(report: ChangeReport) -> str:
-    found = said(report)
-    return "; ".join(f"`{name}` {_SAYS[outcome]}" for name, outcome in found.items()) or "nothing leaves the delivery"
+def said_in_words(report: Report) -> str:
+    """One line for people: how it is weighed, what leaves, and what is to be done by hand."""
+    parts = [f"`{item['kind']}/{item['name']}` {_SAYS[item['outcome']]}" for item in _departures(report)]
+    parts += [
+        "syncs nothing before definitions are applied by hand"
+        for cluster in report["clusters"]
+        for item in cluster["release"]
+        if item["kind"] == "by-hand"
+    ]
+    return f"{report['summary']['weight']}: {'; '.join(parts) or 'nothing leaves the delivery'}"
 
 
-def says_the_operator_goes(report: ChangeReport) -> bool:
+def says_the_operator_goes(report: Report) -> bool:
     """Or that nobody knows: both are errors until somebody acknowledges them."""
-    return any(
-        item.is_chart and item.outcome in (*_GOES, DepartureOutcome.CONTESTED)
-        for cluster in report.clusters
-        for item in cluster.departures
-    )
+    return any(item["isChart"] and item["outcome"] != "left" for item in _departures(report))
 
 
-def says_drivers_go(report: ChangeReport) -> bool:
-    return any(item.drivers for cluster in report.clusters for item in cluster.departures)
+def says_drivers_go(report: Report) -> bool:
+    """With what leaves the delivery, or because profiles ask for other driver objects."""
+    is_told = any(item["kind"] == "driver" for cluster in report["clusters"] for item in cluster["disruptions"])
+    return is_told or any(item["drivers"] for item in _departures(report))
+
+
+def is_grave(report: Report) -> bool:
+    return bool(report["summary"]["weight"] == Weight.GRAVE.value)

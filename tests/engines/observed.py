@@ -31,7 +31,7 @@ FIELDS = (
 _ALWAYS_THERE = ("default", "kube-system", "kube-public", "kube-node-lease", "argocd", "flux-system")
 _DEFINITIONS = ("clusterpolicies.nvidia.com", "nvidiadrivers.nvidia.com")
 _REVISIONS = re.compile(r"\b[0-9a-f]{40}\b|sha256:[0-9a-f]{8,64}|\b[0-9a-f]{7}\b|\+[0-9a-f]{12}")
-_TIMES = re.compile(r"\b\d+(?:\.\d+)?(?:ms|s|m|h)\b|\b\d{4}-\d\d-\d\dT[\d:.]+Z")
+_TIMES = re.compile(r"#\d+ at \d+:\d+[AP]M|\b\d{6,}\b|\b\d+(?:\.\d+)?(?:ms|s|m|h)\b|\b\d{4}-\d\d-\d\dT[\d:.]+Z")
 _LONGEST = 300
 
 
@@ -129,7 +129,7 @@ def _words(item: Mapping[str, Any]) -> list[str]:
 
 def _normal(text: str, hidden: Iterable[str]) -> str:
     for word in hidden:
-        text = text.replace(word, "https://loopback.example.com")
+        text = text.replace(word, "LOOPBACK" if "://" in word else "FOLDER")
     text = _TIMES.sub("TIME", _REVISIONS.sub("REVISION", text))
     return text[:_LONGEST]
 

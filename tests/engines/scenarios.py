@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import sleep
 from typing import Any
 
@@ -51,6 +51,17 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Merge:
+    """Profiles before and after; `steps` are the merge, and those until whoever holds the delivery has read it."""
+
+    scenario: str
+    step: str
+    before: Files
+    after: Files
+    steps: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Scenario:
     """`engine` is the one that the cluster's delivery begins with."""
 
@@ -82,12 +93,17 @@ class Scenario:
         return found
 
     @property
-    def merges(self) -> list[tuple[Step, Files, Files]]:
-        """Each merge after the first, with the profiles before and after."""
-        merged = [step for step in self.steps if step.files is not None]
-        return [
-            (new, old.files, new.files) for old, new in zip(merged, merged[1:], strict=False) if old.files and new.files
-        ]
+    def merges(self) -> list[Merge]:
+        """Each merge after the first, with the profiles before and after, and the steps that it takes to be read."""
+        found: list[Merge] = []
+        files: Files = {}
+        for step in self.steps:
+            if step.files is not None:
+                found += [Merge(self.name, step.name, files, step.files, (step.name,))] if files else []
+                files = step.files
+            elif step.hold is not None and step.by_hand is None and found:
+                found[-1] = replace(found[-1], steps=(*found[-1].steps, step.name))
+        return found
 
 
 def of(files: Files, engine: str) -> dict[str, str]:
@@ -217,8 +233,7 @@ apiVersion: argoproj.io/v1alpha1
 kind: Application
 metadata:
   name: gpu-operator
-  namespace: argocd
-  finalizers: {finalizers}
+  namespace: argocd{finalizers}
 spec:
   project: default
   source:
@@ -238,6 +253,10 @@ spec:
       - ServerSideApply=true
 """
 _KEPT = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: kept\n  namespace: default\n"
+_OTHER_VALUES = {
+    _LAB: cluster(mode="cluster-policy", values="{dcgmExporter: {enabled: false}}"),
+    "profiles/lab/a.yaml": pool("a"),
+}
 _WITHOUT_DRIVERS = {_LAB: cluster(mode="cluster-policy"), "profiles/lab/a.yaml": pool("a")}
 
 
@@ -264,7 +283,7 @@ def old_application(
         text = _APPLICATION.format(
             values=json.dumps(values),
             automated="automated: {prune: true, selfHeal: true}" if automated else "",
-            finalizers=json.dumps(["resources-finalizer.argocd.argoproj.io"] if finalizer else []),
+            finalizers="\n  finalizers: [resources-finalizer.argocd.argoproj.io]" if finalizer else "",
         )
         return {f"{_OLD}/application.yaml": text, f"{_OLD}/kept.yaml": _KEPT}
 
@@ -511,6 +530,7 @@ _ARGOCD_ALONE = (
             Step("not automated, and without its hook", beside=old_application(automated=False, hook=False)),
             Step("removed from git", beside=nothing_old()),
             Step("taken over", hold=_AT_LAB),
+            Step("other values", of(_OTHER_VALUES, ARGOCD)),
             Step("tracking taken off", by_hand=strip_tracking),
         ),
     ),
@@ -524,6 +544,7 @@ _ARGOCD_ALONE = (
             Step("let go", by_hand=let_go(_OPERATOR), beside=nothing_old()),
             Step("taken over", hold=_AT_LAB),
             Step("synced once", by_hand=sync_once("lab-platform", "lab-gpu-operator")),
+            Step("other values", of(_OTHER_VALUES, ARGOCD)),
         ),
     ),
     Scenario(

@@ -25,7 +25,7 @@ class _Handler(SimpleHTTPRequestHandler):
     def do_POST(self) -> None:
         self._git()
 
-    def log_message(self, format: str, *args: Any) -> None:
+    def log_message(self, *_: Any) -> None:
         """Nothing is written."""
 
     def _git(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Mapping
@@ -31,11 +32,13 @@ _MERGE = "application/merge-patch+json"
 _SOURCES = ("GitRepository", "HelmRepository")
 _SOURCE = "source.toolkit.fluxcd.io/v1"
 _APPLICATION = ("argoproj.io/v1alpha1", "Application")
-_SECONDS_OF_QUIET = {"flux": 8.0, "argocd": 25.0}
+_SECONDS_OF_QUIET = {"flux": 8.0, "argocd": 20.0}
 _SECONDS_AT_MOST = 150.0
 _SECONDS_IN_PROGRESS = 60.0
 """So long nothing has to change where an engine says that it is at work."""
-_AT_WORK = ("Progressing", "ArtifactFailed", "DependencyNotReady", "no word", "Running", "not synced", "Missing")
+_AT_WORK = re.compile(
+    r".*(Progressing|ArtifactFailed|DependencyNotReady|no word|Running|Missing)|OutOfSync, \w+, not synced$"
+)
 _ADMIN = "kubectl"
 
 
@@ -155,7 +158,7 @@ class World:
             found = (seen(self.client), states(self.client))
             if found != last:
                 last, quiet_since = found, monotonic()
-            at_work = any(word in state for state in found[1].values() for word in _AT_WORK)
+            at_work = any(map(_AT_WORK.match, found[1].values()))
             if monotonic() - quiet_since > (_SECONDS_IN_PROGRESS if at_work else quiet):
                 return
             if monotonic() - told > 5:
@@ -167,7 +170,7 @@ class World:
         """What has become of everything since the last look."""
         jobs, self.kubelet.jobs = self.kubelet.jobs, set()
         after = seen(self.client)
-        found = observed(name, self.before, after, jobs, self.client, (self.served.url,))
+        found = observed(name, self.before, after, jobs, self.client, (self.served.url, str(self.server.folder)))
         self.before = after
         return found
 
