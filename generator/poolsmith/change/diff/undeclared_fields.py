@@ -45,8 +45,8 @@ def refusal_words(before: SeenCluster, after: SeenCluster, fields: tuple[str, ..
     old, new = (side.plan.cluster.spec.stack.release for side in (before, after))
     return (
         f"Argo CD syncs nothing of it before the definitions of {new} are applied by hand: what {old} defines has no "
-        f"{listed(fields, _FEW)}, so that the comparison fails (`field not declared in schema`, seen on Argo CD 3.2.0); "
-        f"before the merge: `{define_command(after)}`"
+        f"{listed(fields, _FEW)}, and the comparison fails (`field not declared in schema`, seen on Argo CD 3.2.0). "
+        f"Before the merge: `{define_command(after)}`"
     )
 
 
