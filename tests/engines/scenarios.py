@@ -178,7 +178,10 @@ def strip_tracking(world: World) -> None:
 
 
 def drift(world: World) -> None:
-    """Somebody scales the operator to nothing, gives the ClusterPolicy another value and deletes what discovers nodes."""
+    """Somebody scales the operator to nothing, gives the ClusterPolicy other values, and deletes what discovers nodes.
+
+    The chart writes one of the values, and not the other.
+    """
     for version, kind, name, change in _DRIFTS:
         for item in world.client.listed(version, kind):
             if item["metadata"]["name"] == name:
@@ -189,7 +192,12 @@ def drift(world: World) -> None:
 _OPERATOR = "gpu-operator"
 _DRIFTS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
     ("apps/v1", "Deployment", _OPERATOR, {"spec": {"replicas": 0}}),
-    ("nvidia.com/v1", "ClusterPolicy", "cluster-policy", {"spec": {"operator": {"defaultRuntime": "crio"}}}),
+    (
+        "nvidia.com/v1",
+        "ClusterPolicy",
+        "cluster-policy",
+        {"spec": {"toolkit": {"enabled": False}, "operator": {"defaultRuntime": "crio"}}},
+    ),
 )
 
 # What somebody had before poolsmith: the same chart with the same values.
@@ -418,7 +426,7 @@ def both(engine: str) -> tuple[Scenario, ...]:
             f"{engine}-drift",
             engine,
             "somebody changes and deletes objects of the stack by hand",
-            (install(engine), Step("drifted", by_hand=drift, after=look_now)),
+            (install(engine), Step("changed by hand", by_hand=drift, after=look_now)),
         ),
         Scenario(
             f"{engine}-removed",
