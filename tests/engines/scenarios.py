@@ -63,13 +63,15 @@ class Merge:
 
 @dataclass(frozen=True)
 class Scenario:
-    """`engine` is the one that the cluster's delivery begins with."""
+    """`engine` is the one that the cluster's delivery begins with. `keeps`: it is done in a way that keeps every object, and
+    ends well."""
 
     name: str
     engine: str
     what: str
     steps: tuple[Step, ...]
     engines: tuple[str, ...] = ()
+    keeps: bool = False
 
     def run(self, world: World) -> list[Observed]:
         found = []
@@ -442,6 +444,7 @@ def both(engine: str) -> tuple[Scenario, ...]:
                 Step("installed by hand", of(_WITHOUT_DRIVERS, engine), after=helm_install),
                 Step("taken over", hold=_AT_LAB),
             ),
+            keeps=True,
         ),
     )
 
@@ -464,6 +467,7 @@ _FLUX_ALONE = (
         FLUX,
         "the release goes from v26.3.3 to v26.7.0",
         (install(FLUX), Step("upgraded", LATER)),
+        keeps=True,
     ),
     Scenario(
         "flux-renamed-by-steps",
@@ -475,6 +479,7 @@ _FLUX_ALONE = (
             Step("renamed", renamed(INSTALLED), hold=_AT_ROME, after=resume(("Kustomization", HELD))),
             Step("old HelmRelease deleted", by_hand=_OLD_RELEASE_GOES),
         ),
+        keeps=True,
     ),
     Scenario(
         "flux-from-helmrelease",
@@ -486,6 +491,7 @@ _FLUX_ALONE = (
             Step("removed from git", beside=nothing_old(namespace=True)),
             Step("taken over", hold=_AT_LAB),
         ),
+        keeps=True,
     ),
 )
 _ARGOCD_ALONE = (
@@ -528,6 +534,7 @@ _ARGOCD_ALONE = (
             Step("definitions applied", by_hand=define_later),
             Step("upgraded", of(LATER, ARGOCD)),
         ),
+        keeps=True,
     ),
     Scenario(
         "argocd-from-application",
@@ -541,6 +548,7 @@ _ARGOCD_ALONE = (
             Step("synced once without FailOnSharedResource", by_hand=sync_once("lab-gpu-operator")),
             Step("other values", of(_OTHER_VALUES, ARGOCD)),
         ),
+        keeps=True,
     ),
     Scenario(
         "argocd-from-application-let-go",
@@ -554,6 +562,7 @@ _ARGOCD_ALONE = (
             Step("synced once without FailOnSharedResource", by_hand=sync_once("lab-gpu-operator")),
             Step("other values", of(_OTHER_VALUES, ARGOCD)),
         ),
+        keeps=True,
     ),
     Scenario(
         "argocd-from-application-careless",
@@ -576,6 +585,7 @@ _ARGOCD_ALONE = (
             ),
             Step("renamed", of(renamed(INSTALLED), ARGOCD), hold=_AT_ROME),
         ),
+        keeps=True,
     ),
     Scenario(
         "argocd-two-clusters",
