@@ -217,6 +217,15 @@ def with_output(repository, tmp_path_factory):
     return root
 
 
+def test_a_hook_reads_bytes_before_it_loads_anything(repository, bare, tmp_path):
+    (tmp_path / "web.yaml").write_text("kind: Service\n")
+    found = loaded(repository, ["check", "--hook", "web.yaml"], tmp_path)
+
+    assert found.names & (PARSER_ONLY | {"click", "dataclasses", "inspect", "poolsmith.interface.cli.verbs"}) == set()
+    assert found.packages <= {"cli", "catalog", "pattern"}
+    assert round(found.size / bare, 2) <= 3
+
+
 @pytest.mark.rows(2, "each verb is a process")
 @pytest.mark.parametrize("line", LOADS)
 def test_a_verb_loads_no_more_than_it_needs(repository, bare, request, tmp_path, line):
