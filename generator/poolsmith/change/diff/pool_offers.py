@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from poolsmith.change.delivery.objects import of_plan
 from poolsmith.change.diff.change_report import Disruption, DisruptionKind
-from poolsmith.change.diff.delivery_objects import of_plan
 from poolsmith.change.diff.rows import on_pools
 from poolsmith.core.diagnostics import Severity, diagnose
 from poolsmith.core.diagnostics.codes.compatibility import FIELD_WITHOUT_EFFECT

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from poolsmith.change.diff.change_report import DepartureOutcome
+from poolsmith.change.delivery.outcomes import DepartureOutcome
 from poolsmith.change.diff.cross_pool_changes import Counterfactuals, other_pools
 from poolsmith.change.diff.profile_changes import renamed_pools
 from poolsmith.change.review.seen_cluster import SeenCluster
 from poolsmith.core.diagnostics import Diagnostic, Severity, diagnose, whole_file
-from poolsmith.core.diagnostics.codes.change import CHANGE_AT_A_DISTANCE, LEAVES_THE_DELIVERY
+from poolsmith.core.diagnostics.codes.change import CHANGE_AT_A_DISTANCE, LEAVES_THE_DELIVERY, REFUSED_BY_THE_SERVER
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.fleet.plan.pipeline import resolve_cluster
 from poolsmith.fleet.profiles.acknowledged_facts import is_of_cluster
@@ -19,7 +19,8 @@ from poolsmith.fleet.profiles.fleet import PROFILES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from poolsmith.change.diff.change_report import Departure, OtherPoolChange
+    from poolsmith.change.delivery.outcomes import Departure
+    from poolsmith.change.diff.change_report import Disruption, OtherPoolChange
     from poolsmith.change.review.seen_cluster import ClusterChange
     from poolsmith.core.diagnostics import Location
     from poolsmith.fleet.profiles.load_cluster import LoadedCluster
@@ -95,11 +96,34 @@ def departure_findings(
     before: SeenCluster, after: SeenCluster | None, found: Iterable[Departure]
 ) -> Iterator[Diagnostic]:
     """Of what installs a chart: an error where the chart goes, or may; a warning where it is left behind, or where the
-    whole cluster is gone; a note of what is acknowledged.
+    whole cluster is gone; a note of what is acknowledged, or meant to go. Of what takes drivers along, too.
     """
     for item in found:
-        if item.is_chart:
+        if item.is_chart or item.fact:
             yield _departure_finding(before, after, item)
+
+
+def refusal_findings(after: SeenCluster, found: Iterable[Disruption]) -> Iterator[Diagnostic]:
+    """An error for each object that the API server takes no change of; a note of what is acknowledged."""
+    for item in found:
+        if not item.fact:
+            continue
+        who = f"; {shorten(item.acknowledged_by)} acknowledges it with this change" if item.acknowledged_by else ""
+        yield diagnose(
+            REFUSED_BY_THE_SERVER,
+            f"{item.words}{who}",
+            item.place or _place(after, after),
+            help="delete the object once it is merged" if item.acknowledged_by else _refusal_help(after, item),
+            severity=Severity.NOTE if item.acknowledged_by else None,
+            subject=after.plan.name,
+        )
+
+
+def _refusal_help(after: SeenCluster, item: Disruption) -> str:
+    return (
+        "take it back; or, if somebody is to delete the object once it is merged, write below `spec` of "
+        f"{after.plan.cluster.path}: `acknowledge: [{{fact: {item.fact}, by: <who>, date: <year-month-day>}}]`"
+    )
 
 
 def _departure_finding(before: SeenCluster, after: SeenCluster | None, item: Departure) -> Diagnostic:
@@ -116,7 +140,7 @@ def _departure_finding(before: SeenCluster, after: SeenCluster | None, item: Dep
 
 
 def _severity(after: SeenCluster | None, item: Departure) -> Severity | None:
-    if item.acknowledged_by:
+    if item.acknowledged_by or item.is_intended:
         return Severity.NOTE
     return Severity.WARNING if after is None or item.outcome is DepartureOutcome.LEFT else None
 
@@ -124,10 +148,12 @@ def _severity(after: SeenCluster | None, item: Departure) -> Severity | None:
 def _departure_help(after: SeenCluster | None, item: Departure) -> str:
     if item.acknowledged_by:
         return "see that it is who may say so"
+    if item.is_intended:
+        return "see that the step before is applied on the cluster: `delivery.retiring` of the base says how it ends"
     if after is None or not item.fact:
-        return "follow docs/rename.md before it is merged, if what runs there is to stay; else retire it by hand"
+        return "let `poolsmith move` write the steps (docs/moves.md), whether what runs there is to stay or to go"
     return (
-        "take it back, or follow docs/rename.md before it is merged; once that is done, or the outage is wanted, write "
+        "take it back, or let `poolsmith move` write the steps (docs/moves.md); if the outage is wanted, write "
         f"below `spec` of {after.plan.cluster.path}: "
         f"`acknowledge: [{{fact: {item.fact}, by: <who>, date: <year-month-day>}}]`"
     )
