@@ -85,3 +85,27 @@ def change_one_profile(root: Path) -> None:
     """To a kernel that it has not had before."""
     path = root / "profiles" / "cluster-00000" / "pool-00.yaml"
     path.write_text(_KERNEL.sub(lambda found: f"5.15.0-{int(found[1]) + 1}-generic", path.read_text()))
+
+
+_SERVICE = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web-NUMBER, namespace: team-NUMBER}
+spec:
+  selector: {matchLabels: {app: web-NUMBER}}
+  template:
+    metadata: {labels: {app: web-NUMBER}}
+    spec:
+      containers: [{name: web, image: "registry.example.com/web:NUMBER", ports: [{containerPort: 8080}]}]
+"""
+_LINES = 30_000
+
+
+def write_files_without_gpus(root: Path, number: int) -> None:
+    """A repository of somebody else: small objects in folders, and one file in ten as long as a definition's."""
+    filler = "".join(f"# line {line} of a long description of a field\n" for line in range(_LINES // 50))
+    for index in range(number):
+        folder = root / f"team-{index // 20}"
+        folder.mkdir(exist_ok=True)
+        text = _SERVICE.replace("NUMBER", str(index))
+        (folder / f"web-{index}.yaml").write_text(text + filler * 8 if index % 10 == 0 else text)

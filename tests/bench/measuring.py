@@ -1,6 +1,7 @@
-"""Whole processes against the clock, and against an interpreter that does nothing.
+"""Whole processes, in processor time, against an interpreter that does nothing.
 
-Seconds move by a factor of two with the machine; the ratio to `python -c pass`, run in between, hardly does.
+Seconds move by a factor of two with the machine; the ratio of processor time to `python -c pass`, run in between, hardly
+does. What a process's children take counts as its own.
 """
 
 from __future__ import annotations
@@ -25,11 +26,25 @@ _NOTHINGS = 3
 
 @dataclass(frozen=True)
 class Measured:
-    """Median seconds, the ratio of the medians, and the largest resident set in MiB, of any run or child."""
+    """Medians of seconds by the clock and of the processor's seconds in the system; the ratio of the medians of
+    processor time; and the largest resident set in MiB, of any run or child."""
 
     seconds: float
     ratio: float | None = None
     mebibytes: float | None = None
+    system: float | None = None
+
+
+@dataclass(frozen=True)
+class _Taken:
+    seconds: float
+    user: float
+    system: float
+    mebibytes: float
+
+    @property
+    def processor(self) -> float:
+        return self.user + self.system
 
 
 def measure(
@@ -46,25 +61,28 @@ def measure(
 
     `before` runs ahead of each run, off the clock; `ends` are the exit codes that are no failure.
     """
-    seconds, others, memory = [], [], 0.0
+    found: list[list[_Taken]] = []
+    others: list[float] = []
     for _ in range(runs):
         before()
-        others += [_run(beside, root, None, (0,))[0] for _ in range(_NOTHINGS if beside is NOTHING else 1)]
-        found = [_run(command, root, environment, ends) for command in commands]
-        seconds.append(sum(taken for taken, _ in found))
-        memory = max(memory, *(mebibytes for _, mebibytes in found))
-    median = statistics.median(seconds)
-    return Measured(median, median / statistics.median(others), memory)
+        others += [_run(beside, root, None, (0,)).processor for _ in range(_NOTHINGS if beside is NOTHING else 1)]
+        found.append([_run(command, root, environment, ends) for command in commands])
+    processor = statistics.median(sum(one.processor for one in run) for run in found)
+    return Measured(
+        seconds=statistics.median(sum(one.seconds for one in run) for run in found),
+        ratio=processor / statistics.median(others),
+        mebibytes=max(one.mebibytes for run in found for one in run),
+        system=statistics.median(sum(one.system for one in run) for run in found),
+    )
 
 
-def _run(
-    command: Sequence[str], root: Path, environment: dict[str, str] | None, ends: tuple[int, ...]
-) -> tuple[float, float]:
+def _run(command: Sequence[str], root: Path, environment: dict[str, str] | None, ends: tuple[int, ...]) -> _Taken:
     start = time.perf_counter()
-    process = subprocess.Popen(command, cwd=root, stdout=subprocess.DEVNULL, env=os.environ | (environment or {}))
+    given = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    process = subprocess.Popen(command, cwd=root, stdout=subprocess.DEVNULL, env=given | (environment or {}))
     _, status, usage = os.wait4(process.pid, 0)
     seconds = time.perf_counter() - start
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode not in ends:
         sys.exit(f"{' '.join(command)} ended with {process.returncode}")
-    return seconds, usage.ru_maxrss / 1024
+    return _Taken(seconds, usage.ru_utime, usage.ru_stime, usage.ru_maxrss / 1024)

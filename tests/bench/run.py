@@ -12,11 +12,13 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from budgets import BUDGETS, last_release, write_last_release
+from budgets import BUDGETS, history, keep
 from daemon_sets import write_daemon_sets, write_schemas
 from measuring import NOTHING, POOLSMITH, Measured, measure
+from policies import policies
 
-from fleet import change_base, change_one_profile, write_fleet
+from fleet import change_base, change_one_profile, write_files_without_gpus, write_fleet
+from poolsmith import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 DOCUMENTS = 1_000
 SAMPLE = Path(__file__).parents[2]
 GENERATE, CHECK = (*POOLSMITH, "generate", "--no-cache"), (*POOLSMITH, "check", "--no-cache")
+ONE_RUN = (*POOLSMITH, "run", "--no-cache")
+VALUES = "output/clusters/cluster-00000/platform/values/gpu-operator.yaml"
 COMPARE = (*POOLSMITH, "generate", "--check", "--cache")
 DIFF = (*POOLSMITH, "diff", "--base", "HEAD")
 IDENTITY = ("-c", "user.name=bench", "-c", "user.email=bench@example.com", "-c", "commit.gpgsign=false")
@@ -53,6 +57,13 @@ class Bench:
         self.rows["8 pools: generate, then check"] = measure(
             (GENERATE, CHECK), folder, self._runs * 3, before=_without_output(folder)
         )
+        self.rows["8 pools: generate and check in one process"] = measure(
+            (ONE_RUN,), folder, self._runs * 3, before=_without_output(folder)
+        )
+        (folder / "web.yaml").write_text("kind: Service\n")
+        for name, path in (("one values file", VALUES), ("a file without a word about GPUs", "web.yaml")):
+            command = (*POOLSMITH, "check", "--hook", path)
+            self.rows[f"lint of {name}"] = measure((command,), folder, self._runs * 5)
 
     def sample(self) -> None:
         self.rows["the sample fleet: check, cold"] = measure((CHECK,), SAMPLE, self._runs)
@@ -60,6 +71,7 @@ class Bench:
     def large(self, pools: int, runs: int) -> None:
         folder = self.folder(f"pools-{pools}")
         write_fleet(folder, pools)
+        self.rows[f"{pools:,} pools: generate"] = measure((GENERATE,), folder, runs, before=_without_output(folder))
         found = measure((GENERATE, CHECK), folder, runs, before=_without_output(folder))
         self.rows[f"{pools:,} pools: generate + check, nothing cached"] = found
 
@@ -105,6 +117,23 @@ class Bench:
         folder = self.folder("unlike")
         write_fleet(folder, 1_000, unlike=True)
         self.rows["ledger of 1,000 unlike pools"] = measure(((*POOLSMITH, "ledger"),), folder, self._runs)
+
+    def ruled(self) -> None:
+        """20 policies over ten clusters of ten pools."""
+        folder = self.folder("ruled")
+        write_fleet(folder, 100, unlike=True)
+        admission = folder / "policies/admission"
+        admission.mkdir(parents=True)
+        (admission / "bench.yaml").write_text(policies(), "utf-8")
+        subprocess.run(GENERATE, cwd=folder, check=True, capture_output=True)
+        self.rows["20 policies, 100 pools in 10 clusters: check"] = measure((CHECK,), folder, self._runs, ends=(0, 1))
+
+    def without_gpus(self) -> None:
+        """A repository of others: nothing to check is an end of its own."""
+        folder = self.folder("others")
+        write_files_without_gpus(folder, 1_120)
+        command = (*POOLSMITH, "check", ".")
+        self.rows["1,120 files without GPUs: check"] = measure((command,), folder, self._runs * 3, ends=(3,))
 
     def schemas(self) -> None:
         """Documents read and validated in one process, beside kubeconform on the same files."""
@@ -179,7 +208,9 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3, help="runs per figure; the median counts")
     parser.add_argument("--largest", type=int, default=10_000, help="pools of the largest fleet")
     parser.add_argument("--budgets", action="store_true", help="only the rows that have a budget")
-    parser.add_argument("--write", action="store_true", help="keep the figures as those of the last release")
+    parser.add_argument(
+        "--write", action="store_true", help="keep the figures as those of this release; `make docs` shows them"
+    )
     parser.add_argument(
         "--engines", type=int, metavar="POOLS", help="only: processes and Dask workers on so many pools"
     )
@@ -199,6 +230,8 @@ def main() -> None:
         bench.unchanged(1_000)
         bench.changes(1_000)
         bench.ledger()
+        bench.ruled()
+        bench.without_gpus()
         bench.schemas()
         if options.largest > 1_000:
             bench.large(options.largest, 1)
@@ -209,22 +242,42 @@ def main() -> None:
             bench.kustomize()
     print_table(bench.rows)
     if options.write:
-        write_last_release({work: found for work, found in bench.rows.items() if work in BUDGETS})
+        where = f"{os.cpu_count()} processors, Python {sys.version.split()[0]}"
+        keep(__version__, where, {work: found for work, found in bench.rows.items() if work in BUDGETS})
 
 
 def print_table(rows: dict[str, Measured]) -> None:
-    """Ratios are to `python -c pass`, but where the row says something else."""
-    last = last_release()
+    """Ratios are of processor time to `python -c pass`, but where the row says something else."""
+    entries = history()
+    last = entries[-1]["rows"] if entries else {}
     width = max(map(len, rows))
-    print(f"{'work':<{width}}  {'seconds':>8}  {'ratio':>6}  {'last':>6}  {'MiB':>5}  {'last':>5}  {'kept':<4}  budget")
+    print(
+        f"{'work':<{width}}  {'seconds':>8}  {'system':>7}  {'ratio':>6}  {'last':>6}  {'MiB':>5}  {'kept':<4}  budget"
+    )
     for work, found in rows.items():
         before, budget = last.get(work, {}), BUDGETS.get(work)
         kept = "" if budget is None else "yes" if budget.keeps(found) else "NO"
         ratios = (_figure(one, 1) for one in (found.ratio, before.get("ratio")))
-        memory = (_figure(one, 0) for one in (found.mebibytes, before.get("mebibytes")))
-        cells = (f"{found.seconds:>8.3f}", *(f"{cell:>6}" for cell in ratios), *(f"{cell:>5}" for cell in memory))
+        cells = (
+            f"{found.seconds:>8.3f}",
+            f"{_figure(found.system, 2):>7}",
+            *(f"{cell:>6}" for cell in ratios),
+            f"{_figure(found.mebibytes, 0):>5}",
+        )
         print(f"{work:<{width}}  {'  '.join(cells)}  {kept:<4}  {budget or ''}".rstrip())
-    print(f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}, Python {sys.version.split()[0]}")
+    print(
+        f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}, Python {sys.version.split()[0]}, "
+        f"files on {_file_system(tempfile.gettempdir())}"
+    )
+
+
+def _file_system(folder: str) -> str:
+    """The type of what the folder is mounted from, as /proc says; empty elsewhere."""
+    mounts = Path("/proc/mounts")
+    lines = mounts.read_text("utf-8").splitlines() if mounts.exists() else []
+    found = [line.split()[1:3] for line in lines]
+    own = [(place, kind) for place, kind in found if Path(folder).is_relative_to(place)]
+    return max(own, key=lambda item: len(item[0]))[1] if own else "an unknown file system"
 
 
 def _figure(value: float | None, digits: int) -> str:

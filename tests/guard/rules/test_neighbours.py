@@ -125,12 +125,26 @@ WRITTEN = {
     "config connector": lambda labels, taints, startup: thing(
         "container.cnrm.cloud.google.com/v1beta1",
         "ContainerNodePool",
-        nested("spec/nodeConfig", {"labels": labels, "taint": objects((*taints, *startup), upper)}),
+        nested(
+            "spec/nodeConfig",
+            {
+                "labels": labels,
+                "taint": objects((*taints, *startup), upper),
+                "guestAccelerator": [{"gpuDriverInstallationConfig": {"gpuDriverVersion": "INSTALLATION_DISABLED"}}],
+            },
+        ),
     ),
     "service operator": lambda labels, taints, startup: thing(
         "containerservice.azure.com/v1api20240901",
         "ManagedClustersAgentPool",
-        {"spec": {"nodeLabels": labels, "nodeTaints": texts(taints), "nodeInitializationTaints": texts(startup)}},
+        {
+            "spec": {
+                "gpuProfile": {"driver": "None"},
+                "nodeLabels": labels,
+                "nodeTaints": texts(taints),
+                "nodeInitializationTaints": texts(startup),
+            }
+        },
     ),
     "talos": lambda labels, taints, startup: {
         "version": "v1alpha1",

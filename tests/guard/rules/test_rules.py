@@ -18,17 +18,23 @@ from poolsmith.gpu.values.registry import VALUE_RULES
 from poolsmith.guard.ledger.privilege_check import PRIVILEGE_RULES
 from poolsmith.guard.policies.applied_policies import JudgingOptions
 from poolsmith.guard.rules.beside.registry import BESIDE_RULES
+from poolsmith.guard.rules.links.registry import LINK_RULES
 from poolsmith.guard.rules.registry import RULES
 from poolsmith.guard.rules.repository_rules import CHART_RULES, TEMPLATE_RULES
 from poolsmith.guard.rules.setup.registry import SETUP_RULES
 from poolsmith.interface.app import check_paths, check_project, rule_book
 
 HERE = Path(__file__).resolve().parent / "examples"
+WITH_NODES = frozenset(("untolerating-workload",))
 NAMES = sorted(
-    (*(rule.RULE.name for rule in (*RULES, *CHART_RULES, *TEMPLATE_RULES, *VALUE_RULES)), "refused-by-definition")
+    (
+        *(rule.RULE.name for rule in (*RULES, *CHART_RULES, *TEMPLATE_RULES, *VALUE_RULES)),
+        *(rule.RULE.name for rule in LINK_RULES if rule.RULE.name not in WITH_NODES),
+        "refused-by-definition",
+    )
 )
 """The last one is no rule of a list: it judges what the chart makes of values."""
-SETUPS = sorted(rule.RULE.name for rule in SETUP_RULES)
+SETUPS = sorted((*(rule.RULE.name for rule in SETUP_RULES), *WITH_NODES))
 NEIGHBOURS = sorted(rule.RULE.name for rule in BESIDE_RULES)
 PRIVILEGES = {rule.RULE.name: rule for rule in PRIVILEGE_RULES}
 OF_PROJECTS = (*COMPATIBILITY, "PSM4", "PSM6", *BESIDE, "PSM9")

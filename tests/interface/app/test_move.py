@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 
@@ -200,7 +201,10 @@ def test_the_objects_of_the_delivery_move_to_another_namespace(fleet, engine):
 def test_a_cluster_is_removed_in_two_steps(fleet, engine, keeps):
     moved = fleet(engine)
     flags = {"keeps": "yes"} if keeps else {}
-    _, first = moved.step("remove-cluster", "lab", **flags)
+    if not keeps:
+        with pytest.raises(UsageError, match="can't be done without an outage"):
+            move(moved.root, asked("remove-cluster", "lab"), MoveOptions(today=TODAY))
+    _, first = moved.step("remove-cluster", "lab", by="" if keeps else "gpu-platform", **flags)
     assert is_harmless(first)
     result, second = moved.step("remove-cluster", "lab", **flags)
 
@@ -214,9 +218,23 @@ def test_a_cluster_is_removed_in_two_steps(fleet, engine, keeps):
     assert moved.step("remove-cluster", "lab", **flags)[0].step is None
 
 
+@pytest.mark.parametrize("engine", [FLUX, ARGOCD])
+def test_guards_that_are_taken_off_are_an_error_until_somebody_takes_it(fleet, engine, run_cli):
+    moved = fleet(engine)
+    _edit(moved.root, "engine: ", "retiring: remove, engine: ")
+    generate(moved.root)
+    report = changes(moved.repository)
+    found = [(item.severity, item.message) for item in report.new_findings if item.code == "PSM673"]
+    assert [severity for severity, _ in found] == ["error"]
+    assert "nothing guards it any more" in found[0][1]
+    flags = ["--root", moved.root, "--policies-from", moved.repository.base, "--judge", "work-tree", "--format", "json"]
+    told = json.loads(run_cli(["check", *flags]).out)["diagnostics"]
+    assert [(item["severity"], item["message"]) for item in told if item["code"] == "PSM673"] == found
+
+
 def test_the_last_cluster_is_removed_by_hand(fleet):
     moved = fleet(FLUX, project("a"))
-    moved.step("remove-cluster", "lab")
+    moved.step("remove-cluster", "lab", by="gpu-platform")
     with pytest.raises(UsageError, match="the last cluster"):
         move(moved.root, asked("remove-cluster", "lab"), MoveOptions(today=TODAY))
 

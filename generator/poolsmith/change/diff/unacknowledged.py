@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from poolsmith.change.delivery.departures import acknowledged_with
 from poolsmith.change.delivery.outcomes import DepartureOutcome
 from poolsmith.change.diff.cross_pool_changes import Counterfactuals, other_pools
 from poolsmith.change.diff.profile_changes import renamed_pools
@@ -13,7 +14,8 @@ from poolsmith.core.diagnostics import Diagnostic, Severity, diagnose, whole_fil
 from poolsmith.core.diagnostics.codes.change import CHANGE_AT_A_DISTANCE, LEAVES_THE_DELIVERY, REFUSED_BY_THE_SERVER
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.fleet.plan.pipeline import resolve_cluster
-from poolsmith.fleet.profiles.acknowledged_facts import is_of_cluster
+from poolsmith.fleet.profiles.acknowledged_facts import DELIVERY, gone_fact, is_of_cluster
+from poolsmith.fleet.profiles.cluster import Retiring
 from poolsmith.fleet.profiles.fleet import PROFILES
 
 if TYPE_CHECKING:
@@ -101,6 +103,33 @@ def departure_findings(
     for item in found:
         if item.is_chart or item.fact:
             yield _departure_finding(before, after, item)
+
+
+def given_up_findings(before: SeenCluster | None, after: SeenCluster | None) -> Iterator[Diagnostic]:
+    """An error where a change takes the guards off a delivery, so that all of it goes with its objects; a note of what
+    is acknowledged."""
+    if before is None or after is None or not _is_given_up(after) or _is_given_up(before) or after.loaded.file is None:
+        return
+    fact = gone_fact(DELIVERY, after.plan.delivery_name)
+    by = acknowledged_with(before, after, fact)
+    who = f"; {shorten(by)} acknowledges it with this change" if by else ""
+    line = f"`acknowledge: [{{fact: {fact}, by: <who>, date: <year-month-day>}}]`"
+    yield diagnose(
+        LEAVES_THE_DELIVERY,
+        f"the delivery of `{after.plan.name}` is given up: nothing guards it any more, and all that it applied goes "
+        f"when its objects leave{who}",
+        after.loaded.file.locate("/spec/delivery/retiring"),
+        help="see that it is who may say so"
+        if by
+        else "write `retiring: keep` to suspend it instead; if all of it is to go, write below `spec` of "
+        f"{after.plan.cluster.path}: {line}",
+        severity=Severity.NOTE if by else None,
+        subject=after.plan.name,
+    )
+
+
+def _is_given_up(seen: SeenCluster) -> bool:
+    return seen.plan.cluster.spec.delivery.retiring is Retiring.REMOVE
 
 
 def refusal_findings(after: SeenCluster, found: Iterable[Disruption]) -> Iterator[Diagnostic]:

@@ -12,6 +12,7 @@ from poolsmith.change.moves.step import Done, Moving, Step, moving, new_name, on
 from poolsmith.change.upgrade_edits import Editor
 from poolsmith.core.diagnostics import UsageError
 from poolsmith.core.record import record
+from poolsmith.fleet.profiles.acknowledged_facts import DELIVERY, gone_fact
 from poolsmith.fleet.profiles.cluster import Engine, Retiring
 from poolsmith.fleet.profiles.fleet import PROFILES
 
@@ -180,4 +181,6 @@ def _given_up(there: Moving, then: str) -> Step:
             "drain the nodes, and see that nothing needs a GPU any more",
         ),
         then=then,
+        is_outage=True,
+        facts=(gone_fact(DELIVERY, there.plan.delivery_name),),
     )

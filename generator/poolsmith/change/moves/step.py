@@ -29,7 +29,8 @@ class Step:
 
     `renamed` are paths of files or folders with their new ones, of what has no edit of its own; `removed` are folders.
     `before` is what has to be so before it is merged, `look` what to look for afterwards, both in order; `then` is the
-    command of the next step, empty at the end. `is_outage`: the move can't be done without one.
+    command of the next step, empty at the end. `is_outage`: the move can't be done without one; `facts` are
+    what has to be acknowledged for that, beside what leaves.
     """
 
     title: str
@@ -41,6 +42,7 @@ class Step:
     look: tuple[str, ...] = ()
     then: str = ""
     is_outage: bool = False
+    facts: tuple[str, ...] = ()
 
 
 @record

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 RELEASE = "Release"
 """In the place of a kind: what a HelmRelease or an Application installs, by namespace and name."""
+DELIVERY = "Delivery"
+"""In the place of a kind: all of a cluster's delivery, by what its names begin with."""
 OFFERS, LABEL, GONE, REFUSED = "offers/", "label/", "gone/", "refused/"
 NOTHING = "nothing"
 MIG_PARTITIONS = "mig-partitions"

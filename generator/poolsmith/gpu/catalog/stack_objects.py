@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import WORKLOAD_KINDS, containers_of, mapping, pod_template_of, word
 from poolsmith.core.sources.pointer import value_at
+from poolsmith.gpu.catalog.gpu_requests import CLASSES, asks_for_gpus, device_requests, is_gpu_resource
 
 if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
@@ -71,6 +72,10 @@ def is_of_stack(document: CheckedDocument, namespaces: frozenset[str] = frozense
         return True
     if document.kind in WORKLOAD_KINDS:
         return _is_stack_workload(data, namespace, namespaces)
+    if document.kind == "ResourceQuota" and any(map(_is_counted_gpu, mapping(value_at(data, ("spec", "hard"))))):
+        return True
+    if group == "resource.k8s.io":
+        return _asks_for_devices(data)
     if document.kind in ("ConfigMap", "Secret", "ServiceAccount", "Role", "RoleBinding", *_ROLE_KINDS):
         return namespace in namespaces or _NAMES.search(name) is not None
     if document.kind in ("ClusterRole", "ClusterRoleBinding"):
@@ -96,9 +101,20 @@ def _chart_of(document: CheckedDocument) -> str:
     return ""
 
 
+def _is_counted_gpu(name: Any) -> bool:
+    """Whether a quota counts GPUs, or means to."""
+    return is_gpu_resource(str(name).removeprefix("requests.").removeprefix("limits."))
+
+
+def _asks_for_devices(data: Any) -> bool:
+    spec = mapping(data.get("spec"))
+    claim = mapping(spec.get("spec")) if data.get("kind") == "ResourceClaimTemplate" else spec
+    return any(request.get("deviceClassName") in CLASSES for _, request in device_requests(claim))
+
+
 def _is_stack_workload(data: Any, namespace: str, namespaces: frozenset[str]) -> bool:
     if namespace and namespace in namespaces:
         return True
     template = pod_template_of(data)
     pod = mapping(mapping(template).get("spec"))
-    return any(_IMAGES.search(word(container.get("image"))) for container in containers_of(pod))
+    return asks_for_gpus(pod) or any(_IMAGES.search(word(container.get("image"))) for container in containers_of(pod))

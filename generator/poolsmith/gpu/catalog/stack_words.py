@@ -14,6 +14,11 @@ _WORDS = bytes_pattern(
     rb"|device-plugin|kata-deploy|kata-qemu|confidential-?containers|network-operator|feature\.node\.kubernetes\.io",
     re.IGNORECASE,
 )
+_ABOUT_GPUS = bytes_pattern(
+    rb"nvidia|gpu|node-?feature|dcgm|kata|cuda|(?m:^(?:driver|toolkit|operator|mig|cdi|validator|nfd):)",
+    re.IGNORECASE,
+)
+"""What texts have in them that may be of the stack. The last are keys of values, which do not say what they are for."""
 _SURE = (
     b"nvidia",
     b"gpu",
@@ -49,6 +54,11 @@ _ENOUGH = 2
 def mentions(content: bytes) -> bool:
     """Whether the words of the stack are in a file: where they are not, nothing of it is."""
     return _WORDS.search(content) is not None
+
+
+def is_about_gpus(content: bytes) -> bool:
+    """Whether a file that a hook names, by its bytes or its name, may have to do with GPUs at all."""
+    return _ABOUT_GPUS.search(content) is not None
 
 
 def telling_keys() -> frozenset[str]:

@@ -8,6 +8,7 @@ from poolsmith.core.diagnostics.codes import CODE_BOOK
 from poolsmith.gpu.values.registry import VALUE_RULES
 from poolsmith.guard.ledger.privilege_check import GRANT_RULE_INFOS, PRIVILEGE_RULES
 from poolsmith.guard.rules.beside.registry import BESIDE_RULES
+from poolsmith.guard.rules.links.registry import LINK_RULES
 from poolsmith.guard.rules.registry import RULES
 from poolsmith.guard.rules.repository_rules import CHART_RULES, TEMPLATE_RULES
 from poolsmith.guard.rules.setup.registry import SETUP_RULES
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 def rule_book() -> tuple[RuleInfo, ...]:
     """Sorted by code."""
-    families = (RULES, CHART_RULES, TEMPLATE_RULES, VALUE_RULES, PRIVILEGE_RULES, SETUP_RULES, BESIDE_RULES)
+    families = (RULES, LINK_RULES, CHART_RULES, TEMPLATE_RULES, VALUE_RULES, PRIVILEGE_RULES, SETUP_RULES, BESIDE_RULES)
     judges = (rule.RULE for rules in families for rule in rules)
     return tuple(sorted((*CODE_BOOK, *GRANT_RULE_INFOS, *judges), key=lambda rule: rule.code))
 

@@ -23,6 +23,8 @@ from poolsmith.gpu.values.values_check import (
 )
 from poolsmith.gpu.values.values_places import values_of
 from poolsmith.guard.policies.applied_policies import strictly
+from poolsmith.guard.rules.links.registry import LINK_RULES
+from poolsmith.guard.rules.links.repository_links import judge_links
 from poolsmith.guard.rules.registry import RULES
 from poolsmith.guard.rules.repository_rules import CHART_RULES, TEMPLATE_RULES
 from poolsmith.guard.rules.schema.object_schemas import (
@@ -93,7 +95,16 @@ def check_paths(
     against = against_flags(kubernetes, release_with_schemas(release))
     with rarely_collecting():
         outcome = _check_paths(
-            root, paths, against, kubeconform, release, pod_security, given, everything=everything, only=only
+            root,
+            paths,
+            against,
+            kubeconform,
+            release,
+            pod_security,
+            given,
+            kubernetes,
+            everything=everything,
+            only=only,
         )
     return strictly(outcome) if strict else outcome
 
@@ -119,6 +130,7 @@ def _check_paths(
     release: str | None,
     pod_security: PodSecurityStandard | None,
     given: GivenNodes | None,
+    kubernetes: str | None,
     *,
     everything: bool,
     only: frozenset[str] | None,
@@ -146,7 +158,9 @@ def _check_paths(
         diagnostics.extend(broken_texts(tree))
     diagnostics.extend(run_rules(CHART_RULES, model.all_installations, by_file=True))
     whole = CheckedTree(model.documents, frozenset(listed.yaml))
-    diagnostics.extend(run_rules(TEMPLATE_RULES, labelled_nodes(whole, listed.others, files), by_file=True))
+    labelled = labelled_nodes(whole, listed.others, files)
+    diagnostics.extend(run_rules(TEMPLATE_RULES, labelled, by_file=True))
+    diagnostics.extend(judge_links(model, release, given, labelled))
     loose = [*values_of(model.installations, release), *plain_files(model, release, named)]
     delivered = [found for item in model.deliveries for found in values_of(item.installations, release)]
     found = [item for item in (*delivered, *loose) if scope.has_installation(item.installation)]
@@ -155,7 +169,7 @@ def _check_paths(
         for diagnostic, place in not_mappings(model.loose, named):
             diagnostics.append(diagnostic)
             values.paths.add(place)
-    setups = judge_setups_of(setups_of(model, loose, release), release, given)
+    setups = judge_setups_of(setups_of(model, loose, release), release, given, kubernetes)
     diagnostics.extend((*values.diagnostics, *setups.diagnostics, *(given.problems if given is not None else ())))
     templates = _neighbours(whole, given, diagnostics)
     told = {*values.paths, *(place for item in schemas for place in item.half), *templates}
@@ -171,7 +185,7 @@ def _check_paths(
         checked={
             "manifest files": len(listed.yaml),
             "objects": len(judged),
-            "rules": len(RULES) + len(CHART_RULES),
+            "rules": len(RULES) + len(CHART_RULES) + len(LINK_RULES),
             **described,
         },
         skipped=left.skipped,

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import posixpath
-import re
 from collections import Counter
 from dataclasses import field, replace
 from pathlib import Path
@@ -21,12 +20,11 @@ from poolsmith.core.diagnostics.codes.hygiene import BUILD_REFUSED
 from poolsmith.core.diagnostics.codes.schema import SCHEMA_VIOLATION
 from poolsmith.core.diagnostics.message_text import counted, joined
 from poolsmith.core.diagnostics.outcome import Outcome, Skipped
-from poolsmith.core.pattern import bytes_pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mappings, word
 from poolsmith.core.sources.pointer import join
 from poolsmith.gpu.catalog.stack_objects import CHARTS, OPERATOR, is_of_stack
-from poolsmith.gpu.catalog.stack_words import mentions
+from poolsmith.gpu.catalog.stack_words import is_about_gpus, mentions
 from poolsmith.kubernetes.repository.kustomize.build import NAMES
 from poolsmith.kubernetes.repository.manifest_files import (
     OTHER_LANGUAGES,
@@ -313,13 +311,6 @@ def _key(item: Unknown) -> str:
     return f"{item.place.span} {item.what}"
 
 
-_ABOUT_GPUS = bytes_pattern(
-    rb"nvidia|gpu|node-?feature|dcgm|kata|cuda|(?m:^(?:driver|toolkit|operator|mig|cdi|validator|nfd):)",
-    re.IGNORECASE,
-)
-"""What texts have in them that may be of the stack. The last are keys of values, which do not say what they are for."""
-
-
 def check_named_files(
     root: Path, paths: Sequence[Path], judge: Callable[[Sequence[Path], frozenset[str]], Outcome]
 ) -> Outcome:
@@ -374,9 +365,9 @@ def _check_named(
 
 def _is_about_gpus(path: Path) -> bool:
     """By its name or its text; what can't be read may be."""
-    if _ABOUT_GPUS.search(os.fsencode(path)):
+    if is_about_gpus(os.fsencode(path)):
         return True
     try:
-        return not path.is_file() or _ABOUT_GPUS.search(path.read_bytes()) is not None
+        return not path.is_file() or is_about_gpus(path.read_bytes())
     except OSError:
         return True

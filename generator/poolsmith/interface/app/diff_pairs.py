@@ -14,6 +14,7 @@ from poolsmith.change.diff.sides import as_judged, held_by_side, present_in_git
 from poolsmith.change.diff.unacknowledged import (
     cross_pool_changes,
     departure_findings,
+    given_up_findings,
     refusal_findings,
     unacknowledged_changes,
 )
@@ -126,6 +127,7 @@ def _compared(context: PairContext, pair: SidePair, judges: Judges) -> PairResul
     diff = _diff(context, pair, before, after, judges, others)
     if before is not None and before.seen is not None:
         found += departure_findings(before.seen, after.seen if after is not None else None, diff.departures)
+        found += given_up_findings(before.seen, after.seen if after is not None else None)
     if after is not None and after.seen is not None:
         found += refusal_findings(after.seen, diff.disruptions)
     new, fixed = finding_changes(before.findings if before is not None else (), found, _new_names(before, after))

@@ -110,7 +110,8 @@ def _tried(
     if not made.written:
         return Moved(step=step, refused=made.outcome)
     report = compared(project, open_project(copy), step.names, options.today, what="the move")
-    facts = sorted({item.fact for one in report.clusters for item in one.departures if item.fact})
+    leaving = {item.fact for one in report.clusters for item in one.departures if item.fact}
+    facts = sorted(leaving | set(step.facts))
     if not (step.is_outage and facts):
         return step, report
     accepted = _accepted(project, step, facts, options)

@@ -15,6 +15,7 @@ from poolsmith.change.diff.profile_changes import renamed_clusters
 from poolsmith.change.diff.unacknowledged import (
     cross_pool_changes,
     departure_findings,
+    given_up_findings,
     refusal_findings,
     unacknowledged_changes,
 )
@@ -98,6 +99,7 @@ class Review:
         was, now = Handed(generated=of_plan(before.plan), held=held), None
         if after is not None:
             now = Handed(generated=of_plan(after.plan), held=held_on_disk(root, after.plan.name))
+        yield from given_up_findings(before, after)
         yield from departure_findings(before, after, departures(delivery_change(before, after, was, now)))
 
     @cached_property

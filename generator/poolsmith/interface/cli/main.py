@@ -77,6 +77,11 @@ def _run(arguments: list[str]) -> int:
             sys.stdout.write(f"{TOOL}\n")
             sys.stdout.flush()
             return 0
+        if arguments[:2] == ["check", "--hook"]:
+            from poolsmith.interface.cli.quiet_hook import has_nothing_to_judge
+
+            if has_nothing_to_judge(arguments):
+                return 0
         return _call(arguments)
     except KeyboardInterrupt:
         return _interrupted()

@@ -147,6 +147,7 @@ def driver_mode(cluster: str, mode: str, **shared: Any) -> int:
 @command.command("remove-cluster")
 @_CLUSTER
 @click.option("--keep-running", is_flag=True, help="What runs stays, and is nobody's; else all of it goes.")
+@_ACCEPTED
 @_shared
 def remove_cluster(cluster: str, keep_running: bool, **shared: Any) -> int:
     """Take a cluster out of the fleet: first its delivery is given up, then its profiles go."""

@@ -52,6 +52,11 @@ class LayeredSource(SourceFile):
         layer, inside = self._decided(pointer)
         return layer.source.locate(inside, note)
 
+    @property
+    def first_data(self) -> Any:
+        """As somebody wrote it, before anything was put on it."""
+        return self._layers[0].data
+
     def block_of(self, pointer: str) -> tuple[int, int] | None:
         layer, inside = self._decided(pointer)
         return layer.source.block_of(inside)

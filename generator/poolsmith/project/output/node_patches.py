@@ -24,6 +24,7 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.yaml_writer import emit
 from poolsmith.fleet.operands.manifest import Manifest
 from poolsmith.fleet.profiles.node_pool import NodeTool
+from poolsmith.gpu.nodes.cloud_drivers import cloud_driver_of
 from poolsmith.project.output.provisioners import marks_of
 
 if TYPE_CHECKING:
@@ -326,11 +327,19 @@ def _variables(tool: NodeTool, marks: NodeSettings) -> dict[str, Any]:
             "node_labels": marks.labels,
             "node_taints": [_text(taint) for taint in marks.taints],
             "node_initialization_taints": [_text(taint) for taint in marks.startup],
+            **_without_driver(tool, marks),
         }
     found: dict[str, Any] = {"labels": marks.labels, "taint": _cloud_taints(marks.all_taints)}
     if tool is NodeTool.GKE and marks.accelerator:
-        found["guest_accelerator"] = {"type": marks.accelerator, "count": marks.gpus}
+        accelerator = {"type": marks.accelerator, "count": marks.gpus}
+        found["guest_accelerator"] = {**accelerator, **_without_driver(tool, marks)}
     return found
+
+
+def _without_driver(tool: NodeTool, marks: NodeSettings) -> dict[str, Any]:
+    """What keeps a cloud from installing a driver below the operator's."""
+    known = cloud_driver_of(tool.value)
+    return known.variables if known is not None and marks.own_driver and marks.has_operator else {}
 
 
 def _text(taint: Taint) -> str:

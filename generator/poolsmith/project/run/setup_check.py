@@ -122,7 +122,9 @@ class SetupsResult:
         )
 
 
-def judge_setups_of(setups: list[Setup], release: str | None, given: GivenNodes | None) -> SetupsResult:
+def judge_setups_of(
+    setups: list[Setup], release: str | None, given: GivenNodes | None, kubernetes: str | None = None
+) -> SetupsResult:
     """The setups of a repository, each with what is known of it."""
     result = SetupsResult(skipped=list(given.skipped) if given is not None else [])
     if not setups:
@@ -131,7 +133,7 @@ def judge_setups_of(setups: list[Setup], release: str | None, given: GivenNodes 
         return result
     lacking: Counter[str] = Counter()
     rules = 0
-    for view in views_of(setups, release, given):
+    for view in views_of(setups, release, given, kubernetes):
         judged = run_setup_rules(SETUP_RULES, view)
         result.setups += 1
         result.diagnostics.extend(judged.diagnostics)

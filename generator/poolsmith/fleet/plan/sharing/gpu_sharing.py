@@ -7,22 +7,29 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.codes import gpu_use
+from poolsmith.core.facts.versions import covers
+from poolsmith.core.sources.pointer import value_at
 from poolsmith.core.sources.yaml_writer import emit
 from poolsmith.fleet.plan.facts import map_pools, with_values
-from poolsmith.fleet.plan.origin import Derived
+from poolsmith.fleet.plan.origin import Derived, FromCatalog
 from poolsmith.fleet.plan.plan import ClusterPlan, KubernetesObject, LabelSetting, PoolPlan, ValueSetting
 from poolsmith.fleet.plan.sharing.mig import MIXED, WHOLE_GPU, config_map, is_partitioned, strategy_of_values
 from poolsmith.fleet.plan.sharing.mig_checks import LAYOUT
 from poolsmith.fleet.profiles.node_pool import Workload
+from poolsmith.gpu.catalog.gpu_requests import SHARED
 from poolsmith.gpu.catalog.node_labels import DEVICE_PLUGIN_CONFIG
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from poolsmith.fleet.plan.facts import Facts
     from poolsmith.fleet.profiles.gpu import TimeSlicing
 
 
 DEFAULT_CONFIG = "default"
 SHARING = "/spec/sharing"
+_EXPORTER_ENV = ("dcgmExporter", "env")
+_RESOURCE_NAMES, _VIRTUAL_GPUS = "NVIDIA_RESOURCE_NAMES", "KUBERNETES_VIRTUAL_GPUS"
 
 
 def share_gpus(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
@@ -52,7 +59,41 @@ def share_gpus(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
         plan,
         ValueSetting(("devicePlugin", "config", "name"), name, origin),
         ValueSetting(("devicePlugin", "config", "default"), DEFAULT_CONFIG, fallback),
+        *_for_metrics(plan, users, facts),
     )
+
+
+def _for_metrics(plan: ClusterPlan, users: list[PoolPlan], facts: Facts) -> Iterator[ValueSetting]:
+    """What the exporter needs to find the pods of renamed resources; who gives its variables decides by oneself."""
+    renaming = [pool for pool in users if _renames(pool)]
+    given = value_at(plan.cluster.spec.stack.values, ("dcgmExporter",)) or {}
+    if not renaming or facts.chart is None or not plan.cluster.spec.stack.by_operator:
+        return
+    if "env" in given or given.get("enabled") is False:
+        return
+    known = facts.catalog.device_plugin["exporterVariables"]
+    names = sorted({f"{name}{SHARED}" for pool in renaming for name in _shared_names(pool)})
+    values = {_RESOURCE_NAMES: ",".join(names), _VIRTUAL_GPUS: "true"}
+    own = [
+        {"name": name, "value": value}
+        for name, value in values.items()
+        if covers(known[name], plan.cluster.spec.stack.release)
+    ]
+    before = [item for item in facts.chart.default(_EXPORTER_ENV) or () if item["name"] not in values]
+    why = "the exporter knows `nvidia.com/gpu` by itself: metrics of a resource of another name would have no pod"
+    places = tuple(facts.at_pool(pool, SHARING) for pool in renaming)
+    origin = Derived("sharing", why, (*places, FromCatalog("device_plugin/exporterVariables", known["source"])))
+    yield ValueSetting(_EXPORTER_ENV, [*before, *own], origin)
+
+
+def _renames(pool: PoolPlan) -> bool:
+    sharing = pool.profile.spec.sharing
+    return any(kind is not None and kind.rename_by_default for kind in (sharing.time_slicing, sharing.mps))
+
+
+def _shared_names(pool: PoolPlan) -> Iterable[str]:
+    slicing = pool.profile.spec.sharing.time_slicing
+    return (WHOLE_GPU,) if slicing is None else slicing.shared
 
 
 def _share(pool: PoolPlan, facts: Facts) -> PoolPlan:

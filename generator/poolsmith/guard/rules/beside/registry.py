@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from poolsmith.guard.rules.beside import (
     label_after_start,
     nic_cluster_policy,
+    node_template_driver,
     node_template_gpus,
     node_template_labels,
     node_template_of_no_pool,
@@ -27,4 +28,5 @@ BESIDE_RULES: tuple[Rule[NeighbourView, Location], ...] = (
     pool_without_node_template,
     label_after_start,
     nic_cluster_policy,
+    node_template_driver,
 )

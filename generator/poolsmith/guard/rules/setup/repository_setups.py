@@ -83,7 +83,9 @@ def is_of_operator(document: CheckedDocument) -> bool:
     return any(str(data.get("apiVersion")).startswith(f"{OPERATOR_GROUP}/") for _, data in unfolded(document))
 
 
-def views_of(setups: Iterable[Setup], release: str | None, given: GivenNodes | None) -> Iterator[SetupView]:
+def views_of(
+    setups: Iterable[Setup], release: str | None, given: GivenNodes | None, kubernetes: str | None = None
+) -> Iterator[SetupView]:
     """What the rules see of each."""
     from poolsmith.gpu.catalog.value_paths import value_paths  # on demand
 
@@ -92,14 +94,14 @@ def views_of(setups: Iterable[Setup], release: str | None, given: GivenNodes | N
         item = setup.found
         known = item.known() if item is not None else value_paths().release(release or "")
         tag = known.tag if known is not None else None
-        objects = [found for document in setup.objects for found in _objects(document)]
+        objects = [found for document in setup.objects for found in objects_of(document)]
         defaults = known.line_defaults if known else None
         yield SetupView(
             catalog=catalog,
             tag=tag,
             operator=catalog.releases.near(tag) if tag is not None else None,
             distribution=given.distribution if given is not None else None,
-            kubernetes=given.kubernetes if given is not None else None,
+            kubernetes=kubernetes or (given.kubernetes if given is not None else None),
             nodes=given.nodes if given is not None else None,
             bystanders=given.bystanders if given is not None else (),
             values=policy_values(objects) if item is None else _values(item, defaults, several=setup.is_one_of_several),
@@ -108,7 +110,7 @@ def views_of(setups: Iterable[Setup], release: str | None, given: GivenNodes | N
         )
 
 
-def _objects(document: CheckedDocument) -> Iterator[SetupObject]:
+def objects_of(document: CheckedDocument) -> Iterator[SetupObject]:
     for top, data in unfolded(document):
         yield SetupObject(data, _place(document, top), document.path, None if top else document.source)
 

@@ -1,0 +1,58 @@
+"""What Cluster API's machines announce to an autoscaler about GPUs, and what it takes of that."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.sources.pod_template import mapping
+from poolsmith.core.sources.pointer import join
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.links.link_view import LinkView
+
+RULE = RuleInfo(
+    code="PSM760",
+    name="autoscaler-hint",
+    severity=Severity.WARNING,
+    applies_to="manifest",
+    what="Machines of Cluster API announce a number of GPUs without their type, or a type without a number, to an "
+    "autoscaler that has seen no node of them.",
+    why="The autoscaler takes GPUs only where both are there: it never starts a node from zero for a pod that asks for "
+    "one.",
+    fix="write both annotations",
+    bad='annotations: {capacity.cluster-autoscaler.kubernetes.io/gpu-count: "1"}\n',
+    good="annotations:\n  capacity.cluster-autoscaler.kubernetes.io/gpu-type: nvidia.com/gpu\n"
+    '  capacity.cluster-autoscaler.kubernetes.io/gpu-count: "1"\n',
+    symptom="`pod didn't trigger scale-up`; Insufficient nvidia.com/gpu",
+    references=(
+        (
+            "kubernetes/autoscaler:cluster-autoscaler/cloudprovider/clusterapi/clusterapi_unstructured.go, "
+            "InstanceCapacity"
+        ),
+    ),
+)
+_CAPACITY = "capacity.cluster-autoscaler.kubernetes.io/"
+_COUNT, _TYPE, _DRIVER = f"{_CAPACITY}gpu-count", f"{_CAPACITY}gpu-type", f"{_CAPACITY}dra-driver"
+_KINDS = ("MachineDeployment", "MachineSet", "MachinePool")
+
+
+def check(view: LinkView) -> Iterator[Finding[Location]]:
+    for item in view.of_kind(*_KINDS):
+        annotations = mapping(item.metadata.get("annotations"))
+        count, kind = annotations.get(_COUNT), annotations.get(_TYPE)
+        if not item.group.startswith("cluster.x-k8s.io") or annotations.get(_DRIVER) or bool(count) == bool(kind):
+            continue
+        if count in ("0", 0):
+            continue
+        there, missing = (_COUNT, f"{_TYPE}: nvidia.com/gpu") if count else (_TYPE, f'{_COUNT}: "1"')
+        yield Finding(
+            message=f"{item.name} announces `{there}` alone, and the autoscaler takes GPUs only where type and number "
+            "are there: it starts no node of these from zero",
+            place=item.place(join("/metadata/annotations", there)),
+            help=f"write `{missing}` as well",
+        )

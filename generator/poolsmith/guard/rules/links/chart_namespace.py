@@ -1,0 +1,75 @@
+"""Namespaces that refuse the pods of charts that are installed in them without the operator."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.sources.pod_template import mapping
+from poolsmith.guard.rules.setup.privileged_namespace import ENFORCE, PRIVILEGED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView
+    from poolsmith.guard.rules.setup.setup_view import SetupObject
+
+RULE = RuleInfo(
+    code="PSM755",
+    name="chart-namespace",
+    applies_to="manifest",
+    what="A chart of the stack whose pods reach into the node (device plugin, GPU feature discovery, dcgm-exporter, "
+    "DRA driver, Node Feature Discovery, kata-deploy) is installed in a namespace that enforces a lower Pod Security "
+    "level, or that says none where the distribution enforces one by default.",
+    why="These pods mount folders of the host, or are privileged. The DaemonSet is made and its pods are refused, "
+    "which only its events tell.",
+    fix=f"label the namespace `{ENFORCE}: {PRIVILEGED}`",
+    bad="kind: Namespace\nmetadata: {name: gpu, labels: {pod-security.kubernetes.io/enforce: baseline}}\n",
+    good="kind: Namespace\nmetadata: {name: gpu, labels: {pod-security.kubernetes.io/enforce: privileged}}\n",
+    symptom='`DESIRED 1, CURRENT 0`; `pods "nvidia-device-plugin-..." is forbidden: violates PodSecurity "baseline": '
+    "hostPath volumes`",
+    references=(
+        "NVIDIA/k8s-device-plugin@v0.17.4:deployments/helm/nvidia-device-plugin/templates/daemonset-device-plugin.yml",
+        "docs.siderolabs.com: Pod Security; docs.rke2.io: hardening guide",
+    ),
+)
+_REACHES = {
+    "nvidia-device-plugin": "mounts the kubelet's folder of the host",
+    "k8s-device-plugin": "mounts the kubelet's folder of the host",
+    "gpu-feature-discovery": "mounts folders of the host, and is privileged",
+    "dcgm-exporter": "mounts the kubelet's folder of the host, and adds SYS_ADMIN",
+    "nvidia-dra-driver-gpu": "is privileged",
+    "k8s-dra-driver-gpu": "is privileged",
+    "node-feature-discovery": "mounts folders of the host",
+    "kata-deploy": "is privileged",
+}
+"""Why the pods of a chart need the level privileged, by its templates."""
+_EXEMPT = "kube-system"
+
+
+def check(view: LinkView) -> Iterator[Finding[Location]]:
+    for chart in view.charts:
+        namespace = view.namespaces.get(chart.namespace or "")
+        if chart.name not in _REACHES or namespace is None or namespace.own_name == _EXEMPT:
+            continue
+        level = mapping(namespace.metadata.get("labels")).get(ENFORCE)
+        if level == PRIVILEGED or (level is not None and not isinstance(level, str)):
+            continue
+        if level:
+            yield _finding(chart, namespace, f"enforces `{level}`")
+        elif view.distributions:
+            yield _finding(chart, namespace, f"has no level of its own, and {min(view.distributions)} enforces one")
+
+
+def _finding(chart: LinkedChart, namespace: SetupObject, what: str) -> Finding[Location]:
+    pointer = f"/metadata/labels/{ENFORCE.replace('/', '~1')}"
+    has_label = ENFORCE in mapping(namespace.metadata.get("labels"))
+    return Finding(
+        message=f"namespace `{namespace.own_name}` {what}: the pods of {chart.name} are refused, since that chart "
+        f"{_REACHES[chart.name]}",
+        place=namespace.place(pointer if has_label else "/metadata/name"),
+        help=f"write the label `{ENFORCE}: {PRIVILEGED}`, or install the chart in a namespace that has it",
+        related=(chart.declared_at,),
+    )

@@ -1,0 +1,101 @@
+"""Definitions of the operator that are delivered by themselves, at another release than its chart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.diagnostics import RuleInfo
+from poolsmith.core.diagnostics.message_text import listed
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.facts.versions import version_key
+from poolsmith.core.pattern import pattern
+from poolsmith.core.sources.pod_template import mapping, word
+from poolsmith.core.sources.pointer import join, value_at
+from poolsmith.gpu.catalog.projections import read_crds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView
+    from poolsmith.guard.rules.setup.setup_view import SetupObject
+
+RULE = RuleInfo(
+    code="PSM765",
+    name="definitions-of-another-release",
+    applies_to="manifest",
+    what="Definitions of ClusterPolicy and NVIDIADriver come from the operator's repository at one release, and its "
+    "chart, which renders custom resources, is of another one.",
+    why="The API server drops fields that its definitions do not have, or a strict apply is refused. What the operator "
+    "then reads lacks them.",
+    fix="take both from one release",
+    bad="# an Application of gpu-operator.git at v25.10.1, path deployments/gpu-operator/crds\nchart: gpu-operator\n"
+    "targetRevision: v26.3.1\n",
+    good="# both at v26.3.1\nchart: gpu-operator\ntargetRevision: v26.3.1\n",
+    symptom='`field not declared in schema`; `unknown field "spec.kataSandboxDevicePlugin"`',
+    references=("NVIDIA/gpu-operator@v25.10.1 and v26.3.1:deployments/gpu-operator/crds",),
+)
+_REPOSITORY = pattern(r"(?:.*[/:])?NVIDIA/gpu-operator(?:\.git)?/?", 2)
+_FOLDER = "crds"
+_RELEASE = pattern(r"v\d+\.\d+\.\d+(?:[-+.].*)?")
+_FEW = 3
+_KIND = "ClusterPolicy"
+_SPEC = ("properties", "spec", "properties")
+
+
+def check(view: LinkView) -> Iterator[Finding[Location]]:
+    charts = [chart for chart in view.charts if chart.is_operator and _RELEASE.fullmatch(chart.version or "")]
+    for chart in charts:
+        for revision, place in _definitions(view):
+            if _RELEASE.fullmatch(revision) and version_key(revision) != version_key(chart.version or ""):
+                yield _finding(chart, revision, place)
+
+
+def _finding(chart: LinkedChart, revision: str, place: Location) -> Finding[Location]:
+    there = _fields(revision)
+    lacking = sorted(_fields(chart.version or "") - there) if there else []
+    fields = f": they lack {listed([f'spec.{name}' for name in lacking], _FEW)}" if lacking else ""
+    return Finding(
+        message=f"the definitions are those of {revision}, and the chart beside them is {chart.version}{fields}",
+        place=place,
+        help=f"write `{chart.version}` here as well",
+        related=(chart.declared_at,),
+    )
+
+
+def _fields(release: str) -> frozenset[str]:
+    """Fields of a ClusterPolicy's spec; none of a release that the catalog does not know."""
+    found = read_crds(release).get(_KIND)
+    return frozenset() if found is None else frozenset(mapping(value_at(found.schema, _SPEC)))
+
+
+def _definitions(view: LinkView) -> Iterator[tuple[str, Location]]:
+    """Revisions of the repository whose folder of definitions is delivered, and where they are said."""
+    for item in view.objects:
+        if item.kind == "Application":
+            yield from _of_application(item)
+        elif item.kind == "Kustomization" and _is_folder(item.spec.get("path")):
+            yield from _of_kustomization(view, item)
+
+
+def _of_application(item: SetupObject) -> Iterator[tuple[str, Location]]:
+    several = item.spec.get("sources")
+    if isinstance(several, list):
+        sources = [(join("/spec/sources", index), source) for index, source in enumerate(several)]
+    else:
+        sources = [("/spec/source", item.spec.get("source"))]
+    for at, source in sources:
+        found = mapping(source)
+        if _is_folder(found.get("path")) and _REPOSITORY.fullmatch(word(found.get("repoURL"))):
+            yield word(found.get("targetRevision")), item.place(f"{at}/targetRevision")
+
+
+def _of_kustomization(view: LinkView, item: SetupObject) -> Iterator[tuple[str, Location]]:
+    name = value_at(item.spec, ("sourceRef", "name"))
+    for source in view.of_kind("GitRepository"):
+        if source.own_name == name and _REPOSITORY.fullmatch(word(source.spec.get("url"))):
+            yield word(value_at(source.spec, ("ref", "tag"))), source.place("/spec/ref/tag")
+
+
+def _is_folder(path: Any) -> bool:
+    return word(path).rstrip("/").rpartition("/")[2] == _FOLDER

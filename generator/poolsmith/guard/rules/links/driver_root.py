@@ -1,0 +1,60 @@
+"""Folders that are given as the root of a driver, and are none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo
+from poolsmith.core.diagnostics.message_text import shorten
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.pattern import pattern
+from poolsmith.core.sources.pointer import MISSING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.links.link_view import LinkView
+
+RULE = RuleInfo(
+    code="PSM762",
+    name="driver-root",
+    applies_to="manifest",
+    what="A folder of libraries or programs is given as the root of a driver's files.",
+    why="Device plugin, GPU feature discovery and DRA driver mount the folder as a root, and look for `usr/lib` and "
+    "`usr/bin` below it: they find no NVML, and no GPU.",
+    fix="write the folder that has `usr` in it: `/` for a driver of the host, `/run/nvidia/driver` for one in a "
+    "container, `/home/kubernetes/bin/nvidia` on GKE",
+    bad="nvidiaDriverRoot: /usr/lib/x86_64-linux-gnu\n",
+    good="nvidiaDriverRoot: /\n",
+    symptom="`Detected non-NVML platform: could not load NVML library: libnvidia-ml.so.1`; `No devices found`",
+    references=(
+        "NVIDIA/k8s-device-plugin@v0.17.1:deployments/helm/nvidia-device-plugin/templates/daemonset-device-plugin.yml",
+    ),
+)
+_PATHS = {
+    "nvidia-device-plugin": "nvidiaDriverRoot",
+    "k8s-device-plugin": "nvidiaDriverRoot",
+    "nvidia-dra-driver-gpu": "nvidiaDriverRoot",
+    "k8s-dra-driver-gpu": "nvidiaDriverRoot",
+    "gpu-operator": "hostPaths.driverInstallDir",
+    "nvidia-gpu-operator": "hostPaths.driverInstallDir",
+}
+_NO_ROOT = pattern(
+    r"(?:.*/)?(?:usr/(?:local/)?)?(?:lib|lib64|lib32|bin|sbin|x86_64-linux-gnu|aarch64-linux-gnu|nvidia-current)/?"
+    r"|.*/(?:lib|lib64)/.*|.*\.so(?:\.[0-9.]+)?"
+)
+_GKE = "/home/kubernetes/bin/nvidia"
+
+
+def check(view: LinkView) -> Iterator[Finding[Location]]:
+    for chart in view.charts:
+        path = _PATHS.get(chart.name, "")
+        value = chart.value(path) if path and chart.says(path) else MISSING
+        if isinstance(value, str) and value.startswith("/") and value.rstrip("/") != _GKE and _NO_ROOT.fullmatch(value):
+            yield Finding(
+                message=f"`{path}` is `{shorten(value)}`, a folder of libraries or programs: {chart.name} mounts it as "
+                "a root and looks for `usr/lib` below it",
+                place=chart.place(path),
+                help="write the folder that has `usr` in it, such as `/` or `/run/nvidia/driver`",
+            )

@@ -1,0 +1,126 @@
+"""What reaches one cluster, together: its objects, the charts that are installed, and what is written of its nodes.
+
+A name is needed in one place and supplied in another; rules over both see the whole. What nobody delivers, as far as
+the files say, is a view of its own, in which nothing is known to be absent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.record import record
+from poolsmith.core.sources.pod_template import mapping, pod_template_of, pod_template_pointer, word
+from poolsmith.core.sources.pointer import MISSING, value_at
+from poolsmith.gpu.catalog.chart_workloads import read_chart_workloads
+from poolsmith.gpu.catalog.stack_objects import OPERATOR
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupObject
+
+TALOS, RKE2_CIS = "talos", "rke2 with the profile cis"
+"""Distributions that enforce a Pod Security level in each namespace that says none."""
+
+
+@record(slots=False, eq=False)
+class LinkedChart:
+    """A chart as it is installed. `values` are the user's, `defaults` the chart's own, None where nobody knows them.
+
+    `partial`: more values come from elsewhere. `place` takes dotted paths of values.
+    """
+
+    name: str
+    version: str | None
+    values: Mapping[str, Any]
+    defaults: Mapping[str, Any] | None
+    place: Callable[[str], Location]
+    declared_at: Location
+    namespace: str | None = None
+    release_name: str | None = None
+    partial: bool = False
+
+    @property
+    def is_operator(self) -> bool:
+        return self.name in OPERATOR
+
+    def value(self, path: str) -> Any:
+        """As Helm has it; MISSING where neither the user nor a known default says it, or nobody can tell."""
+        steps = path.split(".")
+        node: Any = self.values
+        for step in steps:
+            if not isinstance(node, dict):
+                return MISSING
+            if step not in node:
+                return MISSING if self.partial else value_at(self.defaults or {}, steps, MISSING)
+            node = node[step]
+        return node
+
+    def says(self, path: str) -> bool:
+        """Whether the user's own values say something there."""
+        return value_at(self.values, path.split("."), MISSING) is not MISSING
+
+
+@record
+class LinkedPod:
+    """The template of a workload's pods; `at` is the pointer to its spec in the object."""
+
+    owner: SetupObject
+    metadata: Mapping[str, Any]
+    spec: Mapping[str, Any]
+    at: str
+
+    @property
+    def namespace(self) -> str:
+        return word(self.owner.metadata.get("namespace"))
+
+    def place(self, pointer: str) -> Location:
+        return self.owner.place(f"{self.at}{pointer}")
+
+
+@record(slots=False, eq=False)
+class LinkView:
+    """`is_whole`: an engine or a kustomization brings all of it together. `labels_said` are labels that files about
+    machines give to nodes, whoever reads them; `nodes` are None where nobody gave any."""
+
+    objects: tuple[SetupObject, ...]
+    charts: tuple[LinkedChart, ...]
+    kustomizations: tuple[SetupObject, ...] = ()
+    nodes: tuple[SetupNode, ...] | None = None
+    is_whole: bool = False
+    labels_said: frozenset[str] = frozenset()
+    distributions: frozenset[str] = frozenset()
+    """Distributions that the files configure machines of, such as talos."""
+    made: dict[str, object] = field(default_factory=dict)
+
+    def of_kind(self, *kinds: str) -> Iterator[SetupObject]:
+        return (item for item in self.objects if item.kind in kinds)
+
+    @cached_property
+    def pods(self) -> tuple[LinkedPod, ...]:
+        return tuple(_pods(self.objects))
+
+    @cached_property
+    def namespaces(self) -> dict[str, SetupObject]:
+        return {item.own_name: item for item in self.of_kind("Namespace") if not item.group}
+
+    def named(self, *names: str) -> Iterator[LinkedChart]:
+        return (chart for chart in self.charts if chart.name in names)
+
+
+def _pods(objects: Sequence[SetupObject]) -> Iterator[LinkedPod]:
+    for item in objects:
+        template, at = pod_template_of(item.data), pod_template_pointer(item.data)
+        if template is not None and at is not None:
+            spec = mapping(template.get("spec"))
+            if spec:
+                yield LinkedPod(owner=item, metadata=mapping(template.get("metadata")), spec=spec, at=f"{at}/spec")
+
+
+def chart_defaults(chart: str, version: str | None) -> Mapping[str, Any] | None:
+    """The chart's own values at a version that the catalog knows; None of any other."""
+    entry = read_chart_workloads(chart, (version or "").removeprefix("v")) or read_chart_workloads(chart, version or "")
+    return None if entry is None else entry.defaults

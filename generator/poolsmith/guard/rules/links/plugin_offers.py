@@ -1,0 +1,146 @@
+"""What the device plugins of a cluster offer by their configurations: resources, and the product that nodes are called.
+
+A node takes the default configuration, or the one that its label names: what is offered is what any of them offers.
+Source: NVIDIA/k8s-device-plugin@v0.17.4:api/config/v1/resources.go, replicas.go, internal/lm/resource.go.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.record import record
+from poolsmith.core.sources.pod_template import mapping, mappings, word
+from poolsmith.core.sources.pointer import MISSING
+from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
+from poolsmith.gpu.catalog.gpu_requests import GPU, MIG, SHARED
+from poolsmith.gpu.values.device_plugin_config import resource_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView
+
+SHARED_PRODUCT = "-SHARED"
+_PLUGIN_CHARTS = ("nvidia-device-plugin", "k8s-device-plugin")
+_LARGEST = 1 << 20
+_EVERY_MIG = f"{MIG}*"
+_SECTIONS = ("mps", "timeSlicing")
+
+
+@record
+class PluginOffers:
+    """`resources` may end with a star. `is_shared`: each, none (False) or some (None) of the configurations gives a GPU
+    to several pods under its own name. `place` is where the configuration is named."""
+
+    resources: frozenset[str]
+    is_shared: bool | None
+    place: Location
+
+    def has(self, resource: str) -> bool:
+        return resource in self.resources or (resource.startswith(MIG) and _EVERY_MIG in self.resources)
+
+
+def plugin_offers(view: LinkView) -> PluginOffers | None:
+    """Of all device plugins of the view; None where there is none, or nobody can tell what one of them offers."""
+    found = []
+    for chart in view.charts:
+        if chart.is_operator or chart.name in _PLUGIN_CHARTS:
+            if (offers := _offers(view, chart)) is None:
+                return None
+            found += [offers] if offers.resources else []
+    if not found:
+        return None
+    shared = {item.is_shared for item in found}
+    return PluginOffers(
+        resources=frozenset(name for item in found for name in item.resources),
+        is_shared=shared.pop() if len(shared) == 1 else None,
+        place=found[0].place,
+    )
+
+
+def _offers(view: LinkView, chart: LinkedChart) -> PluginOffers | None:
+    if chart.partial:
+        return None
+    if chart.is_operator and chart.value("devicePlugin.enabled") is False:
+        return PluginOffers(resources=frozenset(), is_shared=False, place=chart.declared_at)
+    texts = _texts(view, chart)
+    if texts is None or (chart.is_operator and chart.value("sandboxWorkloads.enabled") is True):
+        return None
+    strategy = chart.value("mig.strategy" if chart.is_operator else "migStrategy")
+    configs = [_parsed(text) for text in texts] or [{}]
+    if any(config is None for config in configs):
+        return None
+    known = [config for config in configs if config is not None]
+    shared = {_shares_by_its_name(config) for config in known}
+    return PluginOffers(
+        resources=frozenset(name for config in known for name in _resources(config, strategy)),
+        is_shared=shared.pop() if len(shared) == 1 else None,
+        place=chart.place("devicePlugin.config" if chart.is_operator else "config"),
+    )
+
+
+def _texts(view: LinkView, chart: LinkedChart) -> tuple[Any, ...] | None:
+    """The configurations; none where the plugin has none; None where they stand elsewhere."""
+    if not chart.is_operator:
+        if chart.says("config.name"):
+            return _of_config_map(view, word(chart.value("config.name")))
+        held = chart.value("config.map")
+        return tuple(mapping(held).values()) if held is not MISSING else ()
+    name = chart.value("devicePlugin.config.name")
+    if name in (MISSING, None, ""):
+        return ()
+    if chart.value("devicePlugin.config.create") is True:
+        return tuple(mapping(chart.value("devicePlugin.config.data")).values())
+    return _of_config_map(view, word(name))
+
+
+def _of_config_map(view: LinkView, name: str) -> tuple[Any, ...] | None:
+    found = next((item for item in view.of_kind("ConfigMap") if item.own_name == name), None)
+    return None if found is None else tuple(mapping(found.data.get("data")).values())
+
+
+def _parsed(text: Any) -> Mapping[str, Any] | None:
+    if not isinstance(text, str) or len(text) > _LARGEST or "{{" in text or "${" in text:
+        return None
+    try:
+        documents = list(read_documents(text))
+    except YamlProblem:
+        return None
+    return mapping(documents[0]) if documents else {}
+
+
+def _resources(config: Mapping[str, Any], strategy: Any) -> Iterator[str]:
+    own = mapping(mapping(config.get("flags"))).get("migStrategy", strategy)
+    base = [GPU]
+    custom = [resource_of(item.get("name")) for item in mappings(mapping(config.get("resources")).get("gpus"))]
+    if own == "mixed" or own is MISSING:
+        base.append(_EVERY_MIG)
+    renamed = dict(_renamed(config))
+    for name in (*base, *custom):
+        yield renamed.get(name, name)
+        if name == _EVERY_MIG:
+            yield from (new for old, new in renamed.items() if old.startswith(MIG))
+
+
+def _sharing(config: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], dict[str, Any]]]:
+    """Each resource that is shared, with the section that says so."""
+    for section in _SECTIONS:
+        found = mapping(mapping(config.get("sharing")).get(section))
+        for item in mappings(found.get("resources")):
+            yield found, item
+
+
+def _renamed(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for section, item in _sharing(config):
+        name = resource_of(item.get("name"))
+        if item.get("rename"):
+            yield name, resource_of(item["rename"])
+        elif section.get("renameByDefault") is True:
+            yield name, f"{name}{SHARED}"
+
+
+def _shares_by_its_name(config: Mapping[str, Any]) -> bool:
+    renamed = dict(_renamed(config))
+    names: Iterable[str] = (resource_of(item.get("name")) for _, item in _sharing(config))
+    return any(name == GPU and name not in renamed for name in names)

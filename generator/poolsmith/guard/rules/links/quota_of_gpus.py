@@ -1,0 +1,54 @@
+"""Quotas on GPUs that count nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.sources.pod_template import mapping
+from poolsmith.core.sources.pointer import join
+from poolsmith.gpu.catalog.gpu_requests import is_gpu_resource
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.links.link_view import LinkView
+
+RULE = RuleInfo(
+    code="PSM752",
+    name="quota-of-gpus",
+    severity=Severity.WARNING,
+    applies_to="manifest",
+    what="A ResourceQuota limits GPUs by `limits.nvidia.com/gpu` or `nvidia.com/gpu`; only `requests.` counts for "
+    "extended resources.",
+    why="The API server takes the quota and never counts it: the tenant has as many GPUs as there are.",
+    fix="write `requests.nvidia.com/gpu`",
+    bad="kind: ResourceQuota\nspec:\n  hard: {limits.nvidia.com/gpu: 4}\n",
+    good="kind: ResourceQuota\nspec:\n  hard: {requests.nvidia.com/gpu: 4}\n",
+    symptom="`kubectl describe quota` shows 0 used, while the namespace's pods have GPUs",
+    references=("kubernetes/kubernetes:pkg/quota/v1/evaluator/core/pods.go, isExtendedResourceNameForQuota",),
+)
+_COUNTED, _LIMITS = "requests.", "limits."
+_SCHEDULERS = ("hami", "volcano")
+"""Where one of these schedules, it may read quotas of its own."""
+
+
+def check(view: LinkView) -> Iterator[Finding[Location]]:
+    if any(_has_own_scheduler(pod.spec.get("schedulerName")) for pod in view.pods):
+        return
+    for item in view.of_kind("ResourceQuota"):
+        for name in mapping(item.spec.get("hard")):
+            resource = str(name).removeprefix(_LIMITS)
+            if str(name).startswith(_COUNTED) or not is_gpu_resource(resource):
+                continue
+            yield Finding(
+                message=f"{item.name} limits nothing by `{name}`: of extended resources only requests are counted",
+                place=item.place(join("/spec/hard", str(name))),
+                help=f"write `{_COUNTED}{resource}`",
+            )
+
+
+def _has_own_scheduler(name: object) -> bool:
+    return isinstance(name, str) and any(word in name for word in _SCHEDULERS)

@@ -1,0 +1,44 @@
+"""The rules over everything that reaches one cluster, listed by hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.guard.rules.links import (
+    admin_access,
+    autoscaler_hint,
+    chart_namespace,
+    definitions_of_another_release,
+    driver_root,
+    gpu_request,
+    gpus_given_out_twice,
+    inflated_chart,
+    metrics_without_pods,
+    monitor_not_selected,
+    quota_of_gpus,
+    resource_of_nobody,
+    selector_of_nobody,
+    untolerating_workload,
+)
+
+if TYPE_CHECKING:
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.core.diagnostics.rule_engine import Rule
+    from poolsmith.guard.rules.links.link_view import LinkView
+
+LINK_RULES: tuple[Rule[LinkView, Location], ...] = (
+    gpu_request,
+    quota_of_gpus,
+    admin_access,
+    gpus_given_out_twice,
+    chart_namespace,
+    selector_of_nobody,
+    resource_of_nobody,
+    untolerating_workload,
+    monitor_not_selected,
+    autoscaler_hint,
+    inflated_chart,
+    driver_root,
+    definitions_of_another_release,
+    metrics_without_pods,
+)

@@ -1,0 +1,74 @@
+"""Operands whose images come from a registry that asks for a login, and that have none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.message_text import listed
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.sources.pod_template import mapping, word
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.setup.setup_view import SetupView
+
+RULE = RuleInfo(
+    code="PSM763",
+    name="pull-secret-missing",
+    severity=Severity.WARNING,
+    applies_to="setup",
+    what="Values take images of several operands from one registry, with a pull secret for some of them, and an "
+    "operand among them has none.",
+    why="Each operand's pods have the secrets that are written for it, and, where an init container waits for a "
+    "validation, those of `validator`. No other secret is handed on, so that the rest can't pull.",
+    fix="write `imagePullSecrets` for each operand: names for the operator's, `{name: ...}` for Node Feature Discovery",
+    bad="validator: {repository: registry.example.com/nvidia}\n"
+    "toolkit: {repository: registry.example.com/nvidia, imagePullSecrets: [login]}\n",
+    good="validator: {repository: registry.example.com/nvidia, imagePullSecrets: [login]}\n"
+    "toolkit: {repository: registry.example.com/nvidia, imagePullSecrets: [login]}\n",
+    symptom="`Init:ImagePullBackOff`; `ErrImagePull ... unauthorized`",
+    references=("NVIDIA/gpu-operator@v26.3.3:controllers/object_controls.go, transformValidationInitContainer",),
+)
+NEEDS = ("values",)
+_SECRETS, _VALIDATOR, _DISCOVERY = "imagePullSecrets", "validator", "node-feature-discovery"
+_ALONE = frozenset(("operator", _VALIDATOR, "driver", "vgpuManager", "nodeStatusExporter", _DISCOVERY, "daemonsets"))
+"""Those that no validation's init container gives the validator's secrets to."""
+
+
+def check(view: SetupView) -> Iterator[Finding[Location]]:
+    if view.values is None or view.values.partial:
+        return
+    registries = {name: _registry(part) for name, part in view.values.values.items() if _is_on(view, name, part)}
+    having = {name: registry for name, registry in registries.items() if registry and _has_secrets(view, name)}
+    for name, registry in registries.items():
+        if not registry or name in having or registry not in having.values():
+            continue
+        if name not in _ALONE and having.get(_VALIDATOR) == registry:
+            continue
+        with_one = [other for other, known in having.items() if known == registry]
+        secret = f"{{{_SECRETS}: [{{name: ...}}]}}" if name == _DISCOVERY else f"{{{_SECRETS}: [...]}}"
+        yield Finding(
+            message=f"`{name}` takes its image from `{registry}` without a pull secret, and {listed(with_one, 3)} "
+            "have one for it",
+            place=view.value_location(name),
+            help=f"write `{name}: {secret}` as well",
+        )
+
+
+def _is_on(view: SetupView, name: str, part: Any) -> bool:
+    return isinstance(part, dict) and view.flag(f"{name}.enabled") is not False
+
+
+def _registry(part: Any) -> str:
+    """The registry that the user's own values take an operand's image from; empty where they say none."""
+    repository = word(mapping(part).get("repository")) or word(mapping(mapping(part).get("image")).get("repository"))
+    host = repository.partition("/")[0]
+    return host if "." in host or ":" in host or host == "localhost" else ""
+
+
+def _has_secrets(view: SetupView, name: str) -> bool:
+    secrets = view.value(f"{name}.{_SECRETS}")
+    return isinstance(secrets, list) and bool(secrets)
