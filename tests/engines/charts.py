@@ -83,7 +83,7 @@ def _policy() -> dict[str, Any]:
         "gfd",
         "nodeStatusExporter",
     )
-    return {**{name: {} for name in names}, "operator": {"defaultRuntime": "containerd"}}
+    return {**{name: {} for name in names}, "toolkit": {"enabled": True}}
 
 
 def _object(version: str, kind: str, name: str, annotations: dict[str, str] | None = None) -> dict[str, Any]:

@@ -19,6 +19,8 @@ from poolsmith.interface.report.formats import ReportContext
 Files = Mapping[str, str]
 Report = dict[str, Any]
 
+DRIFTED = "changed by hand"
+"""The step after which fields are told."""
 _DELIVERED = tuple(f"{kind}/" for _, kind in DELIVERY)
 _WELL = re.compile(r"Ready True, .*|Synced, Healthy, Succeeded|Synced, Healthy, not synced|ResourcesUpToDate True, .*")
 _SAYS = {
@@ -73,7 +75,13 @@ class Happened:
             parts.append(f"jobs started: {', '.join(f'`{name}`' for name in self.step['jobs'])}")
         parts += [f"{_short(name)}: {state}" for name, state in self.unwell.items()]
         parts += [f"release {key}: {', '.join(rows)}" for key, rows in self.step["releases"].items()]
+        parts += [f"`{field}` is `{json.dumps(value)}`" for field, value in self._by_hand.items()]
         return "; ".join(parts)
+
+    @property
+    def _by_hand(self) -> Mapping[str, Any]:
+        """Fields that somebody has changed by hand, as they stand in the end."""
+        return self.step["fields"] if self.step["name"] == DRIFTED else {}
 
 
 def _is_of_stack(name: str) -> bool:

@@ -1,6 +1,6 @@
 """What nodes would do, as far as the engines look: workloads become ready, jobs complete, driver objects are ready.
 
-Nothing runs. Each job that was seen is remembered: it is what the engine started.
+Nothing runs. Jobs that are new are remembered by name, until somebody takes the set: it is what the engine started.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ class Kubelet:
 
     def __init__(self, client: ApiClient) -> None:
         self.jobs: set[str] = set()
+        self._known: set[str] = set()
         self._client = client
         self._ends = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -45,7 +46,9 @@ class Kubelet:
         for item in self._client.listed("apps/v1", "DaemonSet"):
             self._mark(item, _daemon_set(item))
         for item in self._client.listed("batch/v1", "Job"):
-            self.jobs.add(item["metadata"]["name"])
+            if item["metadata"]["uid"] not in self._known:
+                self._known.add(item["metadata"]["uid"])
+                self.jobs.add(item["metadata"]["name"])
             self._mark(item, _job())
         for kind, version in (("ClusterPolicy", "nvidia.com/v1"), ("NVIDIADriver", "nvidia.com/v1alpha1")):
             for item in self._client.listed(version, kind):

@@ -26,6 +26,7 @@ DELIVERY = (
 )
 FIELDS = (
     ("apps/v1", "Deployment", "gpu-operator", "/spec/replicas"),
+    ("nvidia.com/v1", "ClusterPolicy", "cluster-policy", "/spec/toolkit/enabled"),
     ("nvidia.com/v1", "ClusterPolicy", "cluster-policy", "/spec/operator/defaultRuntime"),
 )
 _ALWAYS_THERE = ("default", "kube-system", "kube-public", "kube-node-lease", "argocd", "flux-system")

@@ -69,13 +69,15 @@ class Merge:
 
 @dataclass(frozen=True)
 class Scenario:
-    """`engine` is the one that the cluster's delivery begins with."""
+    """`engine` is the one that the cluster's delivery begins with. `keeps`: it is done in a way that keeps every object, and
+    ends well."""
 
     name: str
     engine: str
     what: str
     steps: tuple[Step, ...]
     engines: tuple[str, ...] = ()
+    keeps: bool = False
 
     def run(self, world: World) -> list[Observed]:
         found = []
@@ -200,7 +202,10 @@ def strip_tracking(world: World) -> None:
 
 
 def drift(world: World) -> None:
-    """Somebody scales the operator to nothing, gives the ClusterPolicy another value and deletes what discovers nodes."""
+    """Somebody scales the operator to nothing, gives the ClusterPolicy other values, and deletes what discovers nodes.
+
+    The chart writes one of the values, and not the other.
+    """
     for version, kind, name, change in _DRIFTS:
         for item in world.client.listed(version, kind):
             if item["metadata"]["name"] == name:
@@ -211,7 +216,12 @@ def drift(world: World) -> None:
 _OPERATOR = "gpu-operator"
 _DRIFTS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
     ("apps/v1", "Deployment", _OPERATOR, {"spec": {"replicas": 0}}),
-    ("nvidia.com/v1", "ClusterPolicy", "cluster-policy", {"spec": {"operator": {"defaultRuntime": "crio"}}}),
+    (
+        "nvidia.com/v1",
+        "ClusterPolicy",
+        "cluster-policy",
+        {"spec": {"toolkit": {"enabled": False}, "operator": {"defaultRuntime": "crio"}}},
+    ),
 )
 
 # What somebody had before poolsmith: the same chart with the same values.
@@ -440,7 +450,7 @@ def both(engine: str) -> tuple[Scenario, ...]:
             f"{engine}-drift",
             engine,
             "somebody changes and deletes objects of the stack by hand",
-            (install(engine), Step("drifted", by_hand=drift, after=look_now)),
+            (install(engine), Step("changed by hand", by_hand=drift, after=look_now)),
         ),
         Scenario(
             f"{engine}-removed",
@@ -456,6 +466,7 @@ def both(engine: str) -> tuple[Scenario, ...]:
                 Step("installed by hand", of(_WITHOUT_DRIVERS, engine), after=helm_install),
                 Step("taken over", hold=_AT_LAB),
             ),
+            keeps=True,
         ),
     )
 
@@ -478,6 +489,7 @@ _FLUX_ALONE = (
         FLUX,
         "the release goes from v26.3.3 to v26.7.0",
         (install(FLUX), Step("upgraded", LATER)),
+        keeps=True,
     ),
     Scenario(
         "flux-renamed-by-steps",
@@ -489,6 +501,7 @@ _FLUX_ALONE = (
             Step("renamed", renamed(INSTALLED), hold=_AT_ROME, after=resume(("Kustomization", HELD))),
             Step("old HelmRelease deleted", by_hand=_OLD_RELEASE_GOES),
         ),
+        keeps=True,
     ),
     Scenario(
         "flux-from-helmrelease",
@@ -500,6 +513,7 @@ _FLUX_ALONE = (
             Step("removed from git", beside=nothing_old(namespace=True)),
             Step("taken over", hold=_AT_LAB),
         ),
+        keeps=True,
     ),
 )
 _ARGOCD_ALONE = (
@@ -542,6 +556,7 @@ _ARGOCD_ALONE = (
             Step("definitions applied", by_hand=define_later),
             Step("upgraded", of(LATER, ARGOCD)),
         ),
+        keeps=True,
     ),
     Scenario(
         "argocd-from-application",
@@ -555,6 +570,7 @@ _ARGOCD_ALONE = (
             Step("synced once without FailOnSharedResource", by_hand=sync_once("lab-gpu-operator")),
             Step("other values", of(_OTHER_VALUES, ARGOCD)),
         ),
+        keeps=True,
     ),
     Scenario(
         "argocd-from-application-let-go",
@@ -568,6 +584,7 @@ _ARGOCD_ALONE = (
             Step("synced once without FailOnSharedResource", by_hand=sync_once("lab-gpu-operator")),
             Step("other values", of(_OTHER_VALUES, ARGOCD)),
         ),
+        keeps=True,
     ),
     Scenario(
         "argocd-from-application-careless",
@@ -590,6 +607,7 @@ _ARGOCD_ALONE = (
             ),
             Step("renamed", of(renamed(INSTALLED), ARGOCD), hold=_AT_ROME),
         ),
+        keeps=True,
     ),
     Scenario(
         "argocd-two-clusters",

@@ -59,6 +59,16 @@ def test_diff_tells_what_the_engine_did(name, report_of):
     assert is_grave(report) or not happened[-1].unwell, told
 
 
+@pytest.mark.parametrize("scenario", [item for item in SCENARIOS if item.keeps], ids=lambda item: item.name)
+def test_by_the_steps_of_the_pages_nothing_is_lost(scenario):
+    first, *later = map(Happened, RUNS[scenario.name]["steps"])
+
+    assert first.step["made"]
+    for item in later:
+        assert (item.lost, item.step["jobs"]) == ([], []), item.words
+    assert later[-1].unwell == {}
+
+
 def test_the_page_says_what_was_predicted_and_what_happened(report_of, assert_table):
     reports = {(merge.scenario, merge.step): report_of(name) for name, merge in MERGES.items()}
 

@@ -35,7 +35,7 @@ _SOURCE = "source.toolkit.fluxcd.io/v1"
 _APPLICATION = ("argoproj.io/v1alpha1", "Application")
 _SECONDS_OF_QUIET = {"flux": 8.0, "argocd": 20.0}
 _SECONDS_AT_MOST = 150.0
-_SECONDS_IN_PROGRESS = 60.0
+_SECONDS_IN_PROGRESS = 45.0
 """So long nothing has to change where an engine says that it is at work."""
 _AT_WORK = re.compile(
     r".*(Progressing|ArtifactFailed|DependencyNotReady|no word|Running|Missing)|OutOfSync, \w+, not synced$"

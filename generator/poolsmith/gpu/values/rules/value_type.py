@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import kind_of
 from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.facts import store
+from poolsmith.core.facts.versions import covers
 from poolsmith.core.sources.pointer import dotted, value_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
 
@@ -23,11 +25,12 @@ RULE = RuleInfo(
     why="The chart renders it, and the API server refuses or prunes the custom resource.",
     bad="dcgm:\n  enabled: 'true'\n",
     good="dcgm:\n  enabled: true\n",
-    references=("values.yaml and CRDs of the chart at its tag",),
+    references=("values.yaml, values.schema.json and CRDs of the chart at its tag",),
 )
 _TEXT_LISTS = ("imagePullSecrets", "args")
 _SCALARS = (bool, int, float)
 _LONGEST_NAME = 60
+_DISCOVERY = "node-feature-discovery"
 _TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),
     "boolean": (bool,),
@@ -84,12 +87,35 @@ def _list_help(key: str, entry: Any) -> str | None:
 
 def _subchart(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     """The subchart's own defaults are known where the parent's values.yaml sets them."""
+    schema = _schema_of(document.release.tag)
     for path, value in document.subchart:
+        wanted = schema.get(".".join(map(str, path[1:]))) if path[0] == _DISCOVERY else None
+        if wanted is not None:
+            if not any(_fits(item, value) for item in wanted if item in _NAMES):
+                yield _refused(path, value, wanted)
+            continue
         default = value_at(document.release.line_defaults, path)
         declared = _type_of(default)
         if declared is None or _fits(declared, value) or (declared == "string" and _fits("number", value)):
             continue
         yield _finding(path, value, declared)
+
+
+def _schema_of(release: str) -> Mapping[str, list[str]]:
+    """Types by path below the subchart that brings a schema of its own values, where the release has such a one."""
+    known = store.read_yaml("values/discovery_schema.yaml")
+    types: Mapping[str, list[str]] = known["types"] if covers(known, release) else {}
+    return types
+
+
+def _refused(path: ValuePlace, value: Any, wanted: list[str]) -> Finding[ValuePlace]:
+    names = " or ".join(_NAMES[item] for item in wanted if item in _NAMES)
+    return Finding(
+        place=path,
+        message=f"`{dotted(path)}` is {kind_of(value)}; Helm refuses it by the schema of {_DISCOVERY}, which takes "
+        f"{names}",
+        help=f"write {names}" + (", in quotes" if "string" in wanted else ""),
+    )
 
 
 def _type_of(default: Any) -> str | None:

@@ -42,6 +42,8 @@ class LinkedChart:
     namespace: str | None = None
     release_name: str | None = None
     partial: bool = False
+    is_around: bool = False
+    """Whether these are the own values of a chart that has it as a dependency."""
 
     @property
     def is_operator(self) -> bool:

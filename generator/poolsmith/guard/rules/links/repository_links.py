@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.rule_engine import run_rules
@@ -102,4 +103,12 @@ def _chart(item: ChartInstallation, release: str | None) -> LinkedChart:
         namespace=item.namespace,
         release_name=item.release_name,
         partial=found.partial,
+        is_around=_is_around(item),
     )
+
+
+def _is_around(item: ChartInstallation) -> bool:
+    """Whether a Chart.yaml declares it, and nothing but the `values.yaml` beside says its values."""
+    folder, name = posixpath.split(item.document.path)
+    values = posixpath.join(folder, "values.yaml")
+    return name == "Chart.yaml" and all(layer.source.path == values for layer in item.layers)

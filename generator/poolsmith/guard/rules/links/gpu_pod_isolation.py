@@ -1,0 +1,62 @@
+"""Pods that ask for GPUs, and undo or break how GPUs are kept apart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.sources.pod_template import container_places, mapping
+from poolsmith.gpu.catalog.gpu_requests import gpu_resources, is_gpu_resource
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.links.link_view import LinkedPod, LinkView
+
+RULE = RuleInfo(
+    code="PSM767",
+    name="gpu-pod-isolation",
+    severity=Severity.WARNING,
+    applies_to="manifest",
+    what="A container asks for GPUs and is privileged; or its pod has a user namespace, in which the toolkit's hook "
+    "can't set a container up.",
+    why="A privileged container has every device of the node, whatever number it asked for: it uses GPUs that others "
+    "were given. With `hostUsers: false` the toolkit's hook can't read the bundle, and the container is not created.",
+    fix="leave `privileged` out: a request for a GPU brings its devices; leave `hostUsers: false` out",
+    bad="containers:\n  - {securityContext: {privileged: true}, resources: {limits: {nvidia.com/gpu: 1}}}\n",
+    good="containers:\n  - {resources: {limits: {nvidia.com/gpu: 1}}}\n",
+    symptom="one GPU requested, all of them in `nvidia-smi`; `container create failed: read status from sync socket`",
+    references=(
+        "NVIDIA/nvidia-container-toolkit issue 648",
+        "NVIDIA/cloud-native-docs@52dcb7b8:gpu-operator/release-notes.rst, 26.3.1, Known Issues",
+    ),
+)
+
+
+def check(view: LinkView) -> Iterator[Finding[Location]]:
+    for pod in view.pods:
+        if next(gpu_resources(pod.spec), None) is None:
+            continue
+        yield from _privileged(pod)
+        if pod.spec.get("hostUsers") is False:
+            yield Finding(
+                message=f"{pod.owner.name} asks for GPUs in a user namespace, where the toolkit's hook can't set its "
+                "containers up",
+                place=pod.place("/hostUsers"),
+                help="leave `hostUsers: false` out",
+            )
+
+
+def _privileged(pod: LinkedPod) -> Iterator[Finding[Location]]:
+    for field, index, container in container_places(pod.spec):
+        limits = mapping(mapping(container.get("resources")).get("limits"))
+        is_privileged = mapping(container.get("securityContext")).get("privileged") is True
+        if is_privileged and any(is_gpu_resource(str(name)) for name in limits):
+            yield Finding(
+                message=f"{pod.owner.name} asks for GPUs in a privileged container, which has all devices of the node: "
+                "it uses GPUs that others were given",
+                place=pod.place(f"/{field}/{index}/securityContext/privileged"),
+                help="leave `privileged` out: the request brings the devices",
+            )

@@ -1,0 +1,53 @@
+"""Nulls in the values of a chart around the operator's, which Helm 3 and Helm 4 read in two ways."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.sources.pointer import MISSING, value_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.links.link_view import LinkView
+
+RULE = RuleInfo(
+    code="PSM769",
+    name="null-around-a-chart",
+    severity=Severity.WARNING,
+    applies_to="manifest",
+    what="The own values of a chart that has the operator's as a dependency set one of its values to null, where that "
+    "chart has a default.",
+    why="Helm 3.19.4 (Argo CD 3.4, Flux 2.7) deletes the default, Helm 4.2.1 and 4.3.1 (Argo CD 3.5, Flux 2.8) leave "
+    "it: the same files render otherwise once the engine is upgraded. Nulls in a release's own values are read alike.",
+    fix="write the value itself: an empty list, an empty mapping, or what is meant",
+    bad="gpu-operator:\n  operator: {tolerations: null}\n",
+    good="gpu-operator:\n  operator: {tolerations: []}\n",
+    references=("argoproj/argo-cd issue 29068; docs/operator-manual/upgrading/3.4-3.5.md",),
+)
+
+
+def check(view: LinkView) -> Iterator[Finding[Location]]:
+    for chart in view.charts:
+        if not chart.is_around or chart.defaults is None:
+            continue
+        for path in _nulls(chart.values):
+            if value_at(chart.defaults, path.split("."), MISSING) not in (MISSING, None):
+                yield Finding(
+                    message=f"`{path}: null` in the values of the chart around {chart.name} deletes the default with "
+                    "Helm 3 (Argo CD 3.4, Flux 2.7), and leaves it with Helm 4 (Argo CD 3.5, Flux 2.8)",
+                    place=chart.place(path),
+                    help="write the value itself, such as `[]` or `{}`",
+                )
+
+
+def _nulls(values: Mapping[str, Any], above: str = "") -> Iterator[str]:
+    for key, value in values.items():
+        path = f"{above}{key}"
+        if value is None:
+            yield path
+        elif isinstance(value, dict):
+            yield from _nulls(value, f"{path}.")

@@ -1,0 +1,89 @@
+"""What the vendor's pages and code say goes wrong at a release with some values, as a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.facts import store
+from poolsmith.core.facts.versions import covers
+from poolsmith.core.sources.pod_template import mappings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.setup.setup_view import SetupView
+
+RULE = RuleInfo(
+    code="PSM770",
+    name="known-issue",
+    applies_to="setup",
+    what="Values of the operator, with its release and what is known of the cluster, are those of a known issue: one "
+    "of the vendor's release notes, or of the code at that release. How grave it is differs by issue.",
+    why="The vendor says it on a page that nobody reads before the outage; the values look right.",
+    fix="do what the finding says, or take the release that mends it",
+    bad="# v25.10.1\nvalidator: {repository: nvcr.io/nvidia/cloud-native, image: gpu-operator-validator}\n",
+    good="# v25.10.1\nvalidator: {}\n",
+    references=("NVIDIA/cloud-native-docs:gpu-operator/release-notes.rst", "data/known_issues.yaml"),
+)
+NEEDS = ("values", "release")
+
+
+def check(view: SetupView) -> Iterator[Finding[Location]]:
+    for issue in store.read_yaml("known_issues.yaml")["issues"]:
+        if not covers(issue.get("releases", {}), view.tag or ""):
+            continue
+        if all(_holds(view, item) for item in issue["when"]) and not _is_excepted(view, issue):
+            yield Finding(
+                message=issue["says"],
+                place=view.value_location(issue["at"]),
+                help=issue["do"],
+                severity=Severity(issue["severity"]) if "severity" in issue else None,
+            )
+
+
+def _is_excepted(view: SetupView, issue: Mapping[str, Any]) -> bool:
+    return "unless" in issue and _holds(view, issue["unless"])
+
+
+def _holds(view: SetupView, condition: Mapping[str, Any]) -> bool:
+    if "distribution" in condition:
+        return view.distribution == str(condition["distribution"])
+    if "nodes" in condition:
+        wanted = condition["nodes"], condition["version"]
+        return any((node.os_id, node.os_version.partition(".")[0]) == wanted for node in view.nodes or ())
+    if "bound" in condition:
+        return _is_bound(view, condition["bound"]) is bool(condition["is"])
+    path = condition["path"]
+    if "set" in condition:
+        return view.is_set(path)
+    value = view.value(path)
+    if "variable" in condition:
+        value = _variable(value, condition["variable"])
+    return _is_so(condition, value)
+
+
+def _is_so(condition: Mapping[str, Any], value: Any) -> bool:
+    if "is" in condition:
+        return bool(value == condition["is"])
+    if "isNot" in condition:
+        return bool(value != condition["isNot"])
+    if "oneOf" in condition:
+        return value in condition["oneOf"]
+    if "startsWith" in condition:
+        return isinstance(value, str) and value.startswith(condition["startsWith"])
+    words = condition.get("has", condition.get("lacks", ()))
+    there = isinstance(value, list) and any(str(item).partition("=")[0] in words for item in value)
+    return there if "has" in condition else isinstance(value, list) and not there
+
+
+def _variable(env: Any, name: str) -> str | None:
+    return next((str(item.get("value")).lower() for item in mappings(env) if item.get("name") == name), None)
+
+
+def _is_bound(view: SetupView, account: str) -> bool:
+    """Whether an object here binds a role to an account of that name."""
+    bindings = (*view.of_kind("ClusterRoleBinding"), *view.of_kind("RoleBinding"))
+    return any(subject.get("name") == account for item in bindings for subject in mappings(item.data.get("subjects")))

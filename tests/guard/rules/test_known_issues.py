@@ -1,0 +1,126 @@
+"""Each row of the table of known issues is found on values that have it, and on none that are mended."""
+
+from __future__ import annotations
+
+import pytest
+
+from poolsmith.core.diagnostics import whole_file
+from poolsmith.core.facts import store
+from poolsmith.gpu.catalog import Catalog
+from poolsmith.gpu.catalog.value_paths import value_paths
+from poolsmith.guard.rules.setup import known_issue
+from poolsmith.guard.rules.setup.setup_view import SetupValues, SetupView
+from poolsmith.interface.app import check_paths
+
+ISSUES = {issue["id"]: issue for issue in store.read_yaml("known_issues.yaml")["issues"]}
+RELEASE = """\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {{name: gpu-operator, namespace: gpu-operator}}
+spec:
+  chart: {{spec: {{chart: gpu-operator, version: {version}, sourceRef: {{kind: HelmRepository, name: nvidia}}}}}}
+  values: {values}
+"""
+HAVE = {
+    "host-engine-arguments": ("v26.7.0", "{dcgm: {enabled: true, args: [--log-level, DEBUG]}}"),
+    "host-engine-address": ("v26.7.0", "{dcgm: {enabled: true, args: [-n]}}"),
+    "driver-object-in-spite": ("v25.3.4", "{driver: {enabled: false, nvidiaDriverCRD: {enabled: true}}}"),
+    "validator-image-moved": ("v25.10.0", "{validator: {image: gpu-operator-validator}}"),
+    "status-exporter-image-moved": ("v26.3.3", "{nodeStatusExporter: {image: gpu-operator-validator}}"),
+    "vfio-image-moved": ("v26.3.0", "{vfioManager: {image: cuda}}"),
+    "discovery-image-moved": ("v24.6.2", "{gfd: {image: gpu-feature-discovery}}"),
+    "pod-labels-by-variable": (
+        "v26.3.3",
+        "{dcgmExporter: {env: [{name: DCGM_EXPORTER_KUBERNETES_ENABLE_POD_LABELS, value: 'true'}]}}",
+    ),
+    "pod-labels-without-role": (
+        "v26.3.0",
+        "{dcgmExporter: {env: [{name: DCGM_EXPORTER_KUBERNETES_ENABLE_POD_LABELS, value: 'true'}]}}",
+    ),
+    "peermem-after-restart": ("v26.3.0", "{driver: {rdma: {enabled: true}}}"),
+    "mig-manager-on-rhel-8": ("v26.3.1", "{driver: {enabled: false}}"),
+    "mixed-nodes-with-early-570": ("v25.3.2", "{driver: {version: 570.148.08}, mig: {strategy: mixed}}"),
+    "cdi-on-rke2": ("v25.3.2", "{cdi: {enabled: true}}"),
+    "imports-overwritten": ("v25.10.0", "{}"),
+}
+MENDED = {
+    "host-engine-arguments": ("v26.7.0", "{dcgm: {enabled: true, args: [-n, -b, 0.0.0.0, --log-level, DEBUG]}}"),
+    "host-engine-address": ("v26.7.0", "{dcgm: {enabled: true, args: [-n, --bind-interface=0.0.0.0]}}"),
+    "driver-object-in-spite": ("v25.10.1", "{driver: {enabled: false, nvidiaDriverCRD: {enabled: true}}}"),
+    "validator-image-moved": ("v25.3.4", "{validator: {image: gpu-operator-validator}}"),
+    "status-exporter-image-moved": ("v25.3.4", "{nodeStatusExporter: {image: gpu-operator-validator}}"),
+    "vfio-image-moved": ("v25.10.1", "{vfioManager: {image: cuda}}"),
+    "discovery-image-moved": ("v24.6.2", "{gfd: {image: k8s-device-plugin}}"),
+    "pod-labels-by-variable": ("v26.3.3", "{dcgmExporter: {enablePodLabels: true}}"),
+    "pod-labels-without-role": ("v26.3.3", "{dcgmExporter: {enablePodLabels: true}}"),
+    "peermem-after-restart": (
+        "v26.3.0",
+        "{driver: {rdma: {enabled: true}, manager: {env: [{name: FORCE_REINSTALL, value: 'true'}]}}}",
+    ),
+    "mig-manager-on-rhel-8": ("v26.3.1", "{driver: {enabled: false}, migManager: {version: v0.12.3}}"),
+    "mixed-nodes-with-early-570": ("v25.3.2", "{driver: {version: 570.172.08}, mig: {strategy: mixed}}"),
+    "cdi-on-rke2": ("v25.10.1", "{cdi: {enabled: true}}"),
+    "imports-overwritten": ("v25.10.1", "{}"),
+}
+RHEL_8 = """\
+- name: node-1
+  labels:
+    nvidia.com/gpu.present: "true"
+    feature.node.kubernetes.io/system-os_release.ID: rhel
+    feature.node.kubernetes.io/system-os_release.VERSION_ID: "8.10"
+"""
+
+
+def messages(folder, given):
+    version, values = given
+    (folder / "a.yaml").write_text(RELEASE.format(version=version, values=values))
+    (folder / "nodes.yaml").write_text(RHEL_8)
+    found = check_paths(folder, [folder / "a.yaml"], nodes=folder / "nodes.yaml", release=version).diagnostics
+    return [item.message for item in found if item.name == "known-issue"]
+
+
+@pytest.mark.parametrize(("release", "is_told"), [("v25.3.2", True), ("v25.10.1", False)])
+def test_a_distribution_that_is_known_counts(release, is_told):
+    view = SetupView(
+        catalog=Catalog(),
+        tag=release,
+        distribution="rke2",
+        values=SetupValues(values={"cdi": {"enabled": True}}, defaults={}, place=lambda *_: whole_file("a.yaml")),
+    )
+
+    assert any(item.message == ISSUES["cdi-on-rke2"]["says"] for item in known_issue.check(view)) is is_told
+
+
+def test_each_row_has_values_that_have_it_and_values_that_do_not():
+    assert set(ISSUES) == set(HAVE) == set(MENDED)
+
+
+@pytest.mark.parametrize("name", [name for name in ISSUES if name != "cdi-on-rke2"])
+def test_it_is_told_where_values_have_it(tmp_path, name):
+    assert ISSUES[name]["says"] in messages(tmp_path, HAVE[name])
+
+
+@pytest.mark.parametrize("name", [name for name in ISSUES if name != "cdi-on-rke2"])
+def test_it_is_not_told_where_it_is_mended(tmp_path, name):
+    assert ISSUES[name]["says"] not in messages(tmp_path, MENDED[name])
+
+
+@pytest.mark.parametrize("name", ISSUES)
+def test_a_row_says_what_to_do_and_where_that_stands(name):
+    issue = ISSUES[name]
+    paths = [item["path"] for item in issue["when"] if "path" in item]
+
+    assert issue["says"]
+    assert issue["do"]
+    assert issue["source"]
+    assert issue["at"] in paths or issue["at"] == "migManager.version"
+
+
+@pytest.mark.parametrize("name", ISSUES)
+def test_the_paths_are_those_of_a_release_that_it_is_about(name):
+    issue = ISSUES[name]
+    releases = [tag for tag in Catalog().releases.by_tag if value_paths().release(tag) is not None]
+    known = [value_paths().release(tag).line_defaults for tag in releases]
+    tops = {item["path"].partition(".")[0] for item in issue["when"] if "path" in item}
+
+    assert any(tops <= set(defaults) for defaults in known)
