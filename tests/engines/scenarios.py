@@ -655,12 +655,14 @@ def moves(engine: str) -> tuple[Scenario, ...]:
                 Step("moved", move=("rename-cluster", "lab", "rome")),
                 Step(_READ, hold=_AT_ROME),
             ),
+            keeps=True,
         ),
         Scenario(
             f"{engine}-move-pool",
             engine,
             "`poolsmith move rename-pool`",
             (install(engine), Step("moved", move=("rename-pool", "lab/b", "c"))),
+            keeps=True,
         ),
     )
 
@@ -682,8 +684,17 @@ _MOVES = (
             ),
             Step(_HANDED, move=_TO_ARGOCD),
             Step(_TAKES, hold=_AT_LAB, hold_by=ARGOCD),
+            Step(
+                "what is left of the old delivery is deleted",
+                by_hand=delete(
+                    (_RELEASE, "HelmRelease", "lab-gpu-operator", FLUX_NAMESPACE),
+                    (_KUSTOMIZATION, "Kustomization", "lab-platform", FLUX_NAMESPACE),
+                    (_KUSTOMIZATION, "Kustomization", "lab-pools", FLUX_NAMESPACE),
+                ),
+            ),
         ),
         engines=(FLUX, ARGOCD),
+        keeps=True,
     ),
     *moves(ARGOCD),
     Scenario(
@@ -698,6 +709,7 @@ _MOVES = (
             Step(_TAKES, hold=_AT_LAB, hold_by=FLUX),
         ),
         engines=(ARGOCD, FLUX),
+        keeps=True,
     ),
 )
 SCENARIOS = (*both(FLUX), *_FLUX_ALONE, *both(ARGOCD), *_ARGOCD_ALONE, *_MOVES)
