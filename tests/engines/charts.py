@@ -15,6 +15,7 @@ from control_plane.released_chart import released
 from support.recordings import recording
 
 CHART = "gpu-operator"
+_RIGHTS = "rbac.authorization.k8s.io/v1"
 _NFD = "node-feature-discovery"
 _IMAGE = "registry.example.com/miniature:v1"
 
@@ -53,17 +54,19 @@ def _miniature(release: str, folder: Path) -> Path:
 
 def _objects(release: str) -> list[dict[str, Any]]:
     hook = {"helm.sh/hook": "post-delete", "helm.sh/hook-delete-policy": "before-hook-creation,hook-succeeded"}
+    rights: dict[str, Any] = {"rules": []}
     full = f"{CHART}-{_NFD}"
     return [
         _object("v1", "ServiceAccount", CHART),
         _object("v1", "ServiceAccount", _NFD),
-        {**_object("rbac.authorization.k8s.io/v1", "ClusterRole", CHART), "rules": []},
+        {**_object(_RIGHTS, "ClusterRole", CHART), **rights},
         _workload("Deployment", CHART, release),
         _workload("Deployment", f"{full}-master", release),
         _workload("Deployment", f"{full}-gc", release),
         _workload("DaemonSet", f"{full}-worker", release),
-        {**_object("nvidia.com/v1", "ClusterPolicy", "cluster-policy"), "spec": _policy()},
+        {**_object("nvidia.com/v1", "ClusterPolicy", "cluster-policy"), "spec": _policy(release)},
         _object("v1", "ServiceAccount", f"{full}-prune", hook),
+        {**_object(_RIGHTS, "ClusterRole", f"{full}-prune", hook), **rights},
         {
             **_object("batch/v1", "Job", f"{full}-prune", hook),
             "spec": {"template": {"spec": {**_pod(release), "restartPolicy": "Never"}}},
@@ -71,7 +74,8 @@ def _objects(release: str) -> list[dict[str, Any]]:
     ]
 
 
-def _policy() -> dict[str, Any]:
+def _policy(release: str) -> dict[str, Any]:
+    """With one field that only the later release defines."""
     names = (
         "operator",
         "daemonsets",
@@ -83,7 +87,8 @@ def _policy() -> dict[str, Any]:
         "gfd",
         "nodeStatusExporter",
     )
-    return {**{name: {} for name in names}, "toolkit": {"enabled": True}}
+    found: dict[str, Any] = {**{name: {} for name in names}, "toolkit": {"enabled": True}}
+    return found | ({"dcgmExporter": {"serviceMonitor": {"scrapeTimeout": "10s"}}} if release >= "v26.7" else {})
 
 
 def _object(version: str, kind: str, name: str, annotations: dict[str, str] | None = None) -> dict[str, Any]:

@@ -22,7 +22,9 @@ Report = dict[str, Any]
 DRIFTED = "changed by hand"
 """The step after which fields are told."""
 _DELIVERED = tuple(f"{kind}/" for _, kind in DELIVERY)
-_WELL = re.compile(r"suspended .*|Ready True, .*|Synced, Healthy, Succeeded|Synced, Healthy, not synced|ResourcesUpToDate True, .*")
+_WELL = re.compile(
+    r"suspended .*|Ready True, .*|Synced, Healthy, Succeeded|Synced, Healthy, not synced|ResourcesUpToDate True, .*"
+)
 _SAYS = {
     "uninstalled": "is uninstalled",
     "contested": "is contested",
