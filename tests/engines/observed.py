@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -63,7 +64,9 @@ class Observed:
     fields: Mapping[str, Any]
 
     def as_json(self) -> dict[str, Any]:
-        return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
+        """As a recording has it: lists, and no tuples."""
+        found: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return found
 
 
 def seen(client: ApiClient) -> dict[str, Seen]:
