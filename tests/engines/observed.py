@@ -25,6 +25,8 @@ DELIVERY = (
     ("argoproj.io/v1alpha1", "Application"),
     ("argoproj.io/v1alpha1", "ApplicationSet"),
 )
+DRIFTED = "changed by hand"
+"""The step after which fields are told."""
 FIELDS = (
     ("apps/v1", "Deployment", "gpu-operator", "/spec/replicas"),
     ("nvidia.com/v1", "ClusterPolicy", "cluster-policy", "/spec/toolkit/enabled"),
@@ -175,5 +177,5 @@ def observed(
         states=dict(sorted(states(client).items())),
         releases=_releases(client),
         said=dict(sorted(_said(client, hidden).items())),
-        fields=dict(_fields(client)),
+        fields=dict(_fields(client)) if name == DRIFTED else {},
     )

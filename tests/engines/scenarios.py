@@ -17,7 +17,7 @@ import yaml
 from change.diff.projects import cluster, pool, project
 from engines.argocd import NAMESPACE as ARGOCD_NAMESPACE
 from engines.flux import NAMESPACE as FLUX_NAMESPACE
-from engines.observed import Observed
+from engines.observed import DRIFTED, Observed
 from engines.world import DELIVERY, HELD, World, moved
 from poolsmith.interface.app.generate import generate
 
@@ -450,7 +450,7 @@ def both(engine: str) -> tuple[Scenario, ...]:
             f"{engine}-drift",
             engine,
             "somebody changes and deletes objects of the stack by hand",
-            (install(engine), Step("changed by hand", by_hand=drift, after=look_now)),
+            (install(engine), Step(DRIFTED, by_hand=drift, after=look_now)),
         ),
         Scenario(
             f"{engine}-removed",

@@ -135,7 +135,7 @@ SCENARIOS = [
             "docs/moves.md",
         ),
         DepartureOutcome.CONTESTED,
-        Evidence.UNKNOWN,
+        Evidence.SEEN,
         "error",
     ),
     (
@@ -172,7 +172,7 @@ SCENARIOS = [
         removed,
         ("deletes what a Kustomization applied on cluster `lab`", "once whoever holds the delivery", "the drivers on"),
         DepartureOutcome.DELETED,
-        Evidence.READ,
+        Evidence.SEEN,
         "warning",
     ),
     (
@@ -206,7 +206,7 @@ SCENARIOS = [
         edited("engine: flux", "engine: argocd"),
         ("gives the GPU Operator two owners on cluster `lab`", "Argo CD applies the objects"),
         DepartureOutcome.CONTESTED,
-        Evidence.UNKNOWN,
+        Evidence.SEEN,
         "error",
     ),
     (
@@ -220,7 +220,7 @@ SCENARIOS = [
             "post-delete hook",
         ),
         DepartureOutcome.UNINSTALLED,
-        Evidence.UNKNOWN,
+        Evidence.SEEN,
         "error",
     ),
     (
@@ -248,10 +248,10 @@ SCENARIOS = [
             "uninstalls the GPU Operator on cluster `lab`",
             "stays, and moves",
             "prunes what stands in the old one",
-            "unknown",
+            "seen on Argo CD",
         ),
         DepartureOutcome.UNINSTALLED,
-        Evidence.UNKNOWN,
+        Evidence.SEEN,
         "error",
     ),
     (
@@ -275,7 +275,7 @@ SCENARIOS = [
         edited("engine: flux", "engine: flux, namespace: gitops"),
         ("gives the GPU Operator two owners",),
         DepartureOutcome.CONTESTED,
-        Evidence.UNKNOWN,
+        Evidence.READ,
         "error",
     ),
     (

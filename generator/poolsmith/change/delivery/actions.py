@@ -232,12 +232,12 @@ def _taken(change: DeliveryChange, old: DeliveryObject, new: DeliveryObject) -> 
         said = "the objects carry the tracking of the old one, and nothing is synced as long as they do"
         return _action(change, new, Verb.REFUSE, f"{said} (FailOnSharedResource)", Evidence.SEEN)
     does = "Argo CD applies the objects that are there, each in its place"
+    evidence = Evidence.READ if old.is_suspended else Evidence.SEEN
     if new.kind == HELM_RELEASE:
         does = "there is no release, and helm-controller installs one and takes the objects that are there"
-    if old.is_suspended:
-        return _action(change, new, Verb.ADOPT, does, Evidence.READ)
-    said = f"{does}, while the old owner deletes them or puts them back"
-    return _action(change, new, Verb.REFUSE, said, Evidence.UNKNOWN)
+        evidence = Evidence.SEEN
+    beside = "" if old.is_suspended else ", beside what the old owner does"
+    return _action(change, new, Verb.ADOPT, f"{does}{beside}", evidence)
 
 
 def _same_release(change: DeliveryChange, old: DeliveryObject, new: DeliveryObject) -> Action:

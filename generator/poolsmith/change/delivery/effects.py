@@ -1,6 +1,6 @@
 """What Flux and Argo CD do with something that leaves the delivery, as far as anybody has seen or read it.
 
-Seen on Flux 2.9 and Argo CD 3.5.1: a cluster renamed, an engine changed, the stack's namespace changed. Read:
+Seen on Flux 2.9, Argo CD 3.2.0 and 3.5.1: a cluster renamed, an engine changed, the stack's namespace changed. Read:
 fluxcd/kustomize-controller:internal/controller/kustomization_controller.go (what is pruned, and what is deleted with a
 Kustomization), fluxcd/helm-controller:internal/action/verify.go (what makes a release another one),
 argoproj/argo-cd:controller (finalizers). All else is said to be unknown.
@@ -147,7 +147,7 @@ def moved_effect(leaving: Leaving) -> DepartureEffect:
         )
     return DepartureEffect(
         outcome=DepartureOutcome.UNINSTALLED,
-        evidence=Evidence.UNKNOWN,
+        evidence=Evidence.SEEN if leaving.is_operator and leaving.cause == "STACK_NAMESPACE" else Evidence.UNKNOWN,
         headline=f"uninstalls {title}",
         words=f"Argo CD installs it in the new namespace, and prunes what stands in the old one: {old}",
         takes_drivers=leaving.is_operator,
@@ -231,10 +231,11 @@ def _guarded_release(leaving: Leaving) -> DepartureEffect:
     if instead is not None:
         return DepartureEffect(
             outcome=DepartureOutcome.CONTESTED,
-            evidence=Evidence.UNKNOWN,
+            evidence=Evidence.SEEN if leaving.cause == "RENAMED" else Evidence.READ,
             headline=f"gives {leaving.title} two owners",
-            words=f"{stays}, and another HelmRelease takes {release} too: which of the two has the last word is not "
-            "known, until the old one is suspended and then deleted, as docs/moves.md says",
+            words=f"{stays}; another HelmRelease takes {release} and upgrades it, and the old one has lost its values "
+            "and does nothing more. Deleted without being suspended first, it uninstalls the release of both: "
+            "docs/moves.md has the steps",
         )
     if leaving.cause == "KIND":
         return DepartureEffect(
@@ -246,7 +247,7 @@ def _guarded_release(leaving: Leaving) -> DepartureEffect:
     if leaving.cause == "ENGINE":
         return DepartureEffect(
             outcome=DepartureOutcome.CONTESTED,
-            evidence=Evidence.UNKNOWN,
+            evidence=Evidence.SEEN,
             headline=f"gives {leaving.title} two owners",
             words=f"{stays}, while Argo CD applies the objects of {release} too, until the old one is suspended and "
             "then deleted, as docs/moves.md says",
@@ -267,7 +268,7 @@ def _kustomization(leaving: Leaving) -> DepartureEffect:
     if leaving.is_known and (leaving.item.is_guarded or keeps):
         return DepartureEffect(
             outcome=DepartureOutcome.LEFT,
-            evidence=Evidence.READ,
+            evidence=Evidence.SEEN if leaving.item.is_suspended else Evidence.READ,
             headline="leaves behind what a Kustomization applied",
             words=f"{leaving.later}what it applied stays as it is, and nothing updates it any more",
         )
@@ -283,7 +284,7 @@ def _kustomization(leaving: Leaving) -> DepartureEffect:
     anew = ", until somebody else applies that anew" if is_same else ""
     return DepartureEffect(
         outcome=DepartureOutcome.DELETED,
-        evidence=Evidence.READ,
+        evidence=Evidence.SEEN if leaving.cause in ("RENAMED", "ENGINE") or leaving.after is None else Evidence.READ,
         headline="deletes what a Kustomization applied",
         words=f"{leaving.later}Flux deletes {what}{anew}; what is guarded (namespaces) stays",
         takes_drivers=bool(drivers) and (is_same or leaving.after is None),
@@ -326,7 +327,7 @@ def _skipped_application(leaving: Leaving, prunes: str) -> DepartureEffect:
     then = "another owner applies the objects anew, each in its place" if leaving.is_handed_over else ""
     return DepartureEffect(
         outcome=DepartureOutcome.LEFT,
-        evidence=Evidence.READ,
+        evidence=Evidence.SEEN,
         headline=leaving.parting if leaving.item.is_chart else "leaves behind what an Application applied",
         words=f"{prunes}; its controller looks at it no more (`{SKIP_RECONCILE}`), so that no hook runs and nothing "
         f"that it applied is deleted; as long as it has finalizers, it waits for somebody to take them off"
@@ -335,22 +336,27 @@ def _skipped_application(leaving: Leaving, prunes: str) -> DepartureEffect:
 
 
 def _application_with_job(leaving: Leaving, prunes: str) -> DepartureEffect:
-    """Argo CD adds the finalizer for such hooks by itself."""
+    """Argo CD adds the finalizer for such hooks by itself, and takes it off where it can't render the chart.
+
+    Seen on 3.5.1: a renamed cluster's job is started; on 3.2.0: it is not, where the old folder is gone before the
+    Application; another engine's job is started, and the deletion hangs, since the hook's objects are of the cluster.
+    """
     evidence, then = Evidence.SEEN if leaving.after is not None else Evidence.READ, ""
+    starts = "which starts the chart's post-delete hook"
     if leaving.instead is not None:
+        starts = "which starts the chart's post-delete hook, unless the old folder is gone before"
         then = (
             "; the new Applications are refused, since the old ones track the same namespace and objects "
             "(FailOnSharedResource), and the one that holds the delivery waits for the deletion: neither goes on"
         )
         evidence = Evidence.SEEN if leaving.cause == "RENAMED" else Evidence.UNKNOWN
     elif leaving.cause == "ENGINE":
-        then, evidence = "; Flux installs the chart beside what is left of it", Evidence.UNKNOWN
+        then = "; the deletion may hang at that, and Flux installs the chart beside it, over the objects that are there"
     return DepartureEffect(
         outcome=DepartureOutcome.UNINSTALLED,
         evidence=evidence,
         headline=f"uninstalls {leaving.title}",
-        words=f"{prunes}, which starts the chart's post-delete hook: {_PRUNE_JOB}; without them the operator keeps no "
-        f"operand on a node{then}",
+        words=f"{prunes}, {starts}: {_PRUNE_JOB}; without them the operator keeps no operand on a node{then}",
         takes_drivers=leaving.is_operator,
     )
 
@@ -368,7 +374,7 @@ def _element(leaving: Leaving) -> DepartureEffect:
         then = ", beside one of the same name in the other namespace"
     return DepartureEffect(
         outcome=DepartureOutcome.LEFT,
-        evidence=Evidence.UNKNOWN,
+        evidence=Evidence.SEEN if leaving.cause == "RENAMED" else Evidence.UNKNOWN,
         headline="leaves the Application of the whole cluster behind",
         words=f"{stays}{then}",
     )

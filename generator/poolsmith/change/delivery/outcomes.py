@@ -140,7 +140,7 @@ def _full_name(item: Departure | Action) -> str:
 def _evidence(item: Departure | Action) -> str:
     is_argo = item.kind in (APPLICATION, ELEMENT)
     if item.evidence is Evidence.SEEN:
-        return " (seen on Argo CD 3.5.1)" if is_argo else " (seen on Flux 2.9)"
+        return " (seen on Argo CD 3.2.0 or 3.5.1)" if is_argo else " (seen on Flux 2.9)"
     if item.evidence is Evidence.READ:
         return f" (by the source of {'Argo CD' if is_argo else 'Flux'}, not tried)"
     return " (unknown: not tried)"

@@ -103,8 +103,8 @@ def taken_over(plan: ClusterPlan, engine: Engine) -> tuple[str, ...]:
     is_other = plan.cluster.spec.delivery.engine is not engine
     ready = "Ready" if engine is Engine.FLUX else "Synced"
     return (
-        *(_tracking(plan) if engine is Engine.ARGOCD and not is_other else ()),
         f"let {_ENGINES[engine]} read `{_folder(plan)}`, and wait until all of it is {ready}",
+        *(_tracking(plan) if engine is Engine.ARGOCD and not is_other else ()),
         *(f"delete what is left of the old delivery: `{command}`" for command in _left_over(plan, is_other=is_other)),
         f"`poolsmith verify {plan.name}` finds nothing that differs",
     )
@@ -113,7 +113,7 @@ def taken_over(plan: ClusterPlan, engine: Engine) -> tuple[str, ...]:
 def _tracking(plan: ClusterPlan) -> tuple[str, ...]:
     """Another Application is refused for what carries it. Source: argoproj/argo-cd@v3.5.1:controller/state.go"""
     names = joined([f"`{name}`" for name in names_of(plan, APPLICATION)], _MANY)
-    return (f"take the tracking of {names} off all objects that carry it, as docs/moves.md says",)
+    return (f"let {names} take the tracking of the old ones, each by one sync, as docs/moves.md says",)
 
 
 _ENGINES = {Engine.ARGOCD: "Argo CD", Engine.FLUX: "Flux"}
