@@ -546,17 +546,17 @@ _ARGOCD_ALONE = (
             Step("upgraded", of(LATER, ARGOCD)),
             Step("the release's definitions applied by hand", by_hand=define_later),
         ),
+        keeps=True,
     ),
     Scenario(
-        "argocd-upgraded-by-steps",
+        "argocd-upgraded-too-early",
         ARGOCD,
-        "the release goes from v26.3.3 to v26.7.0, its definitions are applied by hand before",
+        "the same, with the definitions applied by hand before the merge: Argo CD puts the old ones back",
         (
             install(ARGOCD),
             Step("definitions applied", by_hand=define_later),
             Step("upgraded", of(LATER, ARGOCD)),
         ),
-        keeps=True,
     ),
     Scenario(
         "argocd-from-application",

@@ -120,9 +120,9 @@ def _steps(edits: Edits, report: ChangeReport, options: UpgradeOptions) -> tuple
     if any(item.severity == "error" and not item.is_waived for item in report.new_findings):
         found.append("settle the new errors: privileges that you want have to be granted (`poolsmith grants --write`)")
     kinds = {item.kind for cluster in report.clusters for item in cluster.release}
-    if ReleaseChangeKind.BY_HAND in kinds:
-        found.append("apply the definitions of the release in each cluster, before the merge that reaches it")
     found.append("commit, have it reviewed, and merge: one ring after the other")
+    if ReleaseChangeKind.BY_HAND in kinds:
+        found.append("apply the definitions of the release in each cluster that the merge has reached")
     found.append("wait until the new pods are ready on all nodes: the README of the cluster has what to look at")
     if ReleaseChangeKind.ACCEPTED in kinds:
         found.append(f"then accept pods of the new release only: `poolsmith upgrade {names} --done`")
