@@ -11,7 +11,16 @@ from support.walks import ROOT, Shell, as_expected, blocks_of, sample_shell, wal
 
 DOCS = ROOT / "docs"
 TUTORIAL = DOCS / "tutorial.md"
-FROM_THE_SAMPLE = ("air-gap", "kernel-roll", "output-elsewhere", "provisioners", "rings", "upgrade", "new-mig-pool")
+FROM_THE_SAMPLE = (
+    "air-gap",
+    "kernel-roll",
+    "output-elsewhere",
+    "provisioners",
+    "rings",
+    "upgrade",
+    "new-mig-pool",
+    "moves",
+)
 """Walks that begin in a clone of the sample fleet."""
 QUICK = ("air-gap", "output-elsewhere", "provisioners", "new-mig-pool")
 TAKEOVER = DOCS / "takeover.md"

@@ -19,8 +19,6 @@ from poolsmith.interface.report.formats import ReportContext
 Files = Mapping[str, str]
 Report = dict[str, Any]
 
-DRIFTED = "changed by hand"
-"""The step after which fields are told."""
 _DELIVERED = tuple(f"{kind}/" for _, kind in DELIVERY)
 _WELL = re.compile(
     r"suspended .*|Ready True, .*|Synced, Healthy, Succeeded|Synced, Healthy, not synced|ResourcesUpToDate True, .*"
@@ -83,7 +81,8 @@ class Happened:
     @property
     def _by_hand(self) -> Mapping[str, Any]:
         """Fields that somebody has changed by hand, as they stand in the end."""
-        return self.step["fields"] if self.step["name"] == DRIFTED else {}
+        found: Mapping[str, Any] = self.step["fields"]
+        return found
 
 
 def _is_of_stack(name: str) -> bool:

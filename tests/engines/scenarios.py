@@ -6,6 +6,9 @@ import json
 import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import sleep
 from typing import Any
 
@@ -14,8 +17,9 @@ import yaml
 from change.diff.projects import cluster, pool, project
 from engines.argocd import NAMESPACE as ARGOCD_NAMESPACE
 from engines.flux import NAMESPACE as FLUX_NAMESPACE
-from engines.observed import Observed
-from engines.world import DELIVERY, HELD, World
+from engines.observed import DRIFTED, Observed
+from engines.world import DELIVERY, HELD, World, moved
+from poolsmith.interface.app.generate import generate
 
 Files = Mapping[str, str]
 FLUX, ARGOCD = "flux", "argocd"
@@ -46,6 +50,8 @@ class Step:
     """By hand too, once the merge and what holds the delivery are there."""
     beside: Callable[[World], Mapping[str, str]] | None = None
     """Files of the repository beside profiles and output, from this step on."""
+    move: tuple[str, ...] = ()
+    """Arguments of `poolsmith move`, which writes the profiles and the output of the merge."""
     hold_by: str | None = None
     """The engine whose object holds the delivery, where it is not the first of the scenario."""
 
@@ -80,11 +86,13 @@ class Scenario:
                 step.by_hand(world)
             if step.files is not None:
                 world.commit(step.files)
+            if step.move:
+                world.move(step.move)
             if number == 0:
                 world.start()
             if step.beside is not None:
                 world.beside = dict(step.beside(world))
-            if step.files is not None or step.beside is not None:
+            if step.files is not None or step.move or step.beside is not None:
                 world.publish()
             if step.hold is not None:
                 world.hold(step.hold, engines=(step.hold_by or self.engine,))
@@ -100,12 +108,26 @@ class Scenario:
         found: list[Merge] = []
         files: Files = {}
         for step in self.steps:
-            if step.files is not None:
-                found += [Merge(self.name, step.name, files, step.files, (step.name,))] if files else []
-                files = step.files
+            now = _moved(tuple(sorted(files.items())), step.move) if step.move else step.files
+            if now is not None:
+                found += [Merge(self.name, step.name, files, now, (step.name,))] if files else []
+                files = now
             elif step.hold is not None and step.by_hand is None and found:
                 found[-1] = replace(found[-1], steps=(*found[-1].steps, step.name))
         return found
+
+
+@cache
+def _moved(files: tuple[tuple[str, str], ...], arguments: tuple[str, ...]) -> Files:
+    """The profiles that `poolsmith move` writes."""
+    with TemporaryDirectory() as folder:
+        root = Path(folder)
+        for path, text in files:
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text(text)
+        assert generate(root).written
+        moved(root, arguments)
+        return {path.relative_to(root).as_posix(): path.read_text() for path in sorted(root.glob("profiles/*/*.yaml"))}
 
 
 def of(files: Files, engine: str) -> dict[str, str]:
@@ -428,7 +450,7 @@ def both(engine: str) -> tuple[Scenario, ...]:
             f"{engine}-drift",
             engine,
             "somebody changes and deletes objects of the stack by hand",
-            (install(engine), Step("changed by hand", by_hand=drift, after=look_now)),
+            (install(engine), Step(DRIFTED, by_hand=drift, after=look_now)),
         ),
         Scenario(
             f"{engine}-removed",
@@ -524,17 +546,17 @@ _ARGOCD_ALONE = (
             Step("upgraded", of(LATER, ARGOCD)),
             Step("the release's definitions applied by hand", by_hand=define_later),
         ),
+        keeps=True,
     ),
     Scenario(
-        "argocd-upgraded-by-steps",
+        "argocd-upgraded-too-early",
         ARGOCD,
-        "the release goes from v26.3.3 to v26.7.0, its definitions are applied by hand before",
+        "the same, with the definitions applied by hand before the merge: Argo CD puts the old ones back",
         (
             install(ARGOCD),
             Step("definitions applied", by_hand=define_later),
             Step("upgraded", of(LATER, ARGOCD)),
         ),
-        keeps=True,
     ),
     Scenario(
         "argocd-from-application",
@@ -597,5 +619,98 @@ _ARGOCD_ALONE = (
         ),
     ),
 )
-SCENARIOS = (*both(FLUX), *_FLUX_ALONE, *both(ARGOCD), *_ARGOCD_ALONE)
+
+
+def take_finalizers_off(*names: str) -> Callable[[World], None]:
+    """Of Applications, and then delete what holds the delivery."""
+
+    def by_hand(world: World) -> None:
+        for name in names:
+            metadata = {"name": name, "namespace": ARGOCD_NAMESPACE}
+            item = {"apiVersion": _ARGOCD_VERSION, "kind": "Application", "metadata": metadata}
+            world.patch(item, {"metadata": {"finalizers": None}})
+        world.delete(_ARGOCD_VERSION, "Application", HELD, ARGOCD_NAMESPACE)
+
+    return by_hand
+
+
+_SUSPENDED, _LETS_GO, _HANDED, _TAKES = (
+    "suspended",
+    "what holds the delivery goes",
+    "handed over",
+    "the other engine reads it",
+)
+_TO_ARGOCD, _TO_FLUX = ("engine", "lab", "argocd"), ("engine", "lab", "flux")
+
+
+def moves(engine: str) -> tuple[Scenario, ...]:
+    """By `poolsmith move`, and what it says is to be done between its steps."""
+    return (
+        Scenario(
+            f"{engine}-move-cluster",
+            engine,
+            "`poolsmith move rename-cluster`",
+            (
+                install(engine),
+                Step("moved", move=("rename-cluster", "lab", "rome")),
+                Step(_READ, hold=_AT_ROME),
+            ),
+            keeps=True,
+        ),
+        Scenario(
+            f"{engine}-move-pool",
+            engine,
+            "`poolsmith move rename-pool`",
+            (install(engine), Step("moved", move=("rename-pool", "lab/b", "c"))),
+            keeps=True,
+        ),
+    )
+
+
+_MOVES = (
+    *moves(FLUX),
+    Scenario(
+        "flux-move-engine",
+        FLUX,
+        "`poolsmith move engine`, from Flux to Argo CD",
+        (
+            install(FLUX),
+            Step(_SUSPENDED, move=_TO_ARGOCD),
+            Step(
+                _LETS_GO,
+                by_hand=by_both(
+                    suspend(("Kustomization", HELD)), delete((_KUSTOMIZATION, "Kustomization", HELD, FLUX_NAMESPACE))
+                ),
+            ),
+            Step(_HANDED, move=_TO_ARGOCD),
+            Step(_TAKES, hold=_AT_LAB, hold_by=ARGOCD),
+            Step(
+                "what is left of the old delivery is deleted",
+                by_hand=delete(
+                    (_RELEASE, "HelmRelease", "lab-gpu-operator", FLUX_NAMESPACE),
+                    (_KUSTOMIZATION, "Kustomization", "lab-platform", FLUX_NAMESPACE),
+                    (_KUSTOMIZATION, "Kustomization", "lab-pools", FLUX_NAMESPACE),
+                ),
+            ),
+        ),
+        engines=(FLUX, ARGOCD),
+        keeps=True,
+    ),
+    *moves(ARGOCD),
+    Scenario(
+        "argocd-move-engine",
+        ARGOCD,
+        "`poolsmith move engine`, from Argo CD to Flux",
+        (
+            install(ARGOCD),
+            Step(_SUSPENDED, move=_TO_FLUX),
+            Step(_LETS_GO, by_hand=take_finalizers_off("lab-gpu-operator", "lab-platform", "lab-pools")),
+            Step(_HANDED, move=_TO_FLUX),
+            Step(_TAKES, hold=_AT_LAB, hold_by=FLUX),
+        ),
+        engines=(ARGOCD, FLUX),
+        keeps=True,
+    ),
+)
+SCENARIOS = (*both(FLUX), *_FLUX_ALONE, *both(ARGOCD), *_ARGOCD_ALONE, *_MOVES)
 BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic, sleep
@@ -94,6 +95,11 @@ class World:
         assert result.written, [item.message for item in result.outcome.diagnostics]
         _commit(self.project)
 
+    def move(self, arguments: Sequence[str]) -> None:
+        """`poolsmith move`: the next commit, with what is generated from it."""
+        moved(self.project, arguments)
+        _commit(self.project)
+
     def publish(self) -> None:
         """What is generated with loopback's addresses, and what lies beside it; then the engines are told."""
         for path in self.published.iterdir():
@@ -176,6 +182,13 @@ class World:
 
     def files(self, text: str) -> list[dict[str, Any]]:
         return [item for item in yaml.safe_load_all(self.located(text)) if item]
+
+
+def moved(project: Path, arguments: Sequence[str]) -> None:
+    """Let `poolsmith move` write the next step of a project. New findings are for people to settle."""
+    command = [sys.executable, "-m", "poolsmith", "move", *arguments]
+    run = subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=120, check=False)
+    assert "wrote the step: " in run.stdout, run.stdout + run.stderr
 
 
 def git(folder: Path, *arguments: str) -> str:

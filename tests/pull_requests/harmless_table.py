@@ -83,6 +83,9 @@ def _moved(root):
 
 _COMMENT = "# A comment.\n"
 SINGLE = (
+    ("edge", "the delivery goes on under its name", _cluster("edge", delivery__name="edge")),
+    ("edge", "a pool that keeps its name", _pool("edge", "l4", objectName="l4")),
+    ("edge", "a delivery that is suspended", _cluster("edge", delivery__retiring="keep")),
     ("prod-eu", "a new pool like others", _copied("prod-eu", "l40s-shared", "l40s-more")),
     ("prod-eu", "a new precompiled pool", _copied("prod-eu", "l4-precompiled", "l4-more")),
     ("prod-eu", "a removed pool", _deleted("profiles/prod-eu/l40s-shared.yaml")),

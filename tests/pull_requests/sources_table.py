@@ -90,6 +90,10 @@ def source_changes():
         )
     yield _set("prod-eu", "delivery.project", "default", "project", "project")
     yield _set("lab-t4", "delivery.destination", {"name": "prod-eu"}, "destination|prod-eu", "to another cluster")
+    yield _set("edge", "delivery.retiring", "remove", "retiring|given up|gone", "given up")
+    yield _set("lab-t4", "delivery.retiring", "remove", "retiring|given up|gone", "given up")
+    yield _set("lab-t4", "delivery.name", "prod-eu", "name|prod-eu|leaves", "the name of another cluster")
+    yield _set("edge", "delivery.name", "other", "name|other|leaves", "another name of the delivery")
     for reference in (
         {"kind": "GitRepository", "name": "evil"},
         {"kind": "OCIRepository", "name": "flux-system"},

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from poolsmith.change.delivery.outcomes import Action, Departure, DepartureOutcome, Evidence, Verb
 from poolsmith.change.diff.change_report import (
     AdmittedPool,
     ChangeReport,
     ClusterDiff,
-    Departure,
-    DepartureOutcome,
     Disruption,
     DisruptionKind,
     DriftChange,
-    Evidence,
     ImageChange,
     ObjectChange,
     OtherKind,
@@ -191,6 +189,7 @@ def some_of_everything(text="x", *, many=1):
                 namespace=text,
                 name=name,
                 outcome=outcome,
+                verb=Verb.LEAVE,
                 evidence=evidence,
                 headline=f"{outcome} `{text}`",
                 leaves=leaves,
@@ -208,6 +207,23 @@ def some_of_everything(text="x", *, many=1):
             for evidence in Evidence
             for leaves in (True, False)
             for by in (True, False)
+        ),
+        delivery=tuple(
+            Action(
+                verb=verb,
+                kind=text,
+                namespace=text,
+                name=f"{name}-{verb}",
+                within=within,
+                words=f"{verb} `{text}`",
+                evidence=evidence,
+                fields=("/spec/path",),
+                place=place,
+            )
+            for name in names
+            for verb in Verb
+            for evidence in Evidence
+            for within in ("", text)
         ),
         disruptions=tuple(
             Disruption(kind=kind, what=f"Kind/{name}", pools=(name,), words=f"`{name}` {text}", place=place)

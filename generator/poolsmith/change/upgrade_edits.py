@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Diagnostic, UsageError
-from poolsmith.core.diagnostics.message_text import did_you_mean, joined, listed
+from poolsmith.core.diagnostics.message_text import did_you_mean, joined, listed, shorten
 from poolsmith.core.record import record
-from poolsmith.core.sources.pointer import dotted_pointer
-from poolsmith.core.sources.scalar_edit import EditError, with_key_after, with_value, without_key
+from poolsmith.core.sources.pointer import dotted_pointer, reach
+from poolsmith.core.sources.scalar_edit import (
+    EditError,
+    with_first_key,
+    with_first_mapping,
+    with_item,
+    with_key_after,
+    with_value,
+    without_key,
+)
 from poolsmith.fleet.profiles.driver import DriverSource
 from poolsmith.fleet.profiles.load_cluster import LoadedCluster, LoadedPool, load_cluster
 from poolsmith.gpu.catalog.upgrades import steps
@@ -74,8 +83,26 @@ class Editor:
         pointer = f"{after.rpartition('/')[0]}/{key}"
         self._edit(file, pointer, "", new, lambda text: with_key_after(text, after, key, new))
 
+    def add_first(self, file: SourceFile, above: str, key: str, new: str) -> None:
+        """At the start of the mapping at `above`; its value is replaced where the file has one."""
+        pointer = f"{above}/{key}"
+        if file.has(pointer):
+            self.set(file, pointer, new)
+        else:
+            self._edit(file, pointer, "", new, lambda text: with_first_key(text, above, key, new))
+
+    def add_first_mapping(self, file: SourceFile, above: str, key: str, value: Mapping[str, str]) -> None:
+        """At the start of the mapping at `above`."""
+        shown = ", ".join(f"{name}: {text}" for name, text in value.items())
+        self._edit(file, f"{above}/{key}", "", shown, lambda text: with_first_mapping(text, above, key, value))
+
+    def add_item(self, file: SourceFile, pointer: str, item: Mapping[str, str]) -> None:
+        shown = ", ".join(f"{key}: {value}" for key, value in item.items())
+        self._edit(file, pointer, "", shown, lambda text: with_item(text, pointer, item))
+
     def remove(self, file: SourceFile, pointer: str) -> None:
-        self._edit(file, pointer, file.written(pointer) or "", "", lambda text: without_key(text, pointer))
+        old = file.written(pointer) or shorten(json.dumps(reach(file.data, pointer)[0], default=str))
+        self._edit(file, pointer, old, "", lambda text: without_key(text, pointer))
 
     def edits(self, clusters: Iterable[str]) -> Edits:
         return Edits(

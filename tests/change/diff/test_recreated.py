@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from change.diff.two_sides import both_sides
 from poolsmith.change.diff.change_report import DisruptionKind
 from poolsmith.change.diff.object_changes import StandingObject, recreated
+from poolsmith.change.diff.unacknowledged import refusal_findings
+from poolsmith.fleet.profiles.cluster import Acknowledgement
 from poolsmith.kubernetes.server.field_changes import Standing
 
 KEY = ("node.k8s.io", "RuntimeClass", "", "kata")
@@ -29,7 +33,7 @@ def driver(kind):
 def told(tmp_path, old, new, cluster="edge", **place):
     _, _, after = both_sides(tmp_path, cluster)
     key = ("", new["kind"], "", new["metadata"]["name"])
-    return list(recreated(after, [(key, StandingObject(old, **place), StandingObject(new, **place))]))
+    return list(recreated(after, after, [(key, StandingObject(old, **place), StandingObject(new, **place))]))
 
 
 @pytest.mark.parametrize(
@@ -80,3 +84,43 @@ def test_a_field_that_only_one_side_has_is_told(tmp_path):
     (found,) = told(tmp_path, binding, {**binding, "binaryData": {"b": "MQ=="}})
 
     assert [(item.pointer, item.standing) for item in found.why] == [("/binaryData", Standing.ADDED)]
+
+
+def acknowledging(seen, *facts):
+    """The same cluster, whose profile acknowledges more."""
+    spec = seen.plan.cluster.spec
+    given = tuple(Acknowledgement(fact=fact, by="platform-team", date="2026-11-20") for fact in facts)
+    cluster = replace(seen.plan.cluster, spec=replace(spec, acknowledge=(*spec.acknowledge, *given)))
+    return replace(seen, plan=replace(seen.plan, cluster=cluster))
+
+
+@pytest.mark.parametrize(
+    ("place", "facts", "severity"),
+    [
+        ({"file": "pools/x/a.yaml"}, (), "error"),
+        ({}, (), "error"),
+        ({}, ("refused/RuntimeClass/kata",), "note"),
+        ({}, ("refused/RuntimeClass/other", "gone/RuntimeClass/kata"), "error"),
+        ({"made": True}, (), None),
+    ],
+)
+def test_it_is_an_error_until_somebody_acknowledges_it(tmp_path, place, facts, severity):
+    _, _, before = both_sides(tmp_path, "edge")
+    after = acknowledging(before, *facts)
+    old, new = runtime_class("a"), runtime_class("b")
+    found = recreated(before, after, [(KEY, StandingObject(old, **place), StandingObject(new, **place))])
+    findings = list(refusal_findings(after, found))
+
+    assert [(item.code, item.severity) for item in findings] == ([("PSM674", severity)] if severity else [])
+    if severity == "error":
+        assert "refused/RuntimeClass/kata" in findings[0].help
+    if severity == "note":
+        assert "platform-team acknowledges it with this change" in findings[0].message
+
+
+def test_what_was_acknowledged_before_says_nothing(tmp_path):
+    _, _, seen = both_sides(tmp_path, "edge")
+    both = acknowledging(seen, "refused/RuntimeClass/kata")
+    sides = StandingObject(runtime_class("a")), StandingObject(runtime_class("b"))
+
+    assert [item.severity for item in refusal_findings(both, recreated(both, both, [(KEY, *sides)]))] == ["error"]

@@ -51,6 +51,7 @@ ELSEWHERE = {
     "checked-out-otherwise": "needs a repository: tests/project/run/test_judged_commit.py",
     "change-at-a-distance": "needs another revision: tests/change/diff/test_other_pools.py",
     "leaves-the-delivery": "needs another revision: tests/change/diff/test_departures.py",
+    "refused-by-the-server": "needs another revision: tests/change/diff/test_recreated.py",
     "expired-baseline": "is for files of anybody: tests/interface/app/test_baseline.py",
     "unused-baseline-entry": "is for files of anybody: tests/interface/app/test_baseline.py",
     "not-evaluated": "needs --strict: tests/interface/app/test_verdicts.py",

@@ -15,7 +15,7 @@ from poolsmith.change.diff.release_notes import POOL_FIELDS
 from poolsmith.core.diagnostics import UsageError, WriteError
 from poolsmith.gpu.catalog import Catalog
 from poolsmith.gpu.catalog.upgrades import read_upgrades, steps
-from poolsmith.interface.app import upgrade as use_case
+from poolsmith.interface.app import edited_profiles
 from poolsmith.interface.app.generate import generate
 from poolsmith.interface.app.upgrade import UpgradeOptions, upgrade
 
@@ -195,14 +195,14 @@ def test_an_anchor_is_left_to_people(write_files):
 def test_all_profiles_are_edited_or_none(write_files, monkeypatch):
     root = write_files(project("a100", new=("h100",)))
     before = texts(root)
-    write = use_case.replace_file
+    write = edited_profiles.replace_file
 
     def failing(target, text):
         if target == root / "profiles/new/cluster.yaml":
             raise WriteError("no space left")
         write(target, text)
 
-    monkeypatch.setattr(use_case, "replace_file", failing)
+    monkeypatch.setattr(edited_profiles, "replace_file", failing)
     with pytest.raises(WriteError):
         upgrade(root, ["lab", "new"], asked(release="v26.7.0"))
     assert texts(root) == before

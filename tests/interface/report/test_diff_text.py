@@ -47,7 +47,7 @@ def test_some_of_everything_fits_a_screen_and_verbose_folds_nothing():
     change = some_of_everything("x", many=30)
     short, whole = text(change).splitlines(), text(change, verbose=True)
 
-    assert len(short) <= 75
+    assert len(short) <= 80
     assert short[-1] == "`poolsmith diff -v` shows all"
     assert "shows all" not in whole
     for number in range(30):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from poolsmith.core.record import record
 
 if TYPE_CHECKING:
+    from poolsmith.change.delivery.outcomes import Action, Departure
     from poolsmith.core.diagnostics import Diagnostic, Location
     from poolsmith.guard.ledger.ledger_delta import Change
     from poolsmith.kubernetes.server.field_changes import FieldChange, Standing
@@ -58,56 +59,6 @@ class PrivilegeChange:
     words: str
     place: Location | None = None
     granted: bool | None = None
-
-
-class DepartureOutcome(StrEnum):
-    """What happens to something that leaves the delivery; the worst first."""
-
-    UNINSTALLED = "uninstalled"
-    """What it installed goes."""
-    CONTESTED = "contested"
-    """Two owners hold what it installed, or it is unknown what happens to it."""
-    DELETED = "deleted"
-    """What it applied goes."""
-    LEFT = "left"
-    """What it installed or applied stays, and nothing updates it any more."""
-
-
-class Evidence(StrEnum):
-    """How an outcome is known."""
-
-    SEEN = "seen"
-    """On the real engine."""
-    READ = "read"
-    """In the engine's source; nobody has tried it."""
-    UNKNOWN = "unknown"
-
-
-@record
-class Departure:
-    """An object that the base hands to the delivery engine and the change does not, or not in the same place.
-
-    `words` are one sentence of all of it: `headline` says what it means, `cause` why, `effect` what the engine does.
-    `drivers` are the pools whose drivers go. `fact` is what an acknowledgement of it names, where it takes one.
-    """
-
-    kind: str
-    namespace: str
-    name: str
-    outcome: DepartureOutcome
-    evidence: Evidence
-    headline: str
-    leaves: bool
-    """Whether the object itself goes; else it stays and installs elsewhere."""
-    cause: str
-    effect: str
-    words: str
-    drivers: tuple[str, ...] = ()
-    is_chart: bool = False
-    fact: str = ""
-    acknowledged_by: str = ""
-    place: Location | None = None
-    """The line of a profile that causes it, where one is known."""
 
 
 class DisruptionKind(StrEnum):
@@ -160,6 +111,9 @@ class Disruption:
     waves: Waves | None = None
     place: Location | None = None
     """The line of a profile that causes it, where one is known."""
+    fact: str = ""
+    """What an acknowledgement of it names, where it takes one."""
+    acknowledged_by: str = ""
 
 
 class OtherKind(StrEnum):
@@ -306,6 +260,8 @@ class ClusterDiff:
     admitted: tuple[AdmittedPool, ...] = ()
     others: tuple[OtherPoolChange, ...] = ()
     departures: tuple[Departure, ...] = ()
+    delivery: tuple[Action, ...] = ()
+    """All that the engine does, in its order; `departures` are among it."""
     disruptions: tuple[Disruption, ...] = ()
     """Those of `departures` too."""
     images: tuple[ImageChange, ...] = ()

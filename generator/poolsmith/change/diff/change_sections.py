@@ -34,6 +34,7 @@ class Part(StrEnum):
     """The sections, in the order in which they are read; the values are their titles."""
 
     LEAVES = "leaves the delivery"
+    ENGINE = "what the engine does"
     UNKNOWN = "can't be told"
     OWN = "grants itself"
     OTHERS = "what other pools get from it"

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.change.diff.change_report import DepartureOutcome, DisruptionKind
+from poolsmith.change.delivery.actions import beyond_applying
+from poolsmith.change.delivery.outcomes import DepartureOutcome, Verb
+from poolsmith.change.diff.change_report import DisruptionKind
 from poolsmith.change.diff.change_sections import ChangeView, Part, Point, Section, Weight, scope
 from poolsmith.change.diff.phrases import FEW_FOLDED, FOLDED, VERBS, folded_point, point_of
 from poolsmith.change.diff.privilege_words import gains
@@ -124,6 +126,7 @@ def verdict(report: ChangeReport) -> str:
     """Phrases, what matters most first; never empty."""
     phrases = [
         *_departures(report.clusters),
+        *_engine(report.clusters),
         *_unknown(report),
         *_own(report),
         *_others(report.clusters),
@@ -171,6 +174,26 @@ def _departures(clusters: Iterable[ClusterDiff]) -> Iterator[str]:
     verb = "leaves the delivery or moves" if len(found) == 1 else "leave the delivery or move"
     first = min((item for _, item in found if item.outcome is worst), key=lambda item: (not item.is_chart, item.name))
     yield f"it {first.headline} {where}: {counted(len(found), 'object')} {verb}"
+
+
+_ENGINE = {
+    Verb.REFUSE: ("thing is refused", "things are refused"),
+    Verb.REPLACE: ("thing is replaced", "things are replaced"),
+    Verb.WAIT: ("object of the delivery is suspended", "objects of the delivery are suspended"),
+    Verb.ADOPT: ("thing gets another owner", "things get another owner"),
+    Verb.LEAVE: ("object is left behind", "objects are left behind"),
+}
+
+
+def _engine(clusters: Iterable[ClusterDiff]) -> Iterator[str]:
+    found = {
+        (item.verb, cluster.name, item.kind, item.namespace, item.name)
+        for cluster in clusters
+        for item in beyond_applying(cluster.delivery, cluster.departures)
+    }
+    for verb, (one, many) in _ENGINE.items():
+        if count := sum(item[0] is verb for item in found):
+            yield f"{count:,} {one if count == 1 else many}"
 
 
 def _unknown(report: ChangeReport) -> Iterator[str]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.change.delivery.actions import UnitFiles, actions, first_actions, unit_files
+from poolsmith.change.delivery.departures import DeliveryChange, Handed, departures
+from poolsmith.change.delivery.outcomes import Departure, DepartureOutcome
 from poolsmith.change.diff.change_findings import admitted_pools
-from poolsmith.change.diff.change_report import ClusterDiff, DriftChange, ImageChange
-from poolsmith.change.diff.departures import as_disruptions, departures
+from poolsmith.change.diff.change_report import ClusterDiff, Disruption, DisruptionKind, DriftChange, ImageChange
 from poolsmith.change.diff.disruption import disruptions, worst_first
+from poolsmith.change.diff.driver_pods import pool_drivers
 from poolsmith.change.diff.object_changes import (
     applied_objects,
     differing,
@@ -32,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from poolsmith.change.diff.change_report import OtherPoolChange
-    from poolsmith.change.diff.departures import Handed
     from poolsmith.change.diff.object_changes import InstallationPairs, Key, StandingObject
     from poolsmith.change.review.seen_cluster import SeenCluster
     from poolsmith.core.diagnostics import Location
@@ -203,7 +205,9 @@ def cluster_diff(
     then, now = applied_objects(before.tree), applied_objects(after.tree)
     pools = pool_changes(old.loaded, new.loaded, renamed)
     disturbed = () if pair.is_same else disruptions(old, new, judges.catalog, new_names)
-    leaving = departures(old, new, before.handed, after.handed)
+    asked = delivery_change(old, new, before.handed, after.handed)
+    leaving = departures(asked)
+    refused = tuple(recreated(old, new, (*differing(then, now), *pair.differing)))
     return ClusterDiff(
         name=new.plan.name,
         standing=Standing.RENAMED if is_renamed else Standing.CHANGED,
@@ -217,9 +221,14 @@ def cluster_diff(
         admitted=admitted_pools(new, pools, judges.grants),
         others=others,
         departures=leaving,
-        disruptions=worst_first(
-            (*as_disruptions(leaving), *disturbed, *recreated(new, (*differing(then, now), *pair.differing)))
+        delivery=actions(
+            asked,
+            leaving,
+            unit_files(old.plan, before.tree),
+            unit_files(new.plan, after.tree),
+            _refused_pointers(refused),
         ),
+        disruptions=worst_first((*_of_departures(leaving), *disturbed, *refused)),
         images=image_changes(old.prediction.images(), new.prediction.images(), renamed),
         values=value_changes(old, new),
         objects=in_order((*object_changes(then, now), *pair.made)),
@@ -227,6 +236,41 @@ def cluster_diff(
         release=release_changes(old, new, judges.catalog, new_names, denies=_denies(now)),
         unknown=tuple(item for item in new.prediction.unknown if item not in known),
     )
+
+
+def _refused_pointers(found: Iterable[Disruption]) -> dict[tuple[str, str, str], tuple[str, ...]]:
+    """By kind, namespace and name."""
+    return {
+        (item.what.partition("/")[0], item.namespace, item.what.partition("/")[2]): tuple(
+            field.pointer for field in item.why
+        )
+        for item in found
+    }
+
+
+def delivery_change(before: SeenCluster, after: SeenCluster | None, was: Handed, now: Handed | None) -> DeliveryChange:
+    """What is asked of the model of delivery."""
+    edited = cluster_fields(before.loaded, after.loaded) if after is not None else ()
+    return DeliveryChange(
+        before=before,
+        after=after,
+        was=was,
+        now=now,
+        drivers=tuple(sorted(pool_drivers(before.prediction))),
+        edited=tuple(item.place for item in edited if item.place is not None),
+    )
+
+
+def _of_departures(found: tuple[Departure, ...]) -> Iterator[Disruption]:
+    for item in found:
+        yield Disruption(
+            kind=DisruptionKind.LEFT if item.outcome is DepartureOutcome.LEFT else DisruptionKind.UNINSTALLED,
+            what=f"{item.kind}/{item.name}",
+            namespace=item.namespace,
+            pools=item.drivers,
+            words=item.words,
+            place=item.place,
+        )
 
 
 def _denies(objects: Mapping[Key, StandingObject]) -> bool:
@@ -253,7 +297,10 @@ def _whole(built: BuiltCluster, standing: Standing, judges: Judges) -> ClusterDi
     images = seen.prediction.images()
     old, new = (None, seen) if is_new else (seen, None)
     pools = whole_pools(seen.loaded, standing)
-    leaving = () if is_new else departures(seen, None, built.handed, None)
+    asked = delivery_change(seen, None, built.handed, None)
+    leaving = () if is_new else departures(asked)
+    files = unit_files(seen.plan, built.tree)
+    nothing = UnitFiles(objects={}, values={}, order=())
     return ClusterDiff(
         name=seen.plan.name,
         standing=standing,
@@ -263,7 +310,8 @@ def _whole(built: BuiltCluster, standing: Standing, judges: Judges) -> ClusterDi
         privileges=privilege_changes(old, new, judges.grants),
         admitted=admitted_pools(seen, pools, judges.grants) if is_new else (),
         departures=leaving,
-        disruptions=worst_first((*as_disruptions(leaving), *disruptions(old, new, judges.catalog))),
+        delivery=first_actions(built.handed) if is_new else actions(asked, leaving, files, nothing, {}),
+        disruptions=worst_first((*_of_departures(leaving), *disruptions(old, new, judges.catalog))),
         images=image_changes((), images, {}) if is_new else image_changes(images, (), {}),
         objects=object_changes({}, objects) if is_new else object_changes(objects, {}),
         drift=drift_changes(old, new),

@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.change.delivery.departures import acknowledged_with
 from poolsmith.change.diff.change_report import Disruption, DisruptionKind, ObjectChange
 from poolsmith.change.diff.rows import keyed_changes
 from poolsmith.core.diagnostics.message_text import shorten
@@ -21,6 +22,7 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping
 from poolsmith.core.sources.pointer import dotted, reach, split, value_at
 from poolsmith.fleet.operands.expansion import Maker
+from poolsmith.fleet.profiles.acknowledged_facts import refused_fact
 from poolsmith.fleet.profiles.cluster import Engine
 from poolsmith.gpu.catalog.schema_versions import schema_versions
 from poolsmith.kubernetes.schema.schemas import NoSchema, Schemas
@@ -140,7 +142,7 @@ _OPERATOR = "the operator tries again and again until somebody deletes the objec
 
 
 def recreated(
-    after: SeenCluster, differing: Iterable[tuple[Key, StandingObject, StandingObject]]
+    before: SeenCluster, after: SeenCluster, differing: Iterable[tuple[Key, StandingObject, StandingObject]]
 ) -> Iterator[Disruption]:
     """Of objects that both sides have and that differ, those with a changed field that may not change.
 
@@ -154,6 +156,7 @@ def recreated(
         why = tuple(refused_fields(old.body, new.body, schemas)) if not is_hook(new.body) else ()
         if not why:
             continue
+        fact = "" if new.made else refused_fact(f"{kind}/{name}")
         fields = ", ".join(dict.fromkeys(f"`{dotted(split(item.pointer))}`" for item in why))
         yield Disruption(
             kind=DisruptionKind.RECREATED,
@@ -162,6 +165,8 @@ def recreated(
             words=f"the API server takes no other {fields} of {kind} `{shorten(name)}`: "
             f"{_outcome(new, spec.delivery.engine)}",
             why=why,
+            fact=fact,
+            acknowledged_by=acknowledged_with(before, after, fact) if fact else "",
         )
 
 
@@ -185,6 +190,16 @@ def _outcome(new: StandingObject, engine: Engine) -> str:
     if new.made:
         return _OPERATOR
     return (_SYNC if new.file else _CHART)[engine]
+
+
+def refusals(
+    before: SeenCluster, after: SeenCluster, trees: tuple[ManifestTree, ManifestTree]
+) -> tuple[Disruption, ...]:
+    """Of what is applied and of what charts make."""
+    then, now = map(applied_objects, trees)
+    made = map(made_objects, (before.prediction.installation, after.prediction.installation))
+    found = (*differing(then, now), *differing(*made))
+    return tuple(recreated(before, after, (item for item in found if not item[2].made)))
 
 
 _REMEMBERED = 32

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.change.diff.change_report import DisruptionKind, Evidence
+from poolsmith.change.delivery.outcomes import action_words, departure_words
+from poolsmith.change.diff.change_report import DisruptionKind
 from poolsmith.change.diff.change_sections import Point
-from poolsmith.change.diff.delivery_objects import APPLICATION, ELEMENT
 from poolsmith.change.diff.privilege_words import FEW_RESOURCES, FEWER_POOLS, MORE_POOLS, may, privilege_standing
 from poolsmith.change.diff.rows import NAME, NODES, POOLS, WAVES, RowKind, on_pools
 from poolsmith.core.diagnostics import Severity
@@ -18,7 +18,8 @@ from poolsmith.kubernetes.server.field_changes import Standing
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from poolsmith.change.diff.change_report import AdmittedPool, Departure, Disruption, ObjectChange
+    from poolsmith.change.delivery.outcomes import Departure
+    from poolsmith.change.diff.change_report import AdmittedPool, Disruption, ObjectChange
     from poolsmith.change.diff.rows import Group
     from poolsmith.guard.ledger.ledger_delta import Change
     from poolsmith.guard.ledger.privilege import Privilege
@@ -32,6 +33,7 @@ _FIELD: Mapping[str, str] = {
 VERBS = {Standing.ADDED: "new", Standing.REMOVED: "gone", Standing.CHANGED: "changed", Standing.RENAMED: "renamed"}
 PHRASES: Mapping[RowKind, Mapping[str, str]] = {
     RowKind.DEPARTURE: {"": "{text}", "acknowledged": "{text}" + _ACKNOWLEDGED},
+    RowKind.ACTION: {"": "{text}"},
     RowKind.UNKNOWN: {"": "{text}{within}"},
     RowKind.SELF_GRANT: {"": "{text}"},
     RowKind.CROSS_POOL: {"": "{text}", "acknowledged": "{text}" + _ACKNOWLEDGED},
@@ -79,10 +81,9 @@ FOLDED: Mapping[str, str] = {
     DisruptionKind.STOPPED: "{workloads} stop{at}: {names}",
 }
 """Of many groups of the same kind, as one sentence."""
-_DEPARTS = "{headline}{at}: {names} {verb}, {cause}; {effect}{drivers}{evidence}"
 _HAS_ONLY_FEWER_POOLS = "{who} may no longer {what}{gone}; elsewhere it still may"
 
-_FEW_NAMES, _FEW_WORKLOADS, _FEW_ADMITTED, _FEW_OBJECTS, _FEW_DEPARTURES = 6, 2, 3, 4, 3
+_FEW_NAMES, _FEW_WORKLOADS, _FEW_ADMITTED, _FEW_OBJECTS = 6, 2, 3, 4
 FEW_FOLDED = 2
 _ALL = 200
 
@@ -263,38 +264,6 @@ def _finding_details(group: Group) -> Iterator[str]:
     return (f"{row.item.primary.span}: {row.item.message}" for row in group.rows[1:])
 
 
-def departure_words(found: Sequence[Departure], where: str = "", drivers: str | None = None) -> str:
-    """Of departures that are alike but for their names: what it means, what leaves and why, what the engine does, and
-    how that is known. `drivers` says where drivers go, if that is on other pools than those of the first."""
-    first = found[0]
-    names = [f"{item.kind} `{shorten(_full_name(item))}`" for item in found]
-    gone = on_pools(first.drivers) if drivers is None else drivers
-    leaves = "leaves the delivery" if len(found) == 1 else "leave the delivery"
-    return _DEPARTS.format(
-        headline=first.headline,
-        at=_spaced(where),
-        names=joined(names, _FEW_DEPARTURES),
-        verb=leaves if first.leaves else "stays, and moves",
-        cause=first.cause,
-        effect=first.effect,
-        drivers=f"; the drivers{_spaced(gone)} go with it" if first.drivers else "",
-        evidence=_evidence(first),
-    )
-
-
-def _full_name(item: Departure) -> str:
-    return f"{item.namespace}/{item.name}" if item.namespace else item.name
-
-
-def _evidence(item: Departure) -> str:
-    is_argo = item.kind in (APPLICATION, ELEMENT)
-    if item.evidence is Evidence.SEEN:
-        return " (seen on Argo CD 3.5.1)" if is_argo else " (seen on Flux 2.9)"
-    if item.evidence is Evidence.READ:
-        return f" (by the source of {'Argo CD' if is_argo else 'Flux'}, not tried)"
-    return " (unknown: not tried)"
-
-
 def _of_departures(group: Group) -> dict[str, str]:
     found: list[Departure] = [row.item for row in group.rows]
     at = str(group.where) or f"on cluster `{shorten(group.first.cluster)}`"
@@ -306,8 +275,18 @@ def _departure_details(group: Group) -> Iterable[str]:
     return [row.item.words for row in group.rows] if len(group.rows) > 1 else ()
 
 
+def _of_actions(group: Group) -> dict[str, str]:
+    at = str(group.where)
+    return {"text": action_words([row.item for row in group.rows], f" {at}" if at else "")}
+
+
+def _action_details(group: Group) -> Iterable[str]:
+    return [action_words([row.item]) for row in group.rows] if len(group.rows) > 1 else ()
+
+
 _WORDS: Mapping[RowKind, Callable[[Group], dict[str, str]]] = {
     RowKind.DEPARTURE: _of_departures,
+    RowKind.ACTION: _of_actions,
     RowKind.CROSS_POOL: _of_cross_pool,
     RowKind.ADMITTED: _of_admitted,
     RowKind.PRIVILEGE: _of_privileges,
@@ -317,6 +296,7 @@ _WORDS: Mapping[RowKind, Callable[[Group], dict[str, str]]] = {
 }
 _DETAILS: Mapping[RowKind, Callable[[Group], Iterable[str]]] = {
     RowKind.DEPARTURE: _departure_details,
+    RowKind.ACTION: _action_details,
     RowKind.PRIVILEGE: _privilege_details,
     RowKind.OBJECT: _object_details,
     RowKind.FINDING: _finding_details,

@@ -11,14 +11,24 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from poolsmith.change.delivery.objects import of_plan
 from poolsmith.change.diff.change_report import Disruption, DisruptionKind
-from poolsmith.change.diff.delivery_objects import of_plan
 from poolsmith.change.diff.rows import on_pools
 from poolsmith.core.diagnostics import Severity, diagnose
 from poolsmith.core.diagnostics.codes.compatibility import FIELD_WITHOUT_EFFECT
 from poolsmith.core.diagnostics.message_text import joined, listed, shorten
 from poolsmith.core.sources.pod_template import mapping, pod_template_of
-from poolsmith.fleet.profiles.acknowledged_facts import GONE, LABEL, OFFERS, RELEASE, gone_fact, label_fact, offers_fact
+from poolsmith.fleet.profiles.acknowledged_facts import (
+    DELIVERY,
+    GONE,
+    LABEL,
+    OFFERS,
+    RELEASE,
+    gone_fact,
+    label_fact,
+    offers_fact,
+)
+from poolsmith.fleet.profiles.cluster import Retiring
 from poolsmith.gpu.catalog.node_labels import DEPLOY, DRIVER_OWNER
 from poolsmith.guard.ledger.prediction import offered_resources, running_on
 
@@ -208,6 +218,8 @@ def _there(seen: SeenCluster) -> set[str]:
     delivered = of_plan(seen.plan).values()
     names = {*names_of_classes(seen), *((item.kind, item.name) for item in delivered)}
     names |= {(RELEASE, "/".join(item.release[1:])) for item in delivered if item.release is not None}
+    if seen.plan.cluster.spec.delivery.retiring is not Retiring.REMOVE:
+        names.add((DELIVERY, seen.plan.delivery_name))
     return {gone_fact(*entry) for entry in names}
 
 

@@ -126,11 +126,15 @@ def renamed_pools(before: LoadedCluster, after: LoadedCluster) -> dict[str, str]
 
 
 def renamed_clusters(gone: Mapping[str, LoadedCluster], come: Mapping[str, LoadedCluster]) -> dict[str, str]:
-    """Old names by new ones. The cluster's own profile has to be the same, and half of its pools at least."""
+    """Old names by new ones. A cluster whose delivery keeps the name of one that is gone is that one; else the
+    cluster's own profile has to be the same, and half of its pools at least."""
     found: dict[str, str] = {}
     if len(gone) * len(come) > _MOST_PAIRS:
         return found
     for new, after in sorted(come.items()):
+        if (kept := _kept_name(after)) in gone and kept not in found.values():
+            found[new] = kept
+            continue
         likely = [
             (share, old)
             for old, before in gone.items()
@@ -142,6 +146,11 @@ def renamed_clusters(gone: Mapping[str, LoadedCluster], come: Mapping[str, Loade
                 (name for share, name in likely if share == best), key=lambda name: (_far(name, new), name)
             )
     return found
+
+
+def _kept_name(loaded: LoadedCluster) -> str:
+    """What the delivery goes on to be called; empty where the profile does not say."""
+    return (loaded.cluster.spec.delivery.name or "") if loaded.cluster is not None else ""
 
 
 def _likeness(before: LoadedCluster, after: LoadedCluster) -> float:
@@ -157,8 +166,10 @@ def _likeness(before: LoadedCluster, after: LoadedCluster) -> float:
 
 
 def _cluster_document(spec: ClusterSpec) -> dict[str, Any]:
-    """Without what somebody only says of it: a rename is acknowledged in the same change."""
-    return {key: value for key, value in spec_document(spec).items() if key != "acknowledge"}
+    """Without what somebody only says of it, and what a rename keeps: it is acknowledged in the same change."""
+    document = {key: value for key, value in spec_document(spec).items() if key != "acknowledge"}
+    document["delivery"] = {key: value for key, value in document["delivery"].items() if key != "name"}
+    return document
 
 
 def _with_name(value: Any, old: str, new: str) -> Any:
@@ -212,8 +223,9 @@ def _meaning(item: LoadedPool) -> Hashable:
     """All that the profile says but its name; a label that follows from the name is part of that."""
     document = copied(spec_document(item.pool.spec))
     nodes = document.get("nodes", {})
-    if nodes.get("labelValue") == item.pool.name:
+    if nodes.get("labelValue") in (item.pool.name, item.pool.object_name):
         nodes["labelValue"] = None
+    document.pop("objectName", None)
     return repr(document)
 
 
@@ -222,6 +234,6 @@ def _selected(item: LoadedPool) -> Hashable:
     nodes = item.pool.spec.nodes
     if nodes.names:
         return ("names", *nodes.names)
-    if nodes.label_value is not None and nodes.label_value != item.pool.name:
-        return ("label", nodes.label_value)
+    if item.pool.label_value != item.pool.name:
+        return ("label", item.pool.label_value)
     return None

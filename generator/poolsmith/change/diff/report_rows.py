@@ -6,8 +6,9 @@ import json
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.change.diff.change_report import DepartureOutcome, DisruptionKind, ReleaseChangeKind
+from poolsmith.change.diff.change_report import DisruptionKind, ReleaseChangeKind
 from poolsmith.change.diff.change_sections import Part, Weight
+from poolsmith.change.diff.engine_rows import action_rows, departure_rows
 from poolsmith.change.diff.privilege_words import Right, gains, privilege_standing, resource_words
 from poolsmith.change.diff.rows import NAME, NODES, POOLS, WAVES, Row, RowKind, on_pools
 from poolsmith.change.diff.touched_clusters import of_clusters
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from poolsmith.change.diff.change_report import (
         ChangeReport,
         ClusterDiff,
-        Departure,
         Disruption,
         ImageChange,
         OtherPoolChange,
@@ -37,10 +37,8 @@ if TYPE_CHECKING:
 _FEW = 4
 _OUTPUT = "output/clusters/"
 _KINDS = tuple(DisruptionKind)
-_OUTCOMES = tuple(DepartureOutcome)
 _STANDINGS = tuple(Standing)
 _IN_OWN_SECTION = frozenset((DisruptionKind.UNINSTALLED, DisruptionKind.LEFT))
-_GRAVE_OUTCOMES = frozenset((DepartureOutcome.UNINSTALLED, DepartureOutcome.CONTESTED))
 _OF_RELEASES = dict.fromkeys(ReleaseChangeKind, Weight.NOTABLE) | {
     ReleaseChangeKind.PATH: Weight.GRAVE,
     ReleaseChangeKind.BY_HAND: Weight.GRAVE,
@@ -110,29 +108,6 @@ def _finding(item: Diagnostic, weight: Weight = Weight.PLAIN) -> Row:
         place=item.primary,
         weight=weight,
     )
-
-
-def weight_of(item: Departure) -> Weight:
-    """What is acknowledged asks nobody to decide, and is shown all the same."""
-    is_grave = item.outcome in _GRAVE_OUTCOMES or (item.outcome is DepartureOutcome.DELETED and bool(item.drivers))
-    return Weight.GRAVE if is_grave and not item.acknowledged_by else Weight.NOTABLE
-
-
-def _departures(cluster: ClusterDiff) -> Iterator[Row]:
-    for item in cluster.departures:
-        weight = weight_of(item)
-        has_drivers = bool(item.drivers)
-        yield Row(
-            kind=RowKind.DEPARTURE,
-            standing="acknowledged" if item.acknowledged_by else "",
-            key=(item.outcome, item.headline, item.cause, item.effect, has_drivers, weight, item.acknowledged_by),
-            item=item,
-            cluster=cluster.name,
-            pools_before=item.drivers,
-            place=item.place,
-            weight=weight,
-            rank=2 * _OUTCOMES.index(item.outcome) + (not item.is_chart),
-        )
 
 
 def _cross_pool(cluster: ClusterDiff) -> Iterator[Row]:
@@ -452,7 +427,8 @@ def _drift(cluster: ClusterDiff) -> Iterator[Row]:
 
 
 _OF_CLUSTERS: dict[Part, tuple[Callable[[ClusterDiff], Iterable[Row]], ...]] = {
-    Part.LEAVES: (_departures,),
+    Part.LEAVES: (departure_rows,),
+    Part.ENGINE: (action_rows,),
     Part.UNKNOWN: (_unknown,),
     Part.OTHERS: (_cross_pool,),
     Part.RELEASE: (_release,),

@@ -55,6 +55,7 @@ class RowKind(StrEnum):
     """What a row is about. The table of phrases has a sentence for each kind and standing."""
 
     DEPARTURE = "departure"
+    ACTION = "action of the engine"
     UNKNOWN = "unknown"
     SELF_GRANT = "self grant"
     CROSS_POOL = "cross-pool change"
@@ -195,7 +196,7 @@ class Where:
 
 _WEIGHTS = tuple(Weight)
 _BY_POOLS = frozenset((RowKind.PRIVILEGE, RowKind.DISRUPTION))
-_BY_COUNT = frozenset((RowKind.FINDING, RowKind.DEPARTURE))
+_BY_COUNT = frozenset((RowKind.FINDING, RowKind.DEPARTURE, RowKind.ACTION))
 _AS_FOUND = frozenset((RowKind.OBJECT, RowKind.SELF_GRANT, RowKind.ADMITTED))
 
 

@@ -10,6 +10,7 @@ import os
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
+from poolsmith.change.delivery.objects import held_in_git, held_on_disk
 from poolsmith.change.diff.change_report import Revision
 from poolsmith.change.diff.touched_clusters import Touched, cluster_names, of_clusters, on_disk, touched
 from poolsmith.core.diagnostics import UsageError
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from poolsmith.change.delivery.objects import DeliveryObject, Identity, MadeDelivery
     from poolsmith.core.diagnostics import Diagnostic
     from poolsmith.fleet.profiles.fleet import ClusterFiles
     from poolsmith.guard.policies.revision import GitFile
@@ -221,3 +223,10 @@ def _whole(files: Mapping[str, GitFile]) -> dict[str, GitFile]:
     return {
         path: file for path, file in files.items() if not path.startswith(f"{OUTPUT}/") or path.endswith(f"/{LOCK}")
     }
+
+
+def held_by_side(side: Side, cluster: str, made: MadeDelivery) -> Mapping[Identity, DeliveryObject] | None:
+    """Of one side of a change; None where it has no such folder. Raises UsageError."""
+    if side.repository is None:
+        return held_on_disk(side.project.output_root, cluster, made)
+    return held_in_git(Git(side.repository, side.flag), side.files, cluster, made)

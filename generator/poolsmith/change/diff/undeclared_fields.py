@@ -41,12 +41,12 @@ def _undeclared(before: SeenCluster, after: SeenCluster) -> Iterator[str]:
 
 
 def refusal_words(before: SeenCluster, after: SeenCluster, fields: tuple[str, ...]) -> str:
-    """What Argo CD does with them, and the way out, which was seen as well."""
+    """What Argo CD does with them, and the way out. Definitions that come before the merge are drift, and are put back."""
     old, new = (side.plan.cluster.spec.stack.release for side in (before, after))
     return (
-        f"Argo CD syncs nothing of it before the definitions of {new} are applied by hand: what {old} defines has no "
+        f"Argo CD syncs nothing of it until the definitions of {new} are applied by hand: what {old} defines has no "
         f"{listed(fields, _FEW)}, and the comparison fails (`field not declared in schema`, seen on Argo CD 3.2.0). "
-        f"Before the merge: `{define_command(after)}`"
+        f"Once it is merged, since Argo CD puts the old ones back before: `{define_command(after)}`"
     )
 
 

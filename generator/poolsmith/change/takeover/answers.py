@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 
 _ENGINE, _INSTANCE = ("delivery", "engine"), ("delivery", "instance")
+_NAMESPACE = ("delivery", "namespace")
 _NAME, _SERVER = ("delivery", "destination", "name"), ("delivery", "destination", "server")
 
 
@@ -37,7 +38,9 @@ def argo_cluster_of(cluster: ProfileDraft) -> ArgoCluster | None:
     fields = cluster.fields
     if fields.get(_ENGINE) != "argocd":
         return None
-    return ArgoCluster(cluster.name, fields.get(_INSTANCE) or "", argo_target(fields.get(_NAME), fields.get(_SERVER)))
+    target = argo_target(fields.get(_NAME), fields.get(_SERVER))
+    namespace = fields.get(_NAMESPACE) or "argocd"
+    return ArgoCluster(cluster.name, fields.get(_INSTANCE) or "", target, namespace, cluster.name)
 
 
 def stand_apart(cluster: ProfileDraft, others: Iterable[ArgoCluster], *, is_told: bool) -> None:

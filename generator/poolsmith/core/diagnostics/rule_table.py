@@ -261,6 +261,7 @@ RULES: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...] = (
     ("PSM671", "unseen-value", "error", ()),
     ("PSM672", "change-at-a-distance", "error", ()),
     ("PSM673", "leaves-the-delivery", "error", ()),
+    ("PSM674", "refused-by-the-server", "error", ()),
     ("PSM701", "unknown-source", "error", ()),
     ("PSM702", "unknown-image-source", "error", ()),
     ("PSM703", "unknown-mirror", "error", ()),

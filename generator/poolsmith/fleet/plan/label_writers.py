@@ -45,6 +45,7 @@ def identify_pools(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     """One label key per cluster, one value per pool, one writer per label."""
     _check_key(plan, facts)
     _check_values(plan, facts)
+    _check_object_names(plan, facts)
     plan = map_pools(plan, lambda pool: _name_nodes(plan, pool, facts))
     _check_names(plan, facts)
     return plan
@@ -89,8 +90,28 @@ def _check_values(plan: ClusterPlan, facts: Facts) -> None:
             )
 
 
+def _check_object_names(plan: ClusterPlan, facts: Facts) -> None:
+    """Two pools that have one label value for that reason have been told so."""
+    taken: dict[str, PoolPlan] = {}
+    for pool in plan.pools:
+        other = taken.setdefault(pool.object_name, pool)
+        if other is not pool and other.label_value != pool.label_value:
+            facts.report_pool(
+                shape.DUPLICATE_NAME,
+                pool,
+                _name_pointer(pool),
+                f"pools `{other.name}` and `{pool.name}` are both called `{pool.object_name}` in the cluster",
+                help="give the one that is new another objectName",
+                related=((other, _name_pointer(other), "the other pool"),),
+            )
+
+
+def _name_pointer(pool: PoolPlan) -> str:
+    return "/spec/objectName" if pool.profile.spec.object_name else "/metadata/name"
+
+
 def _value_pointer(pool: PoolPlan) -> str:
-    return "/spec/nodes/labelValue" if pool.profile.spec.nodes.label_value else "/metadata/name"
+    return "/spec/nodes/labelValue" if pool.profile.spec.nodes.label_value else _name_pointer(pool)
 
 
 def _name_nodes(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> PoolPlan:

@@ -157,6 +157,11 @@ class PoolPlan:
         return self.profile.metadata.name
 
     @property
+    def object_name(self) -> str:
+        """What it is called in the cluster."""
+        return self.profile.object_name
+
+    @property
     def label_value(self) -> str:
         return self.profile.label_value
 
@@ -287,6 +292,11 @@ class ClusterPlan:
     def name(self) -> str:
         return self.cluster.metadata.name
 
+    @property
+    def delivery_name(self) -> str:
+        """What the names of the delivery's objects begin with."""
+        return self.cluster.spec.delivery.name or self.name
+
     @cached_property
     def positions(self) -> dict[str, int]:
         """Of the pools, by name."""
@@ -325,6 +335,8 @@ class ToolkitOverlay:
     """
 
     pool: str
+    called: str
+    """What the pool is called in the cluster."""
     runtime: str
     pool_label: str
     label_value: str
@@ -335,10 +347,10 @@ class ToolkitOverlay:
     @property
     def suffix(self) -> str:
         """Short enough for names that are label values too."""
-        if len(self.pool) <= _LONGEST:
-            return f"-{self.pool}"
-        digest = hashlib.sha256(self.pool.encode()).hexdigest()[:_HASHED]
-        return f"-{self.pool[: _LONGEST - _HASHED - 1].rstrip('-')}-{digest}"
+        if len(self.called) <= _LONGEST:
+            return f"-{self.called}"
+        digest = hashlib.sha256(self.called.encode()).hexdigest()[:_HASHED]
+        return f"-{self.called[: _LONGEST - _HASHED - 1].rstrip('-')}-{digest}"
 
     @property
     def name(self) -> str:

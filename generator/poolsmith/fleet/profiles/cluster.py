@@ -84,13 +84,20 @@ class Engine(StrEnum):
     FLUX = "flux"
 
 
+class Retiring(StrEnum):
+    """What becomes of all that a delivery applied, once its objects leave."""
+
+    KEEP = "keep"
+    REMOVE = "remove"
+
+
 @record
 class Acknowledgement:
     """A fact that no file can prove, or a risk that somebody takes."""
 
     fact: str = spec(
         "What is acknowledged.",
-        pattern=rf"{DNS_LABEL}|(offers|label|gone)/{FACT}",
+        pattern=rf"{DNS_LABEL}|(offers|label|gone|refused)/{FACT}",
         form="a kebab-case word, or what a message says to write",
         examples=("iommu", "acs", "nouveau-off", "mixed-runtimes", "offers/nvidia.com/mig-1g.10gb"),
     )
@@ -302,6 +309,19 @@ class Delivery:
         pattern=REVISION,
         form=REVISION_FORM,
     )
+    name: str | None = spec(
+        "What the names of the delivery's objects begin with. Default: metadata.name. A cluster that is renamed keeps "
+        "its old name here: to the engine, an object with another name is another object.",
+        default=None,
+        pattern=DNS_LABEL,
+        form="a DNS label",
+        examples=("prod-eu",),
+    )
+    retiring: Retiring | None = spec(
+        "While a delivery is given up. `keep`: its objects are suspended, and may leave without what they applied. "
+        "`remove`: they take all of it along when they leave. `poolsmith move` writes it, and takes it away.",
+        default=None,
+    )
     path: str = spec(
         "Path of output/ in that repository.",
         default="output",
@@ -341,6 +361,11 @@ class Delivery:
     source_ref: FluxSourceRef | None = spec("Existing Flux source; without it one is generated.", default=None)
     hydrate: Hydrate | None = spec("Argo CD's source hydrator; without it Argo CD syncs `revision`.", default=None)
     verify: Verify | None = spec("Signatures that the generated Flux source demands.", default=None)
+
+    @property
+    def objects_namespace(self) -> str:
+        """Where the objects of the delivery live."""
+        return self.namespace or ("argocd" if self.engine is Engine.ARGOCD else "flux-system")
 
     @property
     def argo_target(self) -> ArgoTarget:

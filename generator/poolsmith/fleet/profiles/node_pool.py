@@ -122,7 +122,7 @@ class Nodes:
     """Which nodes the pool has."""
 
     label_value: str | None = spec(
-        "Value of the cluster's poolLabel on these nodes. Default: metadata.name.",
+        "Value of the cluster's poolLabel on these nodes. Default: objectName, or metadata.name.",
         default=None,
         pattern=FULL_LABEL_VALUE,
         form="a label value",
@@ -328,6 +328,13 @@ class PoolSpec:
         form=BASE_NAME_FORM,
         unique=True,
     )
+    object_name: str | None = spec(
+        "Name that the pool has in the cluster: of its objects, and in values of its node labels. Default: "
+        "metadata.name. A pool that is renamed keeps its old name here, and with it its nodes and its driver.",
+        default=None,
+        pattern=DNS_LABEL,
+        form="a DNS label",
+    )
     nodes: Nodes = spec("Which nodes.", default=Nodes())
     os: OperatingSystem = spec("Operating system.")
     kernel: Kernel = spec("Kernel.", default=Kernel())
@@ -394,5 +401,10 @@ class NodePool:
         return self.metadata.name
 
     @property
+    def object_name(self) -> str:
+        """What it is called in the cluster."""
+        return self.spec.object_name or self.metadata.name
+
+    @property
     def label_value(self) -> str:
-        return self.spec.nodes.label_value or self.metadata.name
+        return self.spec.nodes.label_value or self.object_name

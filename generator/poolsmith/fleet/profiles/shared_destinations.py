@@ -1,11 +1,11 @@
-"""Clusters that one Argo CD would deliver to one place: one cluster would get the stacks of all of them."""
+"""Clusters that one Argo CD would deliver to one place, or by objects of one name: one would get the stacks of all."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Diagnostic, diagnose
-from poolsmith.core.diagnostics.codes.shape import SHARED_DESTINATION
+from poolsmith.core.diagnostics.codes.shape import DUPLICATE_NAME, SHARED_DESTINATION
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.record import record
 from poolsmith.fleet.profiles.cluster import Cluster, Engine
@@ -17,18 +17,21 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
 
     Located = Callable[[str, str | None], Location]
-    """The line of a cluster, by its name, that says where it is delivered to, with a note."""
+    """A line of a cluster, by its name, with a note."""
 
-POINTER = "/spec/delivery/destination"
+POINTER, NAME = "/spec/delivery/destination", "/spec/delivery/name"
 
 
 @record(kw_only=False, order=True)
 class ArgoCluster:
-    """A cluster, which Argo CD delivers it, and where to. `instance` is empty where it names none."""
+    """A cluster, which Argo CD delivers it, where to, and by which objects: their namespace, and what their names begin
+    with. `instance` is empty where it names none."""
 
     cluster: str
     instance: str
     target: ArgoTarget
+    namespace: str
+    called: str
 
 
 def argo_cluster(cluster: Cluster) -> ArgoCluster | None:
@@ -36,7 +39,10 @@ def argo_cluster(cluster: Cluster) -> ArgoCluster | None:
     delivery = cluster.spec.delivery
     if delivery.engine is not Engine.ARGOCD:
         return None
-    return ArgoCluster(cluster.metadata.name, delivery.instance or "", delivery.argo_target)
+    name = cluster.metadata.name
+    return ArgoCluster(
+        name, delivery.instance or "", delivery.argo_target, delivery.objects_namespace, delivery.name or name
+    )
 
 
 def shared_destinations(
@@ -50,6 +56,27 @@ def shared_destinations(
         for other in others:
             if among is None or other.cluster in among or first.cluster in among:
                 yield _shared(first, other, locate)
+
+
+def shared_names(
+    clusters: Iterable[ArgoCluster], locate: Located, among: Collection[str] | None = None
+) -> Iterator[Diagnostic]:
+    """One for each cluster whose Applications would be those of another one, as above."""
+    by_name: dict[tuple[str, str, str], list[ArgoCluster]] = {}
+    for item in sorted(clusters):
+        by_name.setdefault((item.instance, item.namespace, item.called), []).append(item)
+    for first, *others in by_name.values():
+        for other in others:
+            if among is None or other.cluster in among or first.cluster in among:
+                yield diagnose(
+                    DUPLICATE_NAME,
+                    f"the names of the Applications of `{other.cluster}` and `{first.cluster}` both begin with "
+                    f"`{other.called}`",
+                    locate(other.cluster, None),
+                    help="give the one that is not delivered yet another `delivery.name`",
+                    subject=other.cluster,
+                    related=(locate(first.cluster, "the other one"),),
+                )
 
 
 def _shared(first: ArgoCluster, other: ArgoCluster, locate: Located) -> Diagnostic:

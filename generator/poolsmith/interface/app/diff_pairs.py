@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.change.delivery.departures import Handed
+from poolsmith.change.delivery.objects import MadeDelivery, of_tree
 from poolsmith.change.diff.change_findings import finding_changes
 from poolsmith.change.diff.cluster_changes import BuiltCluster, Judges, cluster_diff, does_nothing, unknown_diff
-from poolsmith.change.diff.delivery_objects import MadeDelivery, held_by_side, of_tree
-from poolsmith.change.diff.departures import Handed
 from poolsmith.change.diff.object_changes import InstallationPairs
 from poolsmith.change.diff.profile_changes import renamed_pools
-from poolsmith.change.diff.sides import as_judged, present_in_git
-from poolsmith.change.diff.unacknowledged import cross_pool_changes, departure_findings, unacknowledged_changes
+from poolsmith.change.diff.sides import as_judged, held_by_side, present_in_git
+from poolsmith.change.diff.unacknowledged import (
+    cross_pool_changes,
+    departure_findings,
+    given_up_findings,
+    refusal_findings,
+    unacknowledged_changes,
+)
 from poolsmith.change.review.seen_cluster import ClusterChange, SeenCluster
 from poolsmith.core.record import record
 from poolsmith.guard.rules.schema.object_schemas import against_cluster
@@ -121,6 +127,9 @@ def _compared(context: PairContext, pair: SidePair, judges: Judges) -> PairResul
     diff = _diff(context, pair, before, after, judges, others)
     if before is not None and before.seen is not None:
         found += departure_findings(before.seen, after.seen if after is not None else None, diff.departures)
+        found += given_up_findings(before.seen, after.seen if after is not None else None)
+    if after is not None and after.seen is not None:
+        found += refusal_findings(after.seen, diff.disruptions)
     new, fixed = finding_changes(before.findings if before is not None else (), found, _new_names(before, after))
     return PairResult(
         name=pair.name,

@@ -7,10 +7,18 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.change.diff.delivery_objects import held_by_base, held_on_disk, of_plan
-from poolsmith.change.diff.departures import Handed, departures
+from poolsmith.change.delivery.departures import Handed, departures
+from poolsmith.change.delivery.objects import held_by_base, held_on_disk, of_plan
+from poolsmith.change.diff.cluster_changes import delivery_change
+from poolsmith.change.diff.object_changes import refusals
 from poolsmith.change.diff.profile_changes import renamed_clusters
-from poolsmith.change.diff.unacknowledged import cross_pool_changes, departure_findings, unacknowledged_changes
+from poolsmith.change.diff.unacknowledged import (
+    cross_pool_changes,
+    departure_findings,
+    given_up_findings,
+    refusal_findings,
+    unacknowledged_changes,
+)
 from poolsmith.change.review.gained_settings import Elsewhere, gained_settings
 from poolsmith.change.review.lost_safeguards import Shipped, changed_kind, left_ring, reordered_rings, switched_off
 from poolsmith.change.review.pool_settings import gained_by_pools
@@ -69,6 +77,14 @@ class Review:
         yield from self._departures(change)
         if change.after is not None:
             yield from unacknowledged_changes(change.after, cross_pool_changes(project, change))
+            yield from self._refusals(change.before, change.after)
+
+    def _refusals(self, before: SeenCluster | None, after: SeenCluster) -> Iterator[Diagnostic]:
+        if before is None or self._before is None:
+            return
+        sides = ((self._before, before), (self._run.project, after))
+        then, now = (render_cluster(seen.plan, side.texts.of(seen.prediction)) for side, seen in sides)
+        yield from refusal_findings(after, refusals(before, after, (then, now)))
 
     def _departures(self, change: ClusterChange) -> Iterator[Diagnostic]:
         """What leaves the delivery. A cluster that is gone may have another name: then it is held against that one."""
@@ -83,7 +99,8 @@ class Review:
         was, now = Handed(generated=of_plan(before.plan), held=held), None
         if after is not None:
             now = Handed(generated=of_plan(after.plan), held=held_on_disk(root, after.plan.name))
-        yield from departure_findings(before, after, departures(before, after, was, now))
+        yield from given_up_findings(before, after)
+        yield from departure_findings(before, after, departures(delivery_change(before, after, was, now)))
 
     @cached_property
     def _successors(self) -> dict[str, SeenCluster]:

@@ -6,23 +6,14 @@ that of two revisions.
 
 from __future__ import annotations
 
-import shutil
-import stat
-import tempfile
-from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from poolsmith.change.diff.change_report import ChangeReport, ReleaseChangeKind, Revision
-from poolsmith.change.diff.sides import Side, SidePair
-from poolsmith.change.upgrade_edits import Edit, Edits, changed_since, done_edits, driver_edits, release_edits
-from poolsmith.core.diagnostics import UsageError, WriteError, sorted_unique
+from poolsmith.change.diff.change_report import ChangeReport, ReleaseChangeKind
+from poolsmith.change.upgrade_edits import Edit, Edits, done_edits, driver_edits, release_edits
+from poolsmith.core.diagnostics import UsageError
 from poolsmith.core.record import record
-from poolsmith.fleet.profiles.fleet import PROFILES
-from poolsmith.guard.policies.applied_policies import JudgingOptions
-from poolsmith.guard.policies.policy_files import POLICIES
+from poolsmith.interface.app.edited_profiles import compared, copy_of, put_in_place, write_all
 from poolsmith.interface.app.generate import generate
-from poolsmith.interface.app.new_files import replace_file
 from poolsmith.project.output.batches import rarely_collecting
 from poolsmith.project.run.cluster_run import run_cluster
 from poolsmith.project.run.facts import with_facts
@@ -31,10 +22,10 @@ from poolsmith.project.run.run_options import Progress, silent
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Sequence
+    from pathlib import Path
 
     from poolsmith.core.diagnostics.outcome import Outcome
-    from poolsmith.interface.app.diff_pairs import PairResult
     from poolsmith.project.run.project import Project
 
 
@@ -67,17 +58,19 @@ class Upgrade:
 def upgrade(root: Path, targets: Sequence[str], options: UpgradeOptions, progress: Progress = silent) -> Upgrade:
     """Raises UsageError, NoInputError, WriteError; what is raised before profiles are written leaves all as it was."""
     project = open_project(root)
-    with rarely_collecting(), _copy(root) as copy:
+    with rarely_collecting(), copy_of(root) as copy:
         edits = _edits(project, copy, targets, options)
         if not edits.told:
             return Upgrade(edits=(), clusters=edits.clusters)
-        _write_all(copy, edits.after)
+        write_all(copy, edits.after)
         made = generate(copy, clusters=edits.clusters, jobs=options.jobs, progress=progress)
         if not made.written:
             return Upgrade(edits=edits.told, clusters=edits.clusters, refused=made.outcome)
-        report = _compared(project, open_project(copy), edits, options)
+        report = compared(
+            project, open_project(copy), {name: name for name in edits.clusters}, options.today, what="the upgrade"
+        )
     if not options.dry_run:
-        _put_in_place(project, edits)
+        put_in_place(project, edits)
         written = generate(root, jobs=options.jobs, progress=progress)
         if not written.written:
             return Upgrade(
@@ -110,39 +103,14 @@ def _edits(project: Project, copy: Path, targets: Sequence[str], options: Upgrad
 
 def _admission(copy: Path, edits: Edits) -> dict[str, str | None]:
     """The admission policies of the edited clusters; None where the profiles have errors then."""
-    _write_all(copy, edits.after)
+    write_all(copy, edits.after)
     project = open_project(copy)
     found = {}
     for files in project.select(edits.clusters) if edits.clusters else ():
         run = run_cluster(project, files)
         found[files.name] = None if run.failed else repr(run.admission)
-    _write_all(copy, edits.before)
+    write_all(copy, edits.before)
     return found
-
-
-def _compared(before: Project, after: Project, edits: Edits, options: UpgradeOptions) -> ChangeReport:
-    from poolsmith.interface.app.diff_pairs import PairContext, diff_pairs  # on demand: all rules
-
-    then, now = ({files.name: files for files in side.fleet.clusters} for side in (before, after))
-    pairs = tuple(SidePair(before=then[name], after=now[name]) for name in edits.clusters)
-    after.beside(before)
-    context = PairContext(
-        before=Side(project=before, files={}),
-        after=Side(project=after, files={}),
-        had_profiles=True,
-        judging=JudgingOptions(today=options.today),
-    )
-    results: list[PairResult] = sorted(diff_pairs(context, pairs), key=lambda item: item.name)
-    told = [item for item in results if item.diff is not None]
-    return ChangeReport(
-        base=Revision(name="what is there"),
-        head=Revision(name="the upgrade"),
-        clusters=tuple(item.diff for item in told if item.diff is not None),
-        unchanged_clusters=len(then) - len(told),
-        pools=sum(item.pools for item in told),
-        new_findings=sorted_unique([one for item in results for one in item.new]),
-        fixed_findings=sorted_unique([one for item in results for one in item.fixed]),
-    )
 
 
 def _steps(edits: Edits, report: ChangeReport, options: UpgradeOptions) -> tuple[str, ...]:
@@ -152,50 +120,10 @@ def _steps(edits: Edits, report: ChangeReport, options: UpgradeOptions) -> tuple
     if any(item.severity == "error" and not item.is_waived for item in report.new_findings):
         found.append("settle the new errors: privileges that you want have to be granted (`poolsmith grants --write`)")
     kinds = {item.kind for cluster in report.clusters for item in cluster.release}
-    if ReleaseChangeKind.BY_HAND in kinds:
-        found.append("apply the definitions of the release in each cluster, before the merge that reaches it")
     found.append("commit, have it reviewed, and merge: one ring after the other")
+    if ReleaseChangeKind.BY_HAND in kinds:
+        found.append("apply the definitions of the release in each cluster that the merge has reached")
     found.append("wait until the new pods are ready on all nodes: the README of the cluster has what to look at")
     if ReleaseChangeKind.ACCEPTED in kinds:
         found.append(f"then accept pods of the new release only: `poolsmith upgrade {names} --done`")
     return () if options.done else tuple(found)
-
-
-@contextmanager
-def _copy(root: Path) -> Iterator[Path]:
-    """Profiles and policies in a folder of our own; links stay links, and what is no file is left out."""
-
-    def odd(folder: str, names: list[str]) -> list[str]:
-        modes = {name: (Path(folder) / name).lstat().st_mode for name in names}
-        return [
-            name for name, mode in modes.items() if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode))
-        ]
-
-    with tempfile.TemporaryDirectory(prefix="poolsmith-") as name:
-        folder = Path(name)
-        try:
-            for part in (PROFILES, POLICIES):
-                if (root / part).is_dir():
-                    shutil.copytree(root / part, folder / part, symlinks=True, ignore=odd)
-        except (OSError, shutil.Error) as error:
-            raise UsageError(f"the profiles can't be copied: {error}") from None
-        yield folder
-
-
-def _write_all(folder: Path, texts: Mapping[str, str]) -> None:
-    for path, text in texts.items():
-        replace_file(folder / path, text)
-
-
-def _put_in_place(project: Project, edits: Edits) -> None:
-    """All files or none. Raises UsageError, WriteError."""
-    if path := changed_since(project, edits):
-        raise UsageError(f"{path} was changed meanwhile; nothing was changed: run it again")
-    written: list[str] = []
-    try:
-        for path, text in edits.after.items():
-            replace_file(project.root / path, text)
-            written.append(path)
-    except WriteError:
-        _write_all(project.root, {path: edits.before[path] for path in written})
-        raise

@@ -22,6 +22,7 @@ _TITLES = {
 _NOTHING = "⚪ poolsmith diff: nothing changes"
 _OPEN = (
     Part.LEAVES,
+    Part.ENGINE,
     Part.UNKNOWN,
     Part.OWN,
     Part.OTHERS,

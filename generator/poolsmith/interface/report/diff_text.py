@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _MOST = {
     Part.LEAVES: 4,
+    Part.ENGINE: 2,
     Part.UNKNOWN: 4,
     Part.OWN: 4,
     Part.OTHERS: 5,

@@ -10,6 +10,7 @@ import types
 from dataclasses import fields, is_dataclass
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+from poolsmith.change.delivery.outcomes import Action, Departure
 from poolsmith.change.diff.change_report import ChangeReport
 from poolsmith.change.diff.change_sections import Weight
 from poolsmith.core.diagnostics import Diagnostic, Location, Severity
@@ -21,7 +22,9 @@ from poolsmith.interface.report.inventory import Inventory
 from poolsmith.kubernetes.server.field_changes import FieldChange, Standing
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
-_LATE = {item.__name__: item for item in (Diagnostic, FieldChange, Location, Change, Privilege, Standing)}
+_LATE = {
+    item.__name__: item for item in (Action, Change, Departure, Diagnostic, FieldChange, Location, Privilege, Standing)
+}
 """Types that modules know to type checkers only."""
 _TEXT: dict[str, Any] = {"type": "string"}
 _COUNT: dict[str, Any] = {"type": "integer", "minimum": 0}

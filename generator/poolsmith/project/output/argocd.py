@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.fleet.operands.manifest import Manifest
+from poolsmith.fleet.profiles.cluster import Retiring
 from poolsmith.kubernetes.repository.argo_destination import IN_CLUSTER_SERVER
 from poolsmith.project.output.delivery_units import delivery_namespace, namespace_patch
 from poolsmith.project.output.pools import FOLDER as POOLS
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
 COMPARE_OPTIONS, SERVER_SIDE_DIFF = "argocd.argoproj.io/compare-options", "ServerSideDiff=true"
 """Without it Argo CD takes the structured merge for `ServerSideApply=true`, which it gives up (diff-strategies.md of
 v3.5.1): defaults of definitions always show as out of sync there. Stable since v3.1, known since v2.10.
+"""
+CASCADE = "resources-finalizer.argocd.argoproj.io"
+"""An Application that has it takes what it applied along."""
+SKIP_RECONCILE = "argocd.argoproj.io/skip-reconcile"
+"""The controller leaves an Application that has it alone: it syncs nothing, and finishes no deletion.
+
+Source: argoproj/argo-cd@v3.5.1:controller/appcontroller.go, canProcessApp
 """
 _RETRY = {"limit": 20, "backoff": {"duration": "30s", "factor": 2, "maxDuration": "10m"}}
 
@@ -61,12 +69,14 @@ def _application(plan: ClusterPlan, unit: DeliveryUnit, wave: int) -> dict[str, 
     if ignored:
         options.append("RespectIgnoreDifferences=true")
         spec["ignoreDifferences"] = [{key: item[key] for key in ("group", "kind", "jsonPointers")} for item in ignored]
+    is_kept = delivery.retiring is Retiring.KEEP
     spec["syncPolicy"] = {
-        "automated": {"prune": True, "selfHeal": True},
+        **({} if is_kept else {"automated": {"prune": True, "selfHeal": True}}),
         "syncOptions": options,
         "retry": _RETRY,
     }
-    annotations = {"argocd.argoproj.io/sync-wave": str(wave), COMPARE_OPTIONS: SERVER_SIDE_DIFF}
+    annotations = {SKIP_RECONCILE: "true"} if is_kept else {}
+    annotations |= {"argocd.argoproj.io/sync-wave": str(wave), COMPARE_OPTIONS: SERVER_SIDE_DIFF}
     if unit.source is None:
         annotations["argocd.argoproj.io/manifest-generate-paths"] = ";".join(
             f"/{delivery.path}/clusters/{plan.name}/{folder}" for folder in _watched(plan, unit)
@@ -75,9 +85,10 @@ def _application(plan: ClusterPlan, unit: DeliveryUnit, wave: int) -> dict[str, 
         "apiVersion": "argoproj.io/v1alpha1",
         "kind": "Application",
         "metadata": {
-            "name": f"{plan.name}-{unit.name}",
+            "name": f"{plan.delivery_name}-{unit.name}",
             "namespace": delivery_namespace(plan),
             "annotations": annotations,
+            **({"finalizers": [CASCADE]} if delivery.retiring is Retiring.REMOVE else {}),
         },
         "spec": spec,
     }

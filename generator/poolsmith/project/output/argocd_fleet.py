@@ -16,7 +16,7 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.source_file import digest
 from poolsmith.fleet.operands.manifest import Manifest, ManifestTree
-from poolsmith.fleet.profiles.cluster import Engine
+from poolsmith.fleet.profiles.cluster import Engine, Retiring
 from poolsmith.fleet.profiles.shared_destinations import ArgoCluster
 from poolsmith.guard.policies.policy_files import BINDING, GROUP, POLICY
 from poolsmith.kubernetes.repository.argo_destination import IN_CLUSTER_SERVER, OWN_CLUSTER, ArgoTarget
@@ -122,16 +122,26 @@ class FleetEntry:
     destinations: tuple[tuple[str, str, str], ...]
     admission: bool = False
     instance: str = field(default="", repr=False)
+    delivery_name: str = field(default="", repr=False)
+    """Empty where it is the cluster's."""
+    is_listed: bool = field(default=True, repr=False)
+    """Whether an Application is made for it; one that is let go of is deleted by hand, and not made again."""
     target: ArgoTarget = field(default=OWN_CLUSTER, repr=False)
 
     @property
     def digest(self) -> str:
         """A field that came later counts where it says something: locks of before stay as they are."""
-        return digest(f"{self!r}{self.instance}".encode())
+        later = (self.instance, self.delivery_name and f"/{self.delivery_name}", "" if self.is_listed else "//")
+        return digest(f"{self!r}{''.join(later)}".encode())
 
     @property
     def argo_cluster(self) -> ArgoCluster:
-        return ArgoCluster(self.cluster, self.instance, self.target)
+        return ArgoCluster(self.cluster, self.instance, self.target, self.namespace, self.element)
+
+    @property
+    def element(self) -> str:
+        """What the cluster is called in the list of its ApplicationSet: its Application is named after it."""
+        return self.delivery_name or self.cluster
 
     @property
     def folder(self) -> str:
@@ -172,6 +182,8 @@ def fleet_entry(plan: ClusterPlan, admission: tuple[str, ...] | None = None) -> 
         ),
         admission=admission is not None,
         instance=delivery.instance or "",
+        is_listed=delivery.retiring is not Retiring.KEEP,
+        delivery_name=delivery.name if delivery.name is not None and delivery.name != plan.name else "",
         target=delivery.argo_target,
     )
 
@@ -233,8 +245,9 @@ def _file(path: str, body: dict[str, Any]) -> Manifest:
 
 def _application_set(project: str, namespace: str, members: list[FleetEntry]) -> dict[str, Any]:
     elements = [
-        {"cluster": entry.cluster, "repoURL": entry.repo_url, "revision": entry.revision, "path": entry.path}
+        {"cluster": entry.element, "repoURL": entry.repo_url, "revision": entry.revision, "path": entry.path}
         for entry in members
+        if entry.is_listed
     ]
     source = {"repoURL": "{{ .repoURL }}", "targetRevision": "{{ .revision }}", "path": "{{ .path }}"}
     return {

@@ -72,13 +72,12 @@ def values_generator(plan: ClusterPlan, folder: str, chart: HelmChart) -> dict[s
 
 
 def values_config_map(plan: ClusterPlan, chart: HelmChart) -> str:
-    return f"{plan.name}-{chart.name}-values"
+    return f"{plan.delivery_name}-{chart.name}-values"
 
 
 def delivery_namespace(plan: ClusterPlan) -> str:
     """Where the objects of the GitOps engine live."""
-    delivery = plan.cluster.spec.delivery
-    return delivery.namespace or ("argocd" if delivery.engine is Engine.ARGOCD else "flux-system")
+    return plan.cluster.spec.delivery.objects_namespace
 
 
 def pod_security_labels(level: str) -> dict[str, str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.fleet.operands.manifest import Manifest
-from poolsmith.fleet.profiles.cluster import DeliveryKind, Engine, VerifyMode, VerifyProvider
+from poolsmith.fleet.profiles.cluster import DeliveryKind, Engine, Retiring, VerifyMode, VerifyProvider
 from poolsmith.project.output.delivery_units import (
     PRUNE_GUARDS,
     VALUES_KEY,
@@ -30,7 +30,7 @@ _TAG = "refs/tags/"
 
 
 def repository_name(plan: ClusterPlan) -> str:
-    return f"{plan.name}-poolsmith"
+    return f"{plan.delivery_name}-poolsmith"
 
 
 def source_kind(delivery: Delivery) -> str:
@@ -127,7 +127,7 @@ def render_flux(
 
 
 def _name(plan: ClusterPlan, unit: DeliveryUnit) -> str:
-    return f"{plan.name}-{unit.name}"
+    return f"{plan.delivery_name}-{unit.name}"
 
 
 def _sources(plan: ClusterPlan, units: tuple[DeliveryUnit, ...], namespace: str) -> list[dict[str, Any]]:
@@ -160,6 +160,8 @@ def _kustomization(
 ) -> dict[str, Any]:
     delivery = plan.cluster.spec.delivery
     spec: dict[str, Any] = {"interval": "1h", "retryInterval": "2m", "timeout": "30m", "prune": True}
+    if delivery.retiring is Retiring.KEEP:
+        spec |= {"suspend": True, "deletionPolicy": "Orphan"}
     if unit.source is not None:
         spec["path"] = f"./{unit.source.path}"
         spec["sourceRef"] = {"kind": "GitRepository", "name": _name(plan, unit)}
@@ -207,7 +209,12 @@ def _source_ref(plan: ClusterPlan) -> dict[str, str]:
 
 
 def _helm_release(plan: ClusterPlan, unit: DeliveryUnit, chart: HelmChart, namespace: str) -> dict[str, Any]:
-    """One that leaves the delivery stays in the cluster: pruned, it would uninstall its release within seconds."""
+    """One that leaves the delivery stays in the cluster: pruned, it would uninstall its release within seconds. One
+    that is given up may be pruned: suspended, it leaves its release alone.
+
+    Source: fluxcd/helm-controller@v1.6.3:internal/controller/helmrelease_controller.go, reconcileDelete;
+    fluxcd/kustomize-controller@v1.9.4:internal/controller/kustomization_controller.go, finalizerShouldDeleteResources
+    """
     action = {"crds": "CreateReplace", "strategy": {"name": "RetryOnFailure"}}
     drift: dict[str, Any] = {"mode": "enabled"}
     if unit.is_operator and plan.ignore_differences:
@@ -216,15 +223,18 @@ def _helm_release(plan: ClusterPlan, unit: DeliveryUnit, chart: HelmChart, names
             for item in plan.ignore_differences
         ]
     before = _before(plan, DeliveryKind.HELM_RELEASE, namespace)
+    retiring = plan.cluster.spec.delivery.retiring
+    guards = {"annotations": dict(PRUNE_GUARDS[Engine.FLUX])} if retiring is None else {}
     return {
         "apiVersion": _HELM,
         "kind": "HelmRelease",
         "metadata": {
             "name": _name(plan, unit),
             "namespace": namespace,
-            "annotations": dict(PRUNE_GUARDS[Engine.FLUX]),
+            **guards,
         },
         "spec": {
+            **({"suspend": True} if retiring is Retiring.KEEP else {}),
             "interval": "1h",
             "timeout": "30m",
             "releaseName": chart.name,

@@ -154,11 +154,11 @@ def _node_feature_rule(pool: PoolPlan) -> dict[str, Any]:
     return {
         "apiVersion": "nfd.k8s-sigs.io/v1alpha1",
         "kind": "NodeFeatureRule",
-        "metadata": {"name": f"poolsmith-{pool.name}"},
+        "metadata": {"name": f"poolsmith-{pool.object_name}"},
         "spec": {
             "rules": [
                 {
-                    "name": f"pool {pool.name}",
+                    "name": f"pool {pool.object_name}",
                     "labels": _written(pool),
                     "matchFeatures": [{"feature": "system.name", "matchExpressions": expression}],
                 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Diagnostic, whole_file
@@ -11,7 +12,14 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.input_tree import InputTree
 from poolsmith.fleet.profiles.fleet import PROFILES, find_fleet
 from poolsmith.fleet.profiles.load_cluster import cluster_alone
-from poolsmith.fleet.profiles.shared_destinations import POINTER, ArgoCluster, argo_cluster, shared_destinations
+from poolsmith.fleet.profiles.shared_destinations import (
+    NAME,
+    POINTER,
+    ArgoCluster,
+    argo_cluster,
+    shared_destinations,
+    shared_names,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -82,9 +90,10 @@ def argo_clusters_of(root: Path) -> tuple[ArgoCluster, ...]:
 def _findings(project: Project, clusters: list[ArgoCluster], among: Collection[str] | None) -> Iterator[Diagnostic]:
     by_name: dict[str, ClusterFiles] = {files.name: files for files in project.fleet.clusters}
 
-    def locate(name: str, note: str | None) -> Location:
+    def locate(pointer: str, name: str, note: str | None) -> Location:
         path = by_name[name].cluster or by_name[name].folder
         file = project.tree.read_profile(path)
-        return whole_file(path, note) if isinstance(file, Diagnostic) else file.locate(POINTER, note)
+        return whole_file(path, note) if isinstance(file, Diagnostic) else file.locate(pointer, note)
 
-    return shared_destinations(clusters, locate, among)
+    yield from shared_destinations(clusters, partial(locate, POINTER), among)
+    yield from shared_names(clusters, partial(locate, NAME), among)

@@ -103,9 +103,22 @@ LEAVES_THE_DELIVERY = RuleInfo(
     "a note.",
     why="The engine does not know that it is a rename: to Flux the HelmRelease is gone, and it uninstalls the operator "
     "within seconds, with all drivers; what is new then fails or waits. Nothing of that comes back by itself.",
-    fix="take it back, or follow docs/rename.md before the merge; then acknowledge it in the cluster's profile: the "
-    "message has the line",
+    fix="take it back, or let `poolsmith move` write the steps (docs/moves.md); else acknowledge it in the cluster's "
+    "profile: the message has the line",
     bad="metadata: {name: prod-eu-2}   # prod-eu in the base\n",
     good="acknowledge: [{fact: gone/HelmRelease/prod-eu-gpu-operator, by: platform-team, date: 2026-11-20}]\n",
 )
-REVIEW = (UNACCEPTED_SETTING, UNSEEN_VALUE, CHANGE_AT_A_DISTANCE, LEAVES_THE_DELIVERY)
+REFUSED_BY_THE_SERVER = RuleInfo(
+    code="PSM674",
+    name="refused-by-the-server",
+    applies_to="profile",
+    what="With --policies-from, and in `diff`: a change gives an object that is applied, or that a chart makes, a new "
+    "value of a field that the API server lets nobody change. What is acknowledged with the same change is a note.",
+    why="Nothing of that reaches the cluster: each sync or upgrade fails, with all that comes with it, until somebody "
+    "deletes the object. Nobody does that by a merge.",
+    fix="take it back, or give the object another name; else acknowledge it in the cluster's profile (the message has "
+    "the line), and delete the object once the change is merged",
+    bad="# the selector of a Deployment that is there already\nselector: {matchLabels: {app: another}}\n",
+    good="acknowledge: [{fact: refused/Deployment/gpu-operator, by: platform-team, date: 2026-11-20}]\n",
+)
+REVIEW = (UNACCEPTED_SETTING, UNSEEN_VALUE, CHANGE_AT_A_DISTANCE, LEAVES_THE_DELIVERY, REFUSED_BY_THE_SERVER)

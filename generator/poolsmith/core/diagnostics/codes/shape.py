@@ -93,9 +93,10 @@ EXTENDS_CYCLE = RuleInfo(
 DUPLICATE_NAME = RuleInfo(
     code="PSM112",
     name="duplicate-name",
-    what="Two pools of a cluster, or two bases, have the same name.",
+    what="Two pools of a cluster, or two bases, have the same name. Or two pools have the same `objectName`, or two "
+    "clusters of one Argo CD the same `delivery.name`, be it only because the one is called so and the other was.",
     why="Their generated files and objects would overwrite each other.",
-    fix="give one of them another metadata.name",
+    fix="give one of them another metadata.name, `objectName` or `delivery.name`",
 )
 CLUSTER_WITHOUT_POOLS = RuleInfo(
     code="PSM113",

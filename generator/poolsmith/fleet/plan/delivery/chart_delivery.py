@@ -212,7 +212,6 @@ _KINDS = {
     Engine.ARGOCD: ("Argo CD", (DeliveryKind.APPLICATION,)),
     Engine.FLUX: ("Flux", (DeliveryKind.KUSTOMIZATION, DeliveryKind.HELM_RELEASE)),
 }
-_NAMESPACES = {Engine.ARGOCD: "argocd", Engine.FLUX: "flux-system"}
 _FEW = 4
 
 
@@ -222,7 +221,7 @@ def order_delivery(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     if not delivery.after:
         return plan
     engine, kinds = _KINDS[delivery.engine]
-    own = delivery.namespace or _NAMESPACES[delivery.engine]
+    own = delivery.objects_namespace
     seen: set[tuple[str, str, str]] = set()
     for index, item in enumerate(delivery.after):
         place = f"/spec/delivery/after/{index}"
@@ -234,7 +233,7 @@ def order_delivery(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
                 help=f"name one of kind {' or '.join(kinds)}",
             )
         where = item.namespace or own
-        if where == own and item.name.startswith(f"{plan.name}-") and _is_own(item.name, plan):
+        if where == own and item.name.startswith(f"{plan.delivery_name}-") and _is_own(item.name, plan):
             facts.report_cluster(
                 codes.FIELD_WITHOUT_EFFECT,
                 f"{place}/name",
@@ -253,7 +252,7 @@ def order_delivery(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
 
 
 def _is_own(name: str, plan: ClusterPlan) -> bool:
-    part = name.removeprefix(f"{plan.name}-")
+    part = name.removeprefix(f"{plan.delivery_name}-")
     units = (end for unit in plan.units for end in (unit.name, f"{unit.name}-chart", f"{unit.name}-upstream"))
     chart = plan.chart.name if plan.chart is not None else ""
     return part in ("platform", "pools", chart, *units)

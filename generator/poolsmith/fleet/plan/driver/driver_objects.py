@@ -136,7 +136,7 @@ def _driver_object(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> PoolDrive
 def _object_name(pool: PoolPlan, facts: Facts) -> str:
     """Type and precompiled are immutable, so that a change of them is another object."""
     driver = driver_of(pool)
-    name = f"{pool.name}-{driver.kind}-{'precompiled' if driver.precompiled else 'compiled'}"
+    name = f"{pool.object_name}-{driver.kind}-{'precompiled' if driver.precompiled else 'compiled'}"
     excess = len(name) - _LONGEST_LABEL_VALUE
     if facts.need_release().driver_object.overlap == "owner" and excess > 0:
         facts.report_pool(

@@ -133,6 +133,7 @@ def _overlay(plan: ClusterPlan, pool: PoolPlan, paths: RuntimePaths, operators: 
         env |= dict(facts.catalog.runtimes.by_name[runtime.name].own_toolkit)
     return ToolkitOverlay(
         pool=pool.name,
+        called=pool.object_name,
         runtime=runtime.name,
         pool_label=plan.cluster.spec.pool_label,
         label_value=pool.label_value,

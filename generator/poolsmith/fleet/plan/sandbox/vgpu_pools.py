@@ -223,5 +223,5 @@ def _object(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> PoolDriverObject
     if priority and "priorityClassName" in chart.nvidia_driver_fields:
         body["priorityClassName"] = priority
     return PoolDriverObject(
-        pool=pool.name, name=f"{pool.name}-{_KIND}", spec=body, origin=facts.at_pool(pool, _MANAGER)
+        pool=pool.name, name=f"{pool.object_name}-{_KIND}", spec=body, origin=facts.at_pool(pool, _MANAGER)
     )

@@ -40,7 +40,7 @@ def share_gpus(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     if not users:
         return plan
     data = {DEFAULT_CONFIG: emit({"version": "v1"})}
-    data.update({pool.name: pool.device_plugin_config or "" for pool in users})
+    data.update({pool.object_name: pool.device_plugin_config or "" for pool in users})
     digest = hashlib.sha256("\0".join(f"{key}={data[key]}" for key in sorted(data)).encode()).hexdigest()[:8]
     name = f"poolsmith-device-plugin-{digest}"
     origins = tuple(facts.at_pool(pool, SHARING) for pool in users)
@@ -100,7 +100,7 @@ def _share(pool: PoolPlan, facts: Facts) -> PoolPlan:
     sharing = pool.profile.spec.sharing
     if sharing.time_slicing is None and sharing.mps is None:
         return pool
-    if pool.name == DEFAULT_CONFIG:
+    if pool.object_name == DEFAULT_CONFIG:
         facts.report_pool(
             gpu_use.SHARING_CONTRADICTION,
             pool,
@@ -110,7 +110,7 @@ def _share(pool: PoolPlan, facts: Facts) -> PoolPlan:
         )
     if not _check(pool, facts):
         return pool
-    label = LabelSetting(DEVICE_PLUGIN_CONFIG, pool.name, "provisioner", facts.at_pool(pool, SHARING))
+    label = LabelSetting(DEVICE_PLUGIN_CONFIG, pool.object_name, "provisioner", facts.at_pool(pool, SHARING))
     return replace(pool, device_plugin_config=emit(_config(pool)), labels=(*pool.labels, label))
 
 

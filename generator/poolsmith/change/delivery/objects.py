@@ -17,6 +17,7 @@ from poolsmith.core.sources.pod_template import mapping
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.guard.policies.revision import LINK, SUBMODULE
+from poolsmith.project.output.argocd import SKIP_RECONCILE
 from poolsmith.project.output.argocd_fleet import fleet_entry
 from poolsmith.project.output.delivery_units import render_platform, render_units
 from poolsmith.project.output.pools import render_pools
@@ -27,17 +28,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from poolsmith.change.diff.sides import Side
     from poolsmith.fleet.operands.manifest import ManifestTree
     from poolsmith.fleet.plan.plan import ClusterPlan
     from poolsmith.guard.policies.revision import BaseRevision, GitFile
 
 
 APPLICATION, HELM_RELEASE, KUSTOMIZATION = "Application", "HelmRelease", "Kustomization"
+HELM_CHART = "HelmChart"
+"""Of k3s; poolsmith writes none."""
 ELEMENT = "ApplicationSet element"
 """A cluster in the list of its fleet's ApplicationSet; named `<set>/<cluster>`."""
 _GROUPS = {
     "argoproj.io": frozenset((APPLICATION, "ApplicationSet")),
+    "helm.cattle.io": frozenset((HELM_CHART,)),
     "helm.toolkit.fluxcd.io": frozenset((HELM_RELEASE,)),
     "kustomize.toolkit.fluxcd.io": frozenset((KUSTOMIZATION,)),
     "source.toolkit.fluxcd.io": frozenset(("GitRepository", "HelmRepository", "OCIRepository", "Bucket")),
@@ -45,6 +48,8 @@ _GROUPS = {
 SOURCES = _GROUPS["source.toolkit.fluxcd.io"]
 _GUARD = "kustomize.toolkit.fluxcd.io/prune"
 _META = ("metadata",)
+_TRUE = ("1", "t", "true")
+"""As Go reads a boolean, in lower case."""
 _YAML = (".yaml", ".yml")
 KUSTOMIZATION_FILES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
@@ -54,7 +59,7 @@ Identity = tuple[str, str, str]
 
 @record
 class DeliveryObject:
-    """One object for the engine. `body` is empty for the element of an ApplicationSet."""
+    """One object for the engine. `body` of the element of an ApplicationSet is where its Application reads."""
 
     kind: str
     namespace: str
@@ -72,14 +77,25 @@ class DeliveryObject:
         return "disabled" in texts
 
     @property
+    def is_suspended(self) -> bool:
+        """Whether its controller leaves it alone: then its deletion leaves alone what it applied."""
+        if self.kind == APPLICATION:
+            text = mapping(value_at(self.body, (*_META, "annotations"))).get(SKIP_RECONCILE)
+            return str(text).lower() in _TRUE
+        return value_at(self.body, ("spec", "suspend")) is True
+
+    @property
     def is_chart(self) -> bool:
         """Whether it installs a chart."""
-        return self.kind == HELM_RELEASE or any(map(mapping_with_chart, self._sources()))
+        return self.kind in (HELM_RELEASE, HELM_CHART) or any(map(mapping_with_chart, self._sources()))
 
     @property
     def release(self) -> tuple[str, str, str] | None:
         """What a HelmRelease or an Application installs: storage namespace, namespace and name."""
         spec = mapping(self.body.get("spec"))
+        if self.kind == HELM_CHART:
+            place = str(spec.get("targetNamespace") or self.namespace)
+            return place, place, self.name
         if self.kind == HELM_RELEASE:
             target = spec.get("targetNamespace")
             name = spec.get("releaseName") or (f"{target}-{self.name}" if target else self.name)
@@ -93,6 +109,8 @@ class DeliveryObject:
     @property
     def chart(self) -> str:
         """The chart's name; empty where there is none, or another object has it."""
+        if self.kind == HELM_CHART:
+            return str(value_at(self.body, ("spec", "chart")) or "").rpartition("/")[2]
         if self.kind == HELM_RELEASE:
             return str(value_at(self.body, ("spec", "chart", "spec", "chart")) or "")
         return next((str(source["chart"]) for source in self._sources() if mapping_with_chart(source)), "")
@@ -173,9 +191,10 @@ def _objects(bodies: Iterable[Any]) -> Iterator[DeliveryObject]:
 
 def _element(plan: ClusterPlan) -> Iterator[DeliveryObject]:
     entry = fleet_entry(plan)
-    if entry is not None:
-        name = f"poolsmith-{entry.project}/{entry.cluster}"
-        yield DeliveryObject(kind=ELEMENT, namespace=entry.namespace, name=name, body={})
+    if entry is not None and entry.is_listed:
+        name = f"poolsmith-{entry.project}/{entry.element}"
+        body = {"repoURL": entry.repo_url, "revision": entry.revision, "path": entry.path}
+        yield DeliveryObject(kind=ELEMENT, namespace=entry.namespace, name=name, body=body)
 
 
 def _by_identity(found: Iterable[DeliveryObject]) -> dict[Identity, DeliveryObject]:
@@ -249,16 +268,16 @@ class MadeDelivery:
     objects: Mapping[Identity, DeliveryObject]
 
 
-def held_by_side(side: Side, cluster: str, made: MadeDelivery) -> Mapping[Identity, DeliveryObject] | None:
-    """Of one side of a change; None where it has no such folder. Raises UsageError."""
-    if side.repository is None:
-        return held_on_disk(side.project.output_root, cluster, made)
-    return _held(_InGit(Git(side.repository, side.flag), side.files, _folder(cluster)), made)
-
-
 def held_by_base(root: Path, base: BaseRevision, cluster: str) -> Mapping[Identity, DeliveryObject] | None:
     """Of the revision that a check is held against. Raises UsageError."""
-    return _held(_InGit(Git(root, "--policies-from"), base.files, f"{base.prefix}{_folder(cluster)}"), _NOTHING)
+    return held_in_git(Git(root, "--policies-from"), base.files, cluster, prefix=base.prefix)
+
+
+def held_in_git(
+    git: Git, files: Mapping[str, GitFile], cluster: str, made: MadeDelivery | None = None, *, prefix: str = ""
+) -> Mapping[Identity, DeliveryObject] | None:
+    """None where a revision has no such folder. Raises UsageError."""
+    return _held(_InGit(git, files, f"{prefix}{_folder(cluster)}"), made or _NOTHING)
 
 
 def held_on_disk(

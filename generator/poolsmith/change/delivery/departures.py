@@ -10,12 +10,9 @@ from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from poolsmith.change.diff.change_report import Departure, DepartureOutcome, Disruption, DisruptionKind
-from poolsmith.change.diff.delivery_objects import APPLICATION, ELEMENT, HELM_RELEASE, SOURCES
-from poolsmith.change.diff.departure_effects import Leaving, effect_of, moved_effect
-from poolsmith.change.diff.driver_pods import pool_drivers
-from poolsmith.change.diff.phrases import departure_words
-from poolsmith.change.diff.profile_changes import cluster_fields
+from poolsmith.change.delivery.effects import Leaving, effect_of, moved_effect
+from poolsmith.change.delivery.objects import APPLICATION, ELEMENT, HELM_RELEASE, SOURCES
+from poolsmith.change.delivery.outcomes import Departure, DepartureOutcome, Verb, departure_words
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping
 from poolsmith.core.sources.pointer import value_at
@@ -25,8 +22,8 @@ from poolsmith.project.output.delivery_units import delivery_namespace
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from poolsmith.change.diff.delivery_objects import DeliveryObject, Identity
-    from poolsmith.change.diff.departure_effects import DepartureEffect
+    from poolsmith.change.delivery.effects import DepartureEffect
+    from poolsmith.change.delivery.objects import DeliveryObject, Identity
     from poolsmith.change.review.seen_cluster import SeenCluster
     from poolsmith.core.diagnostics import Location
 
@@ -42,6 +39,7 @@ class DepartureCause(Enum):
     ENGINE = "/spec/delivery/engine"
     NAMESPACE = "/spec/delivery/namespace"
     PROJECT = "/spec/delivery/project"
+    RETIRING = "/spec/delivery/retiring"
     DESTINATION = "/spec/delivery/destination"
     KIND = "/spec/stack/kind"
     STACK_NAMESPACE = "/spec/stack/namespace"
@@ -61,27 +59,30 @@ class Handed:
     held: Mapping[Identity, DeliveryObject] | None = None
 
 
-def departures(
-    before: SeenCluster, after: SeenCluster | None, was: Handed, now: Handed | None
-) -> tuple[Departure, ...]:
-    """The worst first. None of `after` and `now` where the cluster is gone; a renamed one is the same cluster."""
-    found = [*_leaving(before, after, was, now), *_moved(before, after, was, now)]
+@record
+class DeliveryChange:
+    """A cluster of both sides; None of `after` and `now` where it is gone. A renamed one is the same cluster.
+
+    `drivers` are the pools that have driver pods before, `edited` the lines of the cluster's profile that the change
+    touches.
+    """
+
+    before: SeenCluster
+    after: SeenCluster | None
+    was: Handed
+    now: Handed | None
+    drivers: tuple[str, ...] = ()
+    edited: tuple[Location, ...] = ()
+
+
+def departures(change: DeliveryChange) -> tuple[Departure, ...]:
+    """The worst first."""
+    found = [*_leaving(change), *_moved(change)]
     return tuple(sorted(found, key=lambda item: (_ORDER.index(item.outcome), item.kind, item.namespace, item.name)))
 
 
-def as_disruptions(found: tuple[Departure, ...]) -> Iterator[Disruption]:
-    for item in found:
-        yield Disruption(
-            kind=DisruptionKind.LEFT if item.outcome is DepartureOutcome.LEFT else DisruptionKind.UNINSTALLED,
-            what=f"{item.kind}/{item.name}",
-            namespace=item.namespace,
-            pools=item.drivers,
-            words=item.words,
-            place=item.place,
-        )
-
-
-def _leaving(before: SeenCluster, after: SeenCluster | None, was: Handed, now: Handed | None) -> Iterator[Departure]:
+def _leaving(change: DeliveryChange) -> Iterator[Departure]:
+    before, after, was, now = change.before, change.after, change.was, change.now
     generated, held = (now.generated, now.held or {}) if now is not None else ({}, {})
     stood = was.held or {}
     for identity in sorted({*was.generated, *stood}):
@@ -99,7 +100,7 @@ def _leaving(before: SeenCluster, after: SeenCluster | None, was: Handed, now: H
             is_known=identity in stood or item.kind == ELEMENT,
             cause=cause.name,
         )
-        yield _departure(leaving, cause, effect_of(leaving))
+        yield _departure(change, leaving, cause, effect_of(leaving))
 
 
 def _instead(item: DeliveryObject, generated: Mapping[Identity, DeliveryObject]) -> DeliveryObject | None:
@@ -110,8 +111,9 @@ def _instead(item: DeliveryObject, generated: Mapping[Identity, DeliveryObject])
     return None
 
 
-def _moved(before: SeenCluster, after: SeenCluster | None, was: Handed, now: Handed | None) -> Iterator[Departure]:
+def _moved(change: DeliveryChange) -> Iterator[Departure]:
     """What stays for the engine, and would install its chart elsewhere."""
+    before, after, was, now = change.before, change.after, change.was, change.now
     if after is None or now is None:
         return
     for identity, new in sorted(now.generated.items()):
@@ -124,7 +126,7 @@ def _moved(before: SeenCluster, after: SeenCluster | None, was: Handed, now: Han
             if cause is DepartureCause.STACK_NAMESPACE and before.plan.namespace == after.plan.namespace:
                 cause = DepartureCause.UNIT
             leaving = Leaving(item=old, before=before, after=after, instead=new, is_known=True, cause=cause.name)
-            yield _departure(leaving, cause, moved_effect(leaving), leaves=False)
+            yield _departure(change, leaving, cause, moved_effect(leaving), leaves=False)
 
 
 def _as_applied(identity: Identity, was: Handed, now: Handed) -> DeliveryObject | None:
@@ -146,20 +148,23 @@ def _where(item: DeliveryObject) -> tuple[object, ...]:
     return tuple(found[key] for key in ("name", "server") if key in found) if item.kind == APPLICATION else ()
 
 
-def _departure(leaving: Leaving, cause: DepartureCause, effect: DepartureEffect, *, leaves: bool = True) -> Departure:
+def _departure(
+    change: DeliveryChange, leaving: Leaving, cause: DepartureCause, effect: DepartureEffect, *, leaves: bool = True
+) -> Departure:
     item, after = leaving.item, leaving.after
     fact = ""
-    if item.is_chart and effect.outcome is not DepartureOutcome.LEFT and after is not None:
+    drivers = change.drivers if effect.takes_drivers else ()
+    if (item.is_chart or drivers) and effect.outcome is not DepartureOutcome.LEFT and after is not None:
         release = item.release
         fact = (
             gone_fact(item.kind, item.name) if leaves or release is None else gone_fact(RELEASE, "/".join(release[1:]))
         )
-    drivers = tuple(sorted(_drivers(leaving))) if effect.takes_drivers else ()
     departure = Departure(
         kind=item.kind,
         namespace=item.namespace,
         name=item.name,
         outcome=effect.outcome,
+        verb=_verb(effect, leaves=leaves),
         evidence=effect.evidence,
         headline=effect.headline,
         leaves=leaves,
@@ -170,13 +175,18 @@ def _departure(leaving: Leaving, cause: DepartureCause, effect: DepartureEffect,
         is_chart=item.is_chart,
         fact=fact,
         acknowledged_by=_acknowledged_by(leaving, fact),
-        place=_place(leaving, cause),
+        is_intended=leaves and leaving.is_intended(effect.outcome),
+        place=_place(change, leaving, cause),
     )
     return replace(departure, words=departure_words([departure]))
 
 
-def _drivers(leaving: Leaving) -> set[str]:
-    return set(pool_drivers(leaving.before.prediction))
+def _verb(effect: DepartureEffect, *, leaves: bool) -> Verb:
+    if effect.outcome is DepartureOutcome.DELETED:
+        return Verb.DELETE
+    if effect.outcome is DepartureOutcome.UNINSTALLED or effect.may_go:
+        return Verb.UNINSTALL if leaves else Verb.REPLACE
+    return Verb.LEAVE
 
 
 def _cause(before: SeenCluster, after: SeenCluster | None, item: DeliveryObject, *, by_hand: bool) -> DepartureCause:
@@ -193,7 +203,8 @@ def _cause(before: SeenCluster, after: SeenCluster | None, item: DeliveryObject,
     if delivery_namespace(old) != delivery_namespace(new):
         return DepartureCause.NAMESPACE
     if item.kind == ELEMENT:
-        return DepartureCause.PROJECT
+        is_given_up = now.delivery.retiring is not None and was.delivery.retiring is None
+        return DepartureCause.RETIRING if is_given_up else DepartureCause.PROJECT
     if was.stack.kind is not now.stack.kind:
         return DepartureCause.KIND
     return (
@@ -218,6 +229,8 @@ def _cause_words(leaving: Leaving, cause: DepartureCause) -> str:
             return f"because the delivery objects are in namespace `{new}` and no longer in `{old}`"
         case DepartureCause.PROJECT:
             return f"because the project is `{now.delivery.project}` and no longer `{was.delivery.project}`"
+        case DepartureCause.RETIRING:
+            return "because the delivery is given up"
         case DepartureCause.DESTINATION:
             return "because the destination is another one"
         case DepartureCause.KIND:
@@ -233,7 +246,7 @@ def _cause_words(leaving: Leaving, cause: DepartureCause) -> str:
     return "because nothing in the profiles asks for it any more"
 
 
-def _place(leaving: Leaving, cause: DepartureCause) -> Location | None:
+def _place(change: DeliveryChange, leaving: Leaving, cause: DepartureCause) -> Location | None:
     after = leaving.after
     if (
         after is None
@@ -242,8 +255,7 @@ def _place(leaving: Leaving, cause: DepartureCause) -> Location | None:
     ):
         return None
     if cause is DepartureCause.UNIT:
-        changed = (item.place for item in cluster_fields(leaving.before.loaded, after.loaded))
-        return next((place for place in changed if place is not None), None)
+        return next(iter(change.edited), None)
     return after.loaded.file.locate(cause.value)
 
 
@@ -251,6 +263,11 @@ def _acknowledged_by(leaving: Leaving, fact: str) -> str:
     """Who has acknowledged it with this change. What stood there before given nothing of it."""
     if not fact or leaving.after is None:
         return ""
-    before = leaving.before.plan.cluster.spec.acknowledge
-    given = (item for item in leaving.after.plan.cluster.spec.acknowledge if item not in before)
+    return acknowledged_with(leaving.before, leaving.after, fact)
+
+
+def acknowledged_with(before: SeenCluster, after: SeenCluster, fact: str) -> str:
+    """Who has acknowledged something of the cluster with the change; empty for nobody."""
+    known = before.plan.cluster.spec.acknowledge
+    given = (item for item in after.plan.cluster.spec.acknowledge if item not in known)
     return next((item.by for item in given if item.fact == fact and item.by and item.date), "")

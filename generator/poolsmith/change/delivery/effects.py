@@ -1,6 +1,6 @@
 """What Flux and Argo CD do with something that leaves the delivery, as far as anybody has seen or read it.
 
-Seen on Flux 2.9 and Argo CD 3.5.1: a cluster renamed, an engine changed, the stack's namespace changed. Read:
+Seen on Flux 2.9, Argo CD 3.2.0 and 3.5.1: a cluster renamed, an engine changed, the stack's namespace changed. Read:
 fluxcd/kustomize-controller:internal/controller/kustomization_controller.go (what is pruned, and what is deleted with a
 Kustomization), fluxcd/helm-controller:internal/action/verify.go (what makes a release another one),
 argoproj/argo-cd:controller (finalizers). All else is said to be unknown.
@@ -10,22 +10,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.change.diff.change_report import DepartureOutcome, Evidence
-from poolsmith.change.diff.delivery_objects import APPLICATION, ELEMENT, HELM_RELEASE, KUSTOMIZATION
+from poolsmith.change.delivery.objects import APPLICATION, ELEMENT, HELM_CHART, HELM_RELEASE, KUSTOMIZATION
+from poolsmith.change.delivery.outcomes import DepartureOutcome, Evidence
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, words
 from poolsmith.core.sources.pointer import value_at
-from poolsmith.fleet.profiles.cluster import NfdProvider
+from poolsmith.fleet.profiles.cluster import NfdProvider, Retiring
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
+from poolsmith.project.output.argocd import CASCADE, SKIP_RECONCILE
 from poolsmith.project.output.pools import FOLDER as POOLS
 
 if TYPE_CHECKING:
-    from poolsmith.change.diff.delivery_objects import DeliveryObject
+    from poolsmith.change.delivery.objects import DeliveryObject
     from poolsmith.change.review.seen_cluster import SeenCluster
 
 _DISCOVERY = "node-feature-discovery"
-_FINALIZER = "resources-finalizer.argocd.argoproj.io"
 _PRUNE_JOB = "Node Feature Discovery's prune job, which takes the feature labels off all nodes"
 _LATER = (
     "once whoever holds the delivery prunes it or is deleted (until then its folder is missing, and it reports that), "
@@ -52,6 +52,22 @@ class Leaving:
             return "the GPU Operator"
         return f"`{shorten(self.item.chart or self.item.name)}`"
 
+    def is_intended(self, outcome: DepartureOutcome) -> bool:
+        """Whether the base says that it is to end so."""
+        retiring = self.before.plan.cluster.spec.delivery.retiring
+        asked = Retiring.KEEP if outcome is DepartureOutcome.LEFT else Retiring.REMOVE
+        return retiring is asked and outcome is not DepartureOutcome.CONTESTED
+
+    @property
+    def is_handed_over(self) -> bool:
+        """Whether something else takes what this one lets go of."""
+        return self.instead is not None or self.cause == "ENGINE"
+
+    @property
+    def parting(self) -> str:
+        """What it means that it leaves, and what it installed does not."""
+        return f"hands {self.title} over" if self.is_handed_over else f"leaves {self.title} behind"
+
     @property
     def is_operator(self) -> bool:
         return self.item.chart == OPERATOR_CHART
@@ -76,6 +92,8 @@ class DepartureEffect:
     headline: str
     words: str
     takes_drivers: bool = False
+    may_go: bool = False
+    """Of an outcome that is not known: what it installed may be uninstalled."""
 
 
 def effect_of(leaving: Leaving) -> DepartureEffect:
@@ -83,6 +101,8 @@ def effect_of(leaving: Leaving) -> DepartureEffect:
     kind = leaving.item.kind
     if kind == HELM_RELEASE:
         return _release(leaving)
+    if kind == HELM_CHART:
+        return _k3s_chart(leaving)
     if kind == KUSTOMIZATION:
         return _kustomization(leaving)
     if kind == APPLICATION:
@@ -100,6 +120,14 @@ def effect_of(leaving: Leaving) -> DepartureEffect:
 def moved_effect(leaving: Leaving) -> DepartureEffect:
     """Of something that stays, and installs in another place."""
     title, old = leaving.title, _release_words(leaving.item)
+    if leaving.instead is not None and leaving.instead.is_suspended:
+        return DepartureEffect(
+            outcome=DepartureOutcome.CONTESTED,
+            evidence=Evidence.READ,
+            headline=f"would uninstall {title}",
+            may_go=True,
+            words=f"nothing happens as long as it is suspended; once it is not, {old} is uninstalled",
+        )
     hook = f"; the one in the new place waits for its post-delete hook: {_PRUNE_JOB}"
     if leaving.item.kind == HELM_RELEASE:
         return DepartureEffect(
@@ -119,7 +147,7 @@ def moved_effect(leaving: Leaving) -> DepartureEffect:
         )
     return DepartureEffect(
         outcome=DepartureOutcome.UNINSTALLED,
-        evidence=Evidence.UNKNOWN,
+        evidence=Evidence.SEEN if leaving.is_operator and leaving.cause == "STACK_NAMESPACE" else Evidence.UNKNOWN,
         headline=f"uninstalls {title}",
         words=f"Argo CD installs it in the new namespace, and prunes what stands in the old one: {old}",
         takes_drivers=leaving.is_operator,
@@ -135,6 +163,8 @@ def _release_words(item: DeliveryObject) -> str:
 
 def _release(leaving: Leaving) -> DepartureEffect:
     release, instead = _release_words(leaving.item), leaving.instead
+    if leaving.item.is_suspended and leaving.is_known:
+        return _suspended_release(leaving)
     if leaving.item.is_guarded and leaving.is_known:
         return _guarded_release(leaving)
     unless = (
@@ -161,16 +191,51 @@ def _release(leaving: Leaving) -> DepartureEffect:
     )
 
 
+def _k3s_chart(leaving: Leaving) -> DepartureEffect:
+    """A Job uninstalls the release before the object goes. Source: k3s-io/helm-controller:pkg/controllers/chart."""
+    stays = leaving.item.is_guarded and leaving.is_known
+    words = (
+        "it stays in the cluster, since it has `prune: disabled`"
+        if stays
+        else (f"whoever applied it prunes it, and k3s uninstalls {_release_words(leaving.item)}")
+    )
+    return DepartureEffect(
+        outcome=DepartureOutcome.LEFT if stays else DepartureOutcome.UNINSTALLED,
+        evidence=Evidence.READ,
+        headline=leaving.parting if stays else f"uninstalls {leaving.title}",
+        words=f"{leaving.later}{words}",
+        takes_drivers=leaving.is_operator and not stays,
+    )
+
+
+def _suspended_release(leaving: Leaving) -> DepartureEffect:
+    """Seen with another HelmRelease of the same release in its place."""
+    release = _release_words(leaving.item)
+    stays = "it stays in the cluster" if leaving.item.is_guarded else "Flux prunes it"
+    then, evidence = "nothing updates it any more", Evidence.READ
+    if leaving.instead is not None:
+        then, evidence = "the HelmRelease that takes its place finds the release, and upgrades it", Evidence.SEEN
+    elif leaving.cause == "ENGINE":
+        then = "Argo CD applies the objects anew, each in its place"
+    return DepartureEffect(
+        outcome=DepartureOutcome.LEFT,
+        evidence=evidence,
+        headline=leaving.parting,
+        words=f"{leaving.later}{stays}, and it is suspended, so that {release} keeps running; {then}",
+    )
+
+
 def _guarded_release(leaving: Leaving) -> DepartureEffect:
     release, instead = _release_words(leaving.item), leaving.instead
     stays = f"{leaving.later}it stays in the cluster, since it has `prune: disabled`"
     if instead is not None:
         return DepartureEffect(
             outcome=DepartureOutcome.CONTESTED,
-            evidence=Evidence.UNKNOWN,
+            evidence=Evidence.SEEN if leaving.cause == "RENAMED" else Evidence.READ,
             headline=f"gives {leaving.title} two owners",
-            words=f"{stays}, and another HelmRelease takes {release} too: which of the two has the last word is not "
-            "known, until the old one is suspended and then deleted, as docs/rename.md says",
+            words=f"{stays}; another HelmRelease takes {release} and upgrades it, and the old one has lost its values "
+            "and does nothing more. Deleted without being suspended first, it uninstalls the release of both: "
+            "docs/moves.md has the steps",
         )
     if leaving.cause == "KIND":
         return DepartureEffect(
@@ -182,10 +247,10 @@ def _guarded_release(leaving: Leaving) -> DepartureEffect:
     if leaving.cause == "ENGINE":
         return DepartureEffect(
             outcome=DepartureOutcome.CONTESTED,
-            evidence=Evidence.UNKNOWN,
+            evidence=Evidence.SEEN,
             headline=f"gives {leaving.title} two owners",
             words=f"{stays}, while Argo CD applies the objects of {release} too, until the old one is suspended and "
-            "then deleted, as docs/rename.md says",
+            "then deleted, as docs/moves.md says",
         )
     return DepartureEffect(
         outcome=DepartureOutcome.LEFT,
@@ -198,16 +263,20 @@ def _guarded_release(leaving: Leaving) -> DepartureEffect:
 
 def _kustomization(leaving: Leaving) -> DepartureEffect:
     spec = mapping(leaving.item.body.get("spec"))
-    keeps = spec.get("deletionPolicy") == "Orphan" or spec.get("suspend") is True
+    keeps = spec.get("deletionPolicy") == "Orphan" or leaving.item.is_suspended
     keeps = keeps or (spec.get("prune") is not True and spec.get("deletionPolicy") in (None, "MirrorPrune"))
     if leaving.is_known and (leaving.item.is_guarded or keeps):
         return DepartureEffect(
             outcome=DepartureOutcome.LEFT,
-            evidence=Evidence.READ,
+            evidence=Evidence.SEEN if leaving.item.is_suspended else Evidence.READ,
             headline="leaves behind what a Kustomization applied",
             words=f"{leaving.later}what it applied stays as it is, and nothing updates it any more",
         )
-    drivers = leaving.before.plan.driver_objects if leaving.item.name == f"{leaving.before.plan.name}-{POOLS}" else ()
+    drivers = (
+        leaving.before.plan.driver_objects
+        if leaving.item.name == f"{leaving.before.plan.delivery_name}-{POOLS}"
+        else ()
+    )
     is_same = leaving.cause in _SAME_STACK
     what = "what it applied"
     if drivers:
@@ -215,7 +284,7 @@ def _kustomization(leaving: Leaving) -> DepartureEffect:
     anew = ", until somebody else applies that anew" if is_same else ""
     return DepartureEffect(
         outcome=DepartureOutcome.DELETED,
-        evidence=Evidence.READ,
+        evidence=Evidence.SEEN if leaving.cause in ("RENAMED", "ENGINE") or leaving.after is None else Evidence.READ,
         headline="deletes what a Kustomization applied",
         words=f"{leaving.later}Flux deletes {what}{anew}; what is guarded (namespaces) stays",
         takes_drivers=bool(drivers) and (is_same or leaving.after is None),
@@ -224,13 +293,15 @@ def _kustomization(leaving: Leaving) -> DepartureEffect:
 
 def _application(leaving: Leaving) -> DepartureEffect:
     prunes = f"{leaving.later}the Application that holds the delivery prunes it"
+    if leaving.item.is_suspended and leaving.is_known:
+        return _skipped_application(leaving, prunes)
     finalizers = words(value_at(leaving.item.body, ("metadata", "finalizers")))
-    if any(item.startswith(_FINALIZER) for item in finalizers):
+    if any(item.startswith(CASCADE) for item in finalizers):
         return DepartureEffect(
             outcome=DepartureOutcome.UNINSTALLED if leaving.item.is_chart else DepartureOutcome.DELETED,
             evidence=Evidence.READ,
             headline=f"uninstalls {leaving.title}" if leaving.item.is_chart else "deletes what an Application applied",
-            words=f"{prunes}, and Argo CD deletes all that it applied: it has the finalizer `{_FINALIZER}`",
+            words=f"{prunes}, and Argo CD deletes all that it applied: it has the finalizer `{CASCADE}`",
             takes_drivers=leaving.is_operator,
         )
     if leaving.has_prune_job:
@@ -240,6 +311,7 @@ def _application(leaving: Leaving) -> DepartureEffect:
             outcome=DepartureOutcome.CONTESTED,
             evidence=Evidence.UNKNOWN,
             headline=f"may uninstall {leaving.title}",
+            may_go=True,
             words=f"{prunes}; what the chart made stays, unless the chart has a hook for its deletion",
         )
     return DepartureEffect(
@@ -251,23 +323,40 @@ def _application(leaving: Leaving) -> DepartureEffect:
     )
 
 
+def _skipped_application(leaving: Leaving, prunes: str) -> DepartureEffect:
+    then = "another owner applies the objects anew, each in its place" if leaving.is_handed_over else ""
+    return DepartureEffect(
+        outcome=DepartureOutcome.LEFT,
+        evidence=Evidence.SEEN,
+        headline=leaving.parting if leaving.item.is_chart else "leaves behind what an Application applied",
+        words=f"{prunes}; its controller looks at it no more (`{SKIP_RECONCILE}`), so that no hook runs and nothing "
+        f"that it applied is deleted; as long as it has finalizers, it waits for somebody to take them off"
+        f"{'; ' if then else ''}{then}",
+    )
+
+
 def _application_with_job(leaving: Leaving, prunes: str) -> DepartureEffect:
-    """Argo CD adds the finalizer for such hooks by itself."""
+    """Argo CD adds the finalizer for such hooks by itself, and takes it off where it can't render the chart.
+
+    Seen on 3.5.1: a renamed cluster's job is started; on 3.2.0: it is not, where the old folder is gone before the
+    Application; another engine's job is started, and the deletion hangs, since the hook's objects are of the cluster.
+    """
     evidence, then = Evidence.SEEN if leaving.after is not None else Evidence.READ, ""
+    starts = "which starts the chart's post-delete hook"
     if leaving.instead is not None:
+        starts = "which starts the chart's post-delete hook, unless the old folder is gone before"
         then = (
             "; the new Applications are refused, since the old ones track the same namespace and objects "
             "(FailOnSharedResource), and the one that holds the delivery waits for the deletion: neither goes on"
         )
         evidence = Evidence.SEEN if leaving.cause == "RENAMED" else Evidence.UNKNOWN
     elif leaving.cause == "ENGINE":
-        then, evidence = "; Flux installs the chart beside what is left of it", Evidence.UNKNOWN
+        then = "; the deletion may hang at that, and Flux installs the chart beside it, over the objects that are there"
     return DepartureEffect(
         outcome=DepartureOutcome.UNINSTALLED,
         evidence=evidence,
         headline=f"uninstalls {leaving.title}",
-        words=f"{prunes}, which starts the chart's post-delete hook: {_PRUNE_JOB}; without them the operator keeps no "
-        f"operand on a node{then}",
+        words=f"{prunes}, {starts}: {_PRUNE_JOB}; without them the operator keeps no operand on a node{then}",
         takes_drivers=leaving.is_operator,
     )
 
@@ -275,7 +364,9 @@ def _application_with_job(leaving: Leaving, prunes: str) -> DepartureEffect:
 def _element(leaving: Leaving) -> DepartureEffect:
     stays = "the ApplicationSet only creates and updates: the Application that it made stays"
     then = ", and its folder is gone, of which Argo CD reports an error and should prune nothing"
-    if leaving.cause == "ENGINE":
+    if leaving.after is not None and leaving.after.plan.cluster.spec.delivery.retiring is Retiring.KEEP:
+        then = ", until somebody deletes it: without a finalizer it leaves all in place"
+    elif leaving.cause == "ENGINE":
         then = ", and finds objects of Flux in its folder in the place of its Applications"
     elif leaving.cause == "PROJECT":
         then = ", and the ApplicationSet of the other project wants one of the same name"
@@ -283,7 +374,7 @@ def _element(leaving: Leaving) -> DepartureEffect:
         then = ", beside one of the same name in the other namespace"
     return DepartureEffect(
         outcome=DepartureOutcome.LEFT,
-        evidence=Evidence.UNKNOWN,
+        evidence=Evidence.SEEN if leaving.cause == "RENAMED" else Evidence.UNKNOWN,
         headline="leaves the Application of the whole cluster behind",
         words=f"{stays}{then}",
     )

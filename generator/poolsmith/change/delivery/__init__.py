@@ -1,0 +1,1 @@
+"""What does a change do? Privileges, disruption, images, values and objects, held against the base."""

@@ -1,0 +1,374 @@
+"""What the engine does between base and change, in its order, with how that is known.
+
+First whoever holds the delivery creates and changes its objects, and lets go of those that are gone. Then each unit, in
+the order of the delivery, applies what it holds and prunes what it held. An engine may be at several things at a time;
+what waits for what is told.
+
+Sources: fluxcd/kustomize-controller@v1.9.4:internal/controller/kustomization_controller.go (apply, then prune; objects
+of another owner are not pruned), fluxcd/helm-controller@v1.6.3:internal/action/install.go (`TakeOwnership`) and
+internal/reconcile/state.go, argoproj/argo-cd@v3.5.1:controller/{state,sync}.go, docs/user-guide/sync-waves.md.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.change.delivery.fields import changed_fields
+from poolsmith.change.delivery.objects import APPLICATION, ELEMENT, HELM_CHART, HELM_RELEASE, KUSTOMIZATION
+from poolsmith.change.delivery.outcomes import Action, Evidence, Verb
+from poolsmith.core.record import record
+from poolsmith.core.sources.pod_template import mapping, mappings, word
+from poolsmith.core.sources.pointer import value_at
+from poolsmith.fleet.profiles.cluster import Engine
+from poolsmith.project.output.delivery_units import PRUNE_GUARDS, delivery_units
+from poolsmith.project.output.kustomization import FILE
+from poolsmith.project.output.tree import FOLDER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from poolsmith.change.delivery.departures import DeliveryChange, Handed
+    from poolsmith.change.delivery.objects import DeliveryObject
+    from poolsmith.change.delivery.outcomes import Departure
+    from poolsmith.fleet.operands.manifest import ManifestTree
+    from poolsmith.fleet.plan.plan import ClusterPlan
+
+ObjectKey = tuple[str, str, str, str]
+"""API group, kind, namespace and name."""
+_CHARTS = (HELM_RELEASE, HELM_CHART, APPLICATION)
+
+
+@record(kw_only=False)
+class Applied:
+    """An object of a unit, with the unit that applies it."""
+
+    body: dict[str, Any]
+    unit: str
+
+
+@record
+class UnitFiles:
+    """What the units of one side hold: objects by key, values of charts by the unit's name, and units in order."""
+
+    objects: Mapping[ObjectKey, Applied]
+    values: Mapping[str, str]
+    order: tuple[str, ...]
+
+
+def unit_files(plan: ClusterPlan, tree: ManifestTree) -> UnitFiles:
+    folders = frozenset(item.path.rpartition("/")[0] for item in tree.manifests if item.path.endswith(f"/{FILE}"))
+    units = delivery_units(plan, folders - {FOLDER})
+    objects: dict[ObjectKey, Applied] = {}
+    for path, body in tree.objects():
+        unit = next((one.name for one in units if one.folder and path.startswith(f"{one.folder}/")), None)
+        if unit is not None and isinstance(body, dict) and (key := _key(body)) is not None:
+            objects.setdefault(key, Applied(body, unit))
+    texts = {item.path: repr(item.documents) for item in tree.manifests}
+    values = {one.name: texts.get(one.chart.values_file, "") for one in units if one.chart is not None}
+    return UnitFiles(objects=objects, values=values, order=tuple(one.name for one in units))
+
+
+def _key(body: dict[str, Any]) -> ObjectKey | None:
+    metadata = mapping(body.get("metadata"))
+    kind, name = word(body.get("kind")), word(metadata.get("name"))
+    if not kind or not name or (kind == "Kustomization" and not metadata.get("namespace")):
+        return None
+    return word(body.get("apiVersion")).rpartition("/")[0], kind, word(metadata.get("namespace")), name
+
+
+def actions(
+    change: DeliveryChange,
+    leaving: Sequence[Departure],
+    was: UnitFiles,
+    now: UnitFiles,
+    refused: Mapping[tuple[str, str, str], tuple[str, ...]],
+) -> tuple[Action, ...]:
+    """Of one cluster. `refused` are pointers of fields that the API server lets nobody change, by kind, namespace and
+    name."""
+    return (
+        *_of_holder(change, leaving, was, now),
+        *_departing(leaving),
+        *_of_units(change, was, now, refused),
+    )
+
+
+_TOLD = (Verb.ADOPT, Verb.REFUSE, Verb.REPLACE, Verb.WAIT, Verb.LEAVE)
+_TURNS = (
+    "/spec/path",
+    "/spec/sourceRef",
+    "/spec/source",
+    "/spec/url",
+    "/spec/project",
+    "/spec/prune",
+    "/spec/deletionPolicy",
+    "/metadata/finalizers",
+)
+"""Fields by which an object turns to something else, or has another end."""
+
+
+def beyond_applying(found: Sequence[Action], leaving: Sequence[Departure]) -> Iterator[Action]:
+    """What is more than to apply what is there, and is not told of `leaving` already. What the API server refuses is
+    told where it disturbs."""
+    told = {(item.kind, item.namespace, item.name) for item in leaving}
+    for item in found:
+        if (item.kind, item.namespace, item.name) in told or item.fields == ("/spec/dependsOn",):
+            continue
+        if item.within:
+            is_told = item.verb in (Verb.ADOPT, Verb.REPLACE) or (item.verb is Verb.LEAVE and item.words == _GUARDED)
+        else:
+            is_told = item.verb in _TOLD or any(field in _TURNS for field in item.fields)
+        if is_told:
+            yield item
+
+
+def first_actions(handed: Handed) -> tuple[Action, ...]:
+    """Of a cluster that is new."""
+    return tuple(
+        Action(
+            verb=Verb.CREATE,
+            kind=item.kind,
+            namespace=item.namespace,
+            name=item.name,
+            within="",
+            words=_MADE.get(item.kind, "its chart is installed" if item.is_chart else "it is fetched"),
+            evidence=Evidence.SEEN,
+        )
+        for _, item in sorted(handed.generated.items())
+    )
+
+
+def _departing(leaving: Sequence[Departure]) -> Iterator[Action]:
+    for item in leaving:
+        yield Action(
+            verb=item.verb,
+            kind=item.kind,
+            namespace=item.namespace,
+            name=item.name,
+            within="",
+            words=item.effect,
+            evidence=item.evidence,
+            place=item.place,
+        )
+
+
+def _of_holder(
+    change: DeliveryChange, leaving: Sequence[Departure], before: UnitFiles, files: UnitFiles
+) -> Iterator[Action]:
+    if change.now is None:
+        return
+    told = {(item.kind, item.namespace, item.name) for item in leaving}
+    for identity, new in sorted(change.now.generated.items()):
+        old = (change.was.held or {}).get(identity, change.was.generated.get(identity))
+        if old is None:
+            yield _created(change, new)
+            yield from _waits(new)
+        elif identity not in told:
+            if old.body != new.body:
+                yield from _changed(change, old, new)
+            if new.is_chart and _values_differ(new, change, before, files):
+                yield _values_changed(change, new)
+
+
+def _values_differ(item: DeliveryObject, change: DeliveryChange, before: UnitFiles, after: UnitFiles) -> bool:
+    assert change.after is not None, "it is there"
+    unit = item.name.removeprefix(f"{change.after.plan.delivery_name}-")
+    return unit in before.values and before.values[unit] != after.values.get(unit)
+
+
+def _values_changed(change: DeliveryChange, item: DeliveryObject) -> Action:
+    does = "Argo CD applies what the chart makes of other values"
+    if item.kind == HELM_RELEASE:
+        does = "helm-controller upgrades the release with other values"
+    if item.is_suspended:
+        return _action(
+            change,
+            item,
+            Verb.WAIT,
+            "its values are others, and nothing is done as long as it is suspended",
+            Evidence.READ,
+        )
+    return _action(change, item, Verb.UPDATE, does, Evidence.SEEN)
+
+
+def _changed(change: DeliveryChange, old: DeliveryObject, new: DeliveryObject) -> Iterator[Action]:
+    if new.kind == ELEMENT:
+        said = "the Application of the whole cluster reads another place"
+        yield _action(change, new, Verb.UPDATE, said, Evidence.READ)
+        return
+    found = list(changed_fields(old, new))
+    for effect in found:
+        yield _action(change, new, effect.verb, effect.words, effect.evidence, (effect.pointer,))
+    if not found:
+        said = "it is changed in fields of which nothing is known"
+        yield _action(change, new, Verb.UPDATE, said, Evidence.UNKNOWN)
+
+
+def _created(change: DeliveryChange, new: DeliveryObject) -> Action:
+    """A chart that others install already is taken over, or refused."""
+    if new.kind in _CHARTS and new.release is not None:
+        for old in change.was.generated.values():
+            if old.kind in _CHARTS and old.release is not None and old.release[1:] == new.release[1:]:
+                held = (change.was.held or {}).get(old.identity, old)
+                return _taken(change, held, new)
+        return _action(change, new, Verb.CREATE, "its chart is installed", Evidence.SEEN)
+    return _action(change, new, Verb.CREATE, _MADE.get(new.kind, "it is fetched"), Evidence.SEEN)
+
+
+_MADE = {
+    KUSTOMIZATION: "all that it holds is applied",
+    APPLICATION: "all that it holds is applied",
+    ELEMENT: "an Application for the whole cluster is made, and applies all of the delivery",
+}
+
+
+def _taken(change: DeliveryChange, old: DeliveryObject, new: DeliveryObject) -> Action:
+    """What was installed by one object of the delivery is to be installed by another one."""
+    if new.kind == HELM_RELEASE and old.kind == HELM_RELEASE:
+        return _same_release(change, old, new)
+    if new.kind == APPLICATION and old.kind == APPLICATION:
+        if old.is_suspended:
+            said = "it applies the objects that are there, once the tracking of the old one is taken off them"
+            return _action(change, new, Verb.ADOPT, f"{said}; until then it is refused", Evidence.READ)
+        said = "the objects carry the tracking of the old one, and nothing is synced as long as they do"
+        return _action(change, new, Verb.REFUSE, f"{said} (FailOnSharedResource)", Evidence.SEEN)
+    does = "Argo CD applies the objects that are there, each in its place"
+    evidence = Evidence.READ if old.is_suspended else Evidence.SEEN
+    if new.kind == HELM_RELEASE:
+        does = "there is no release, and helm-controller installs one and takes the objects that are there"
+        evidence = Evidence.SEEN
+    beside = "" if old.is_suspended else ", beside what the old owner does"
+    return _action(change, new, Verb.ADOPT, f"{does}{beside}", evidence)
+
+
+def _same_release(change: DeliveryChange, old: DeliveryObject, new: DeliveryObject) -> Action:
+    if old.is_suspended or old.is_guarded:
+        return _action(change, new, Verb.ADOPT, "it finds the release, and upgrades it", Evidence.SEEN)
+    said = "the release is uninstalled with the old one, and it fails: `has no deployed releases`"
+    return _action(change, new, Verb.REFUSE, said, Evidence.SEEN)
+
+
+def _waits(item: DeliveryObject) -> Iterator[Action]:
+    """A Kustomization or a HelmRelease, for others of its kind."""
+    for other in mappings(value_at(item.body, ("spec", "dependsOn"))):
+        yield Action(
+            verb=Verb.WAIT,
+            kind=item.kind,
+            namespace=item.namespace,
+            name=item.name,
+            within="",
+            words=f"it waits until {item.kind} `{word(other.get('name'))}` is ready",
+            evidence=Evidence.SEEN,
+            fields=("/spec/dependsOn",),
+        )
+
+
+def _action(
+    change: DeliveryChange,
+    item: DeliveryObject,
+    verb: Verb,
+    said: str,
+    evidence: Evidence,
+    fields: tuple[str, ...] = (),
+) -> Action:
+    return Action(
+        verb=verb,
+        kind=item.kind,
+        namespace=item.namespace,
+        name=item.name,
+        within="",
+        words=said,
+        evidence=evidence,
+        fields=fields,
+        place=next(iter(change.edited), None),
+    )
+
+
+def _of_units(
+    change: DeliveryChange,
+    was: UnitFiles,
+    now: UnitFiles,
+    refused: Mapping[tuple[str, str, str], tuple[str, ...]],
+) -> Iterator[Action]:
+    order = {name: number for number, name in enumerate((*now.order, *was.order))}
+    keys = sorted({*was.objects, *now.objects}, key=lambda key: _place(key, was, now, order))
+    for key in keys:
+        old, new = was.objects.get(key), now.objects.get(key)
+        if new is None and old is not None:
+            yield _pruned(change, key, old)
+        elif new is not None and (old is None or old.body != new.body or old.unit != new.unit):
+            yield _applied(change, key, old, new, refused.get(key[1:], ()))
+
+
+def _place(key: ObjectKey, was: UnitFiles, now: UnitFiles, order: Mapping[str, int]) -> tuple[object, ...]:
+    """By unit; what is applied before what is pruned."""
+    there = now.objects.get(key)
+    found = there or was.objects[key]
+    return order.get(found.unit, len(order)), there is None, key
+
+
+_GUARDED = "its unit holds it no more, and it is guarded: it stays as it is"
+
+
+def _pruned(change: DeliveryChange, key: ObjectKey, old: Applied) -> Action:
+    engine = change.before.plan.cluster.spec.delivery.engine
+    if _is_guarded(old.body):
+        return _object(key, old.unit, Verb.LEAVE, _GUARDED, Evidence.SEEN if engine is Engine.FLUX else Evidence.READ)
+    if change.now is None or _leaves(change, old.unit):
+        said = "its unit leaves the delivery, and decides what becomes of it"
+        return _object(key, old.unit, Verb.LEAVE, said, Evidence.READ)
+    if _is_suspended(change, old.unit):
+        return _object(key, old.unit, Verb.LEAVE, "its unit is suspended, and prunes nothing", Evidence.READ)
+    return _object(key, old.unit, Verb.DELETE, "its unit holds it no more, and prunes it", Evidence.SEEN)
+
+
+def _is_suspended(change: DeliveryChange, unit: str) -> bool:
+    if change.now is None or change.after is None:
+        return False
+    name = f"{change.after.plan.delivery_name}-{unit}"
+    return any(item.name == name and item.is_suspended for item in change.now.generated.values())
+
+
+def _leaves(change: DeliveryChange, unit: str) -> bool:
+    name = f"{change.before.plan.delivery_name}-{unit}"
+    return change.now is not None and not any(item.name == name for item in change.now.generated.values())
+
+
+_GUARDS = tuple(pair for guards in PRUNE_GUARDS.values() for pair in guards.items())
+
+
+def _is_guarded(body: dict[str, Any]) -> bool:
+    found = mapping(value_at(body, ("metadata", "annotations")))
+    return any(found.get(key) == value for key, value in _GUARDS)
+
+
+def _applied(
+    change: DeliveryChange, key: ObjectKey, old: Applied | None, new: Applied, refused: tuple[str, ...]
+) -> Action:
+    if _is_suspended(change, new.unit):
+        return _object(key, new.unit, Verb.WAIT, "its unit is suspended, and applies nothing", Evidence.READ)
+    if old is None:
+        return _object(key, new.unit, Verb.CREATE, "it is applied", Evidence.SEEN)
+    if refused:
+        said = "the API server takes no other value of these fields"
+        return _object(key, new.unit, Verb.REFUSE, said, Evidence.SEEN, refused)
+    if old.unit != new.unit:
+        return _other_unit(change, key, old, new)
+    return _object(key, new.unit, Verb.UPDATE, "it is applied with other content", Evidence.SEEN)
+
+
+def _other_unit(change: DeliveryChange, key: ObjectKey, old: Applied, new: Applied) -> Action:
+    """Source: fluxcd/kustomize-controller, deleteObjects (what has the labels of another owner stays)."""
+    if change.before.plan.cluster.spec.delivery.engine is Engine.FLUX:
+        said = f"`{new.unit}` applies it, and `{old.unit}` does not prune what has another owner"
+        return _object(key, new.unit, Verb.ADOPT, said, Evidence.READ)
+    said = f"`{old.unit}` prunes it, and `{new.unit}` is refused until then"
+    return _object(key, new.unit, Verb.REPLACE, said, Evidence.READ)
+
+
+def _object(
+    key: ObjectKey, unit: str, verb: Verb, said: str, evidence: Evidence, fields: tuple[str, ...] = ()
+) -> Action:
+    _, kind, namespace, name = key
+    return Action(
+        verb=verb, kind=kind, namespace=namespace, name=name, within=unit, words=said, evidence=evidence, fields=fields
+    )

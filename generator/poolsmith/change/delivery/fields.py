@@ -1,0 +1,59 @@
+"""Which field of a delivery object does what when it changes: the table `data/delivery.yaml`, with its sources."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.change.delivery.outcomes import Evidence, Verb
+from poolsmith.core.facts import store
+from poolsmith.core.facts.packs import remembered
+from poolsmith.core.record import record
+from poolsmith.core.sources.pointer import split, value_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from poolsmith.change.delivery.objects import DeliveryObject
+
+
+@record
+class FieldEffect:
+    """What another value at `pointer` does; only the value `when`, where that is not None."""
+
+    pointer: str
+    verb: Verb
+    words: str
+    evidence: Evidence
+    when: Any = None
+
+
+@remembered
+def read_field_effects() -> Mapping[str, tuple[FieldEffect, ...]]:
+    """By kind, what is asked first first."""
+    return {kind: tuple(map(_effect, entry["fields"])) for kind, entry in store.read_yaml("delivery.yaml").items()}
+
+
+def _effect(row: Mapping[str, Any]) -> FieldEffect:
+    return FieldEffect(
+        pointer="/" + "/".join(row["path"]),
+        verb=Verb(row["does"]),
+        words=row["words"],
+        evidence=Evidence(row["evidence"]),
+        when=row.get("when"),
+    )
+
+
+def changed_fields(old: DeliveryObject, new: DeliveryObject) -> Iterator[FieldEffect]:
+    """Of what differs, in the order of the table; of what it does not know nothing is told."""
+    told: list[str] = []
+    for effect in read_field_effects().get(new.kind, ()):
+        was, now = (value_at(item.body, split(effect.pointer)) for item in (old, new))
+        if was == now or (effect.when is not None and now != effect.when):
+            continue
+        if not any(_overlap(effect.pointer, pointer) for pointer in told):
+            told.append(effect.pointer)
+            yield effect
+
+
+def _overlap(one: str, other: str) -> bool:
+    return f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/")

@@ -1,0 +1,251 @@
+"""poolsmith move."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import replace
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from poolsmith.core.diagnostics import Severity, UsageError
+from poolsmith.interface.cli import options
+from poolsmith.interface.cli.main import TOOL
+from poolsmith.interface.cli.reports import print_change, print_outcome
+from poolsmith.interface.cli.terminal import progress_bar, tell, write
+from poolsmith.interface.cli.verbs import Exit
+from poolsmith.interface.report.formats import DIFF, names_for
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from poolsmith.interface.app.move import Moved
+
+
+@click.group("move")
+def command() -> None:
+    """Write the next step of a move: a rename, another engine, namespace or source, the end of a cluster.
+
+    Each step is one commit that is safe to stop at. The same command again writes the next one.
+    """
+
+
+_SHARED: tuple[Callable[[Any], Any], ...] = (
+    click.option("--dry-run", is_flag=True, help="Write nothing; tell what it would do."),
+    options.today,
+    click.option(
+        "--format",
+        "output_format",
+        type=click.Choice([name for name in names_for(DIFF) if name != "html"]),
+        default="text",
+        show_default=True,
+        help="Report format.",
+    ),
+    options.verbose,
+    options.fail_on,
+    options.jobs,
+    options.root,
+)
+_CLUSTER = click.argument("cluster", shell_complete=options.completes("cluster"))
+_ACCEPTED = click.option(
+    "--accept-outage-by",
+    "accepted_by",
+    default="",
+    metavar="WHO",
+    help="Who takes the outage; it is written into the profile.",
+)
+
+
+def _shared(function: Callable[..., int]) -> Callable[..., int]:
+    return reduce(lambda wrapped, option: option(wrapped), reversed(_SHARED), function)
+
+
+@command.command("rename-cluster")
+@click.argument("old", shell_complete=options.completes("cluster"))
+@click.argument("new")
+@_shared
+def rename_cluster(old: str, new: str, **shared: Any) -> int:
+    """Give a cluster another name. Its delivery goes on under the old one, so that nothing is replaced."""
+    return _move("rename-cluster", (old, new), {}, **shared)
+
+
+@command.command("rename-pool")
+@click.argument("target", metavar="CLUSTER/POOL")
+@click.argument("new")
+@_shared
+def rename_pool(target: str, new: str, **shared: Any) -> int:
+    """Give a pool another name. It keeps the old one in the cluster: its nodes, their labels, its driver."""
+    cluster, slash, old = target.partition("/")
+    if not slash:
+        raise UsageError(f"name the pool: `{cluster}/<pool>`")
+    return _move("rename-pool", (cluster, old, new), {}, **shared)
+
+
+@command.command("engine")
+@_CLUSTER
+@click.argument("engine", type=click.Choice(("argocd", "flux")))
+@click.option("--namespace", default=None, metavar="NAME", help="Of the new objects. Default: the engine's own.")
+@click.option("--destination", default=None, metavar="NAME", help="What Argo CD calls the cluster.")
+@click.option("--instance", default=None, metavar="NAME", help="Which Argo CD, where the fleet has several.")
+@_shared
+def engine(
+    cluster: str, engine: str, namespace: str | None, destination: str | None, instance: str | None, **shared: Any
+) -> int:
+    """Deliver a cluster by another engine: first the old one lets go, then the new one takes over."""
+    flags = {"namespace": namespace, "destination": destination, "instance": instance}
+    return _move("engine", (cluster, engine), flags, **shared)
+
+
+@command.command("delivery-namespace")
+@_CLUSTER
+@click.argument("namespace")
+@_shared
+def delivery_namespace(cluster: str, namespace: str, **shared: Any) -> int:
+    """Put the objects of the delivery into another namespace: first they let go, then new ones take over."""
+    return _move("delivery-namespace", (cluster, namespace), {}, **shared)
+
+
+@command.command("namespace")
+@_CLUSTER
+@click.argument("namespace")
+@_ACCEPTED
+@_shared
+def stack_namespace(cluster: str, namespace: str, **shared: Any) -> int:
+    """Put the stack itself into another namespace. Every release is uninstalled and installed anew."""
+    return _move("namespace", (cluster, namespace), {}, **shared)
+
+
+@command.command("source")
+@_CLUSTER
+@click.option("--repo", "repo", default=None, metavar="URL", help="Repository that holds output/.")
+@click.option("--path", "path", default=None, metavar="PATH", help="Path of output/ in it.")
+@click.option("--revision", default=None, metavar="REF", help="Full git reference, tag or commit.")
+@click.option("--charts", default=None, metavar="URL", help="Helm repository of the charts.")
+@_shared
+def source(
+    cluster: str, repo: str | None, path: str | None, revision: str | None, charts: str | None, **shared: Any
+) -> int:
+    """Deliver a cluster from another repository, path or revision, or its charts from another repository."""
+    wanted = {"repoURL": repo, "path": path, "revision": revision, "chartRepo": charts}
+    if not any(wanted.values()):
+        raise UsageError("say what to change: --repo, --path, --revision or --charts")
+    return _move("source", (cluster,), wanted, **shared)
+
+
+@command.command("driver-mode")
+@_CLUSTER
+@click.argument("mode", type=click.Choice(("cluster-policy", "nvidia-driver")))
+@_ACCEPTED
+@_shared
+def driver_mode(cluster: str, mode: str, **shared: Any) -> int:
+    """Describe drivers by one ClusterPolicy, or by one object for each pool."""
+    return _move("driver-mode", (cluster, mode), {}, **shared)
+
+
+@command.command("remove-cluster")
+@_CLUSTER
+@click.option("--keep-running", is_flag=True, help="What runs stays, and is nobody's; else all of it goes.")
+@_ACCEPTED
+@_shared
+def remove_cluster(cluster: str, keep_running: bool, **shared: Any) -> int:
+    """Take a cluster out of the fleet: first its delivery is given up, then its profiles go."""
+    return _move("remove-cluster", (cluster,), {"keeps": "yes" if keep_running else None}, **shared)
+
+
+@command.command("by-hand")
+@click.argument(
+    "move", type=click.Choice(("stack-kind", "split-cluster", "merge-clusters", "split-pool", "merge-pools"))
+)
+def by_hand(move: str) -> int:
+    """Say what people do where no commit can make the move."""
+    from poolsmith.change.moves.places import BY_HAND
+
+    write(f"{BY_HAND[move]}\n")
+    return Exit.CLEAN
+
+
+def _move(
+    name: str,
+    words: tuple[str, ...],
+    flags: dict[str, str | None],
+    *,
+    root: Path,
+    dry_run: bool,
+    today: dt.datetime | None,
+    output_format: str,
+    verbose: bool,
+    fail_on: str,
+    jobs: int | None,
+    accepted_by: str = "",
+) -> int:
+    from poolsmith.interface.app.move import Asked, MoveOptions, move
+    from poolsmith.project.output.batches import default_jobs
+
+    asked = Asked(move=name, words=words, flags={key: value for key, value in flags.items() if value})
+    chosen = MoveOptions(
+        today=today.date() if today is not None else dt.datetime.now(dt.UTC).date(),
+        accepted_by=accepted_by,
+        dry_run=dry_run,
+        jobs=jobs or default_jobs(),
+    )
+    with progress_bar("moving") as progress:
+        result = move(root, asked, chosen, progress)
+    return _told(result, root, output_format=output_format, verbose=verbose, fail_on=fail_on)
+
+
+def _told(result: Moved, root: Path, *, output_format: str, verbose: bool, fail_on: str) -> int:
+    """The report on stdout; what was done, and what comes next, beside it."""
+    layout = options.layout(verbose=verbose, fail_on=fail_on)
+    if result.written:
+        layout = replace(layout, rest="poolsmith diff -v --base HEAD")
+    if result.step is None:
+        left = result.done.look if result.done is not None else ()
+        tell(["nothing to do: the profiles say so already", *_numbered(left)])
+        return Exit.CLEAN
+    if result.report is not None:
+        print_change(result.report, output_format=output_format, tool=TOOL, layout=layout, root=root)
+    if result.refused is not None:
+        form = "json" if output_format == "json" else "text"
+        print_outcome(result.refused, output_format=form, color=None, tool=TOOL, layout=layout, root=root)
+        state = "the profiles are edited, and the output is not generated" if result.written else "nothing was changed"
+        tell([f"{state}: with this the profiles have errors", *_edits(result)])
+        return Exit.FINDINGS
+    done = "wrote the step" if result.written else "nothing was written; the step"
+    lines = [f"{done}: {result.step.title}", *_edits(result), *_numbered(_to_do(result))]
+    if output_format == "text":
+        write("".join(f"{line}\n" for line in lines))
+    else:
+        tell(lines)
+    found = result.report.new_findings if result.report is not None else ()
+    fails = any(item.severity.rank <= Severity(fail_on).rank for item in found if not item.is_waived)
+    return Exit.FINDINGS if fails else Exit.CLEAN
+
+
+def _edits(result: Moved) -> list[str]:
+    assert result.step is not None, "it was told otherwise"
+    step = result.step
+    return [
+        *(f"   {edit}" for edit in step.edits.told),
+        *(f"   {old} becomes {new}" for old, new in step.renamed),
+        *(f"   {path} is removed" for path in step.removed),
+    ]
+
+
+def _to_do(result: Moved) -> list[str]:
+    assert result.step is not None, "it was told otherwise"
+    step = result.step
+    found = [*step.before]
+    if result.report is not None and any(
+        item.severity == "error" and not item.is_waived for item in result.report.new_findings
+    ):
+        found.append("settle the new errors")
+    found += ["commit, have it reviewed, and merge", *step.look]
+    if step.then:
+        found.append(f"then the next step: `{step.then}`")
+    return found
+
+
+def _numbered(items: tuple[str, ...] | list[str]) -> list[str]:
+    return [f"   {number}. {item}" for number, item in enumerate(items, 1)]
