@@ -54,10 +54,14 @@ HELM = f"Helm {pinned('.ci/go/helm', 'helm.sh/helm/v3')}"
 KUSTOMIZE = f"kustomize {pinned('.ci/go/kustomize', 'sigs.k8s.io/kustomize/kustomize/v5')}"
 KUBECONFORM = f"kubeconform {pinned('.ci/go/kubeconform', 'github.com/yannh/kubeconform')}"
 EVALUATOR = f"k8s.io/apiserver {pinned('tests/oracle/admission', 'k8s.io/apiserver')}"
-FLUX = "Flux' controllers (" + ", ".join(
-    f"{name} {pinned(f'.ci/go/{name}-controller', f'github.com/fluxcd/{name}-controller')}"
-    for name in ("source", "kustomize", "helm")
-) + ")"
+FLUX = (
+    "Flux' controllers ("
+    + ", ".join(
+        f"{name} {pinned(f'.ci/go/{name}-controller', f'github.com/fluxcd/{name}-controller')}"
+        for name in ("source", "kustomize", "helm")
+    )
+    + ")"
+)
 ARGOCD = f"Argo CD {pinned('.ci/go/argo-cd', 'github.com/argoproj/argo-cd/v3')}"
 API_SERVER = f"kube-apiserver {KUBERNETES}"
 OPERATOR = "the operator's own code"

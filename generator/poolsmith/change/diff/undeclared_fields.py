@@ -41,7 +41,7 @@ def _undeclared(before: SeenCluster, after: SeenCluster) -> Iterator[str]:
 
 
 def refusal_words(before: SeenCluster, after: SeenCluster, fields: tuple[str, ...]) -> str:
-    """What Argo CD does with them, and the way out. Definitions that come before the merge are drift, and are put back."""
+    """What Argo CD does with them, and the way out. Before the merge, new definitions are drift, and are put back."""
     old, new = (side.plan.cluster.spec.stack.release for side in (before, after))
     return (
         f"Argo CD syncs nothing of it until the definitions of {new} are applied by hand: what {old} defines has no "
