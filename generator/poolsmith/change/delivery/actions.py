@@ -51,7 +51,7 @@ class UnitFiles:
     """What the units of one side hold: objects by key, values of charts by the unit's name, and units in order."""
 
     objects: Mapping[ObjectKey, Applied]
-    values: Mapping[str, str]
+    values: Mapping[str, object]
     order: tuple[str, ...]
 
 
@@ -63,8 +63,9 @@ def unit_files(plan: ClusterPlan, tree: ManifestTree) -> UnitFiles:
         unit = next((one.name for one in units if one.folder and path.startswith(f"{one.folder}/")), None)
         if unit is not None and isinstance(body, dict) and (key := _key(body)) is not None:
             objects.setdefault(key, Applied(body, unit))
-    texts = {item.path: repr(item.documents) for item in tree.manifests}
-    values = {one.name: texts.get(one.chart.values_file, "") for one in units if one.chart is not None}
+    wanted = {one.chart.values_file for one in units if one.chart is not None}
+    contents = {item.path: (item.text, item.documents) for item in tree.manifests if item.path in wanted}
+    values = {one.name: contents.get(one.chart.values_file) for one in units if one.chart is not None}
     return UnitFiles(objects=objects, values=values, order=tuple(one.name for one in units))
 
 

@@ -5,6 +5,7 @@ A cluster that is removed is given up in the same way, with or without what runs
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from poolsmith.change.moves.look import let_go, removed, taken_over
@@ -71,7 +72,7 @@ def change_engine(project: Project, name: str, engine: str, owner: NewOwner) -> 
 def _again(name: str, engine: str, owner: NewOwner) -> str:
     flags = {"namespace": owner.namespace, "destination": owner.destination, "instance": owner.instance}
     return f"poolsmith move engine {name} {engine}" + "".join(
-        f" --{flag} {value}" for flag, value in flags.items() if value
+        f" --{flag} {shlex.quote(value)}" for flag, value in flags.items() if value
     )
 
 

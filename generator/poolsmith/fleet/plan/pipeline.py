@@ -7,7 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.core.record import record
-from poolsmith.fleet.plan.delivery.chart_delivery import check_source, deliver_operator, order_delivery
+from poolsmith.fleet.plan.delivery.chart_delivery import (
+    check_source,
+    deliver_operator,
+    note_giving_up,
+    order_delivery,
+)
 from poolsmith.fleet.plan.delivery.drift_prevention import cure_nulls, write_defaults
 from poolsmith.fleet.plan.delivery.image_mirrors import mirror_images
 from poolsmith.fleet.plan.distribution import allow_critical_pods, check_node_tools, find_kubelet, note_support
@@ -38,7 +43,7 @@ if TYPE_CHECKING:
 
 Pass = Callable[[ClusterPlan, Facts], ClusterPlan]
 
-FIRST: tuple[Pass, ...] = (look_up, identify_pools, check_source, refuse_idle_fields)
+FIRST: tuple[Pass, ...] = (look_up, identify_pools, check_source, note_giving_up, refuse_idle_fields)
 """Look-ups; when one fails, the passes below would only guess."""
 
 OPERATOR: tuple[Pass, ...] = (

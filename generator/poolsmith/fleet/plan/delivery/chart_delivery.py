@@ -20,7 +20,7 @@ from poolsmith.core.diagnostics.message_text import joined
 from poolsmith.fleet.plan.facts import with_singleton, with_values
 from poolsmith.fleet.plan.origin import Derived
 from poolsmith.fleet.plan.plan import ClusterPlan, HelmChart, NamespacePlan, ValueSetting
-from poolsmith.fleet.profiles.cluster import DeliveryKind, Engine, NfdProvider, VerifyMode, VerifyProvider
+from poolsmith.fleet.profiles.cluster import DeliveryKind, Engine, NfdProvider, Retiring, VerifyMode, VerifyProvider
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -162,6 +162,18 @@ def check_source(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
             help=ways_out,
         )
     return plan
+
+
+_GIVEN_UP = {
+    Retiring.KEEP: "The delivery of this cluster is suspended: all of it keeps running, and nothing updates it, until "
+    "`delivery.retiring` leaves the profile.",
+    Retiring.REMOVE: "The delivery of this cluster is given up: all that it applied goes with its objects.",
+}
+
+
+def note_giving_up(plan: ClusterPlan, _facts: Facts) -> ClusterPlan:
+    retiring = plan.cluster.spec.delivery.retiring
+    return replace(plan, notes=(*plan.notes, _GIVEN_UP[retiring])) if retiring is not None else plan
 
 
 def deliver_operator(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
