@@ -37,7 +37,7 @@ OWN_SOURCE = re.compile(
     r"--no-deps (?:--no-build-isolation(?: --no-index)?(?: --editable)? (?:\.|\./[\w-]+)|--no-index poolsmith-\*\.whl)\"?(?: +#.*)?$"
 )
 DISTRIBUTION = re.compile(r"apt-get install -y --no-install-recommends (?:chromium|redis-server); ")
-"""The browser of the tests: the distribution signs its packages, and no lock knows them."""
+"""The browser of the tests, and what Argo CD keeps its cache in: the distribution signs its packages, and no lock knows them."""
 FROM_GO_SUM = "go install tool"
 
 

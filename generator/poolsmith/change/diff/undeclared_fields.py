@@ -7,6 +7,7 @@ argoproj/argo-cd:controller/sync.go (no sync with a comparison error). Flux repl
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from poolsmith.change.drift.delivered import delivered_objects
@@ -54,6 +55,7 @@ def define_command(after: SeenCluster) -> str:
     """Applies the definitions of the chart by hand."""
     chart = after.plan.chart
     assert chart is not None, "the operator's chart brings the definitions"
+    repository, version = shlex.quote(chart.repository), shlex.quote(chart.version)
     is_registry = chart.repository.startswith("oci://")
-    named = f"{chart.repository}/{chart.name}" if is_registry else f"{chart.name} --repo {chart.repository}"
-    return f"helm show crds {named} --version {chart.version} | kubectl apply --server-side --force-conflicts -f -"
+    named = f"{repository}/{chart.name}" if is_registry else f"{chart.name} --repo {repository}"
+    return f"helm show crds {named} --version {version} | kubectl apply --server-side --force-conflicts -f -"
