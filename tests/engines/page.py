@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from engines.judged import Happened, Report, said_in_words
-from engines.scenarios import Scenario, Step
+from engines.scenarios import ARGOCD, FLUX, Scenario, Step
 
 _HEAD = ("| scenario | step | `diff` said | what the engine did |", "| --- | --- | --- | --- |")
+_ENGINES = {FLUX: "Flux", ARGOCD: "Argo CD"}
 _FIRST, _BY_HAND, _BESIDE = "nothing stood before", "nothing: it is done by hand", "nothing: it is not of the output"
 
 
@@ -21,7 +22,7 @@ def rows(
         for number, (step, seen) in enumerate(zip(scenario.steps, _steps(runs[scenario.name]), strict=True)):
             report = reports.get((scenario.name, step.name))
             said = said_in_words(report) if report is not None else _reason(number, step)
-            yield f"| {scenario.what if number == 0 else ''} | {step.name} | {said} | {Happened(seen).words} |"
+            yield f"| {f'{_ENGINES[scenario.engine]}: {scenario.what}' if number == 0 else ''} | {step.name} | {said} | {Happened(seen).words} |"
 
 
 def _steps(run: Mapping[str, object]) -> list[Mapping[str, object]]:
