@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import sleep
+from time import monotonic, sleep
 from typing import Any
 
 import yaml
@@ -339,8 +339,15 @@ def hold_fleet(world: World) -> None:
 
 def look_now(world: World) -> None:
     """`flux reconcile helmrelease`: in place of the hour that it waits between looks. Argo CD looks by itself."""
+    now = str(monotonic())
     for item in world.client.listed(_RELEASE, "HelmRelease"):
-        world.patch(item, {"metadata": {"annotations": {"reconcile.fluxcd.io/requestedAt": "now"}}})
+        world.patch(item, {"metadata": {"annotations": {"reconcile.fluxcd.io/requestedAt": now}}})
+    ends = monotonic() + _SECONDS_TO_LOOK
+    while monotonic() < ends and not all(
+        item.get("status", {}).get("lastHandledReconcileAt") == now
+        for item in world.client.listed(_RELEASE, "HelmRelease")
+    ):
+        sleep(0.5)
 
 
 def helm_install(world: World) -> None:
@@ -398,7 +405,7 @@ def sync_once(*names: str) -> Callable[[World], None]:
 
 
 _ARGOCD_VERSION = "argoproj.io/v1alpha1"
-_SECONDS_TO_NOTICE = 3
+_SECONDS_TO_NOTICE, _SECONDS_TO_LOOK = 3, 60
 _KUSTOMIZATION, _RELEASE = "kustomize.toolkit.fluxcd.io/v1", "helm.toolkit.fluxcd.io/v2"
 _CAREFUL_FLUX = suspend(
     ("Kustomization", HELD),

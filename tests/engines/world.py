@@ -33,7 +33,7 @@ _MERGE = "application/merge-patch+json"
 _SOURCES = ("GitRepository", "HelmRepository")
 _SOURCE = "source.toolkit.fluxcd.io/v1"
 _APPLICATION = ("argoproj.io/v1alpha1", "Application")
-_SECONDS_OF_QUIET = {"flux": 8.0, "argocd": 20.0}
+_SECONDS_OF_QUIET = {"flux": 12.0, "argocd": 20.0}
 _SECONDS_AT_MOST = 150.0
 _SECONDS_IN_PROGRESS = 45.0
 """So long nothing has to change where an engine says that it is at work."""
