@@ -31,6 +31,7 @@ NODE = """\
 COMPILED = "driver: {version: 580.126.20, upgradePolicy: {autoUpgrade: false}}"
 PRECOMPILED = "driver: {usePrecompiled: true, version: '580', upgradePolicy: {autoUpgrade: false}}"
 OFF = "driver: {enabled: false}"
+FROM_FILE = "\n    toolkit: {env: [{name: RUNTIME_CONFIG_SOURCE, value: file}]}"
 NO_TOOLKIT = "\n    toolkit: {enabled: false}"
 
 
@@ -93,7 +94,7 @@ MISTAKES = {
         {"error host-driver-folder at helm.yaml:7:3"},
         "hostPaths.driverInstallDir: /home/kubernetes/bin/nvidia",
         node("n-1", "cos", "121"),
-        helm(OFF, "\n    hostPaths: {driverInstallDir: /home/kubernetes/bin/nvidia}"),
+        helm(OFF, "\n    hostPaths: {driverInstallDir: /home/kubernetes/bin/nvidia}" + FROM_FILE),
     ),
     "driver containers on AL2023 (NVIDIA/gpu-operator issue 946)": (
         node("n-1", "amzn", "2023"),

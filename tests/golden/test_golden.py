@@ -47,10 +47,13 @@ def test_every_case_has_profiles_and_a_tree():
     assert [path.name for path in folders if not (path / "profiles").is_dir() or not (path / "expected").is_dir()] == []
 
 
+WAIVED = ("vulnerable-stack",)
+"""In policies/waivers.yaml, which `check` reads."""
+
+
 def test_the_sample_output_is_what_the_sample_profiles_generate(repository):
     result = compare(repository)
 
-    assert [
-        f"{item.primary.span}: {item.message}" for item in result.outcome.diagnostics if item.severity != "note"
-    ] == []
+    found = [item for item in result.outcome.diagnostics if item.severity != "note"]
+    assert [f"{item.primary.span}: {item.message}" for item in found if item.name not in WAIVED] == []
     assert (result.changed, result.removed) == ((), ())

@@ -228,7 +228,7 @@ CASES = [
         {},
         system("ubuntu", "26.04"),
         "driver-image-not-listed 5:20",
-        "`595`, `610`",
+        "branch 595 or later",
     ),
     ("a driver for the newest system", on("v26.7.0"), system("ubuntu", "26.04"), None, ""),
     (
@@ -372,6 +372,45 @@ CASES = [
     ),
     ("Grace Hopper", {}, gpu("NVIDIA-GH200-480GB", container("580.126.20"), arch="arm64"), None, ""),
     ("Hopper", {}, gpu("NVIDIA-H100-80GB-HBM3", container("535.261.03")), None, ""),
+    (
+        "Hopper before its first",
+        {},
+        gpu("NVIDIA-H100-80GB-HBM3", container("470.256.02")),
+        "driver-too-old 8:31",
+        "525",
+    ),
+    (
+        "Hopper, installed before its first",
+        {},
+        gpu("NVIDIA-H100-80GB-HBM3", '{source: preinstalled, version: "515"}'),
+        "driver-too-old 8:34",
+        "525",
+    ),
+    ("Ada before its first", {}, gpu("L40S", container("515.105.01")), "driver-too-old 8:31", "525"),
+    (
+        "an unknown product of a declared generation",
+        {},
+        {"gpu": "{product: X1, count: 1, architecture: hopper}", "driver": container("470.256.02")},
+        "driver-too-old 8:31",
+        "525",
+    ),
+    (
+        "Grace Blackwell before its first",
+        {},
+        gpu("GB200", container("550.163.01", kernelModuleType="open"), arch="arm64"),
+        "driver-too-old 8:31",
+        "570",
+    ),
+    (
+        "Blackwell Ultra before its first",
+        {},
+        gpu("GB300", container("570.133.20"), arch="arm64"),
+        "driver-too-old 8:31",
+        "575",
+    ),
+    ("Blackwell Ultra", {}, gpu("B300", container("580.82.07")), None, ""),
+    ("Kepler after its end", {}, gpu("K80", container("535.261.03")), "driver-branch-ended 8:31", "470"),
+    ("Maxwell at its end", {}, gpu("M60", container("580.126.20")), None, ""),
     ("Volta", {}, gpu("V100", container("580.126.20")), None, ""),
     (
         "Volta, open",
@@ -391,7 +430,7 @@ CASES = [
     ),
     ("Turing", on("v26.7.0"), gpu("T4"), None, ""),
     ("a GPU that is declared", {}, {"gpu": "{product: X9, count: 1, architecture: blackwell}"}, None, ""),
-    ("Maxwell, which nobody knows", {}, gpu("M60"), "unknown-gpu 7:9", "gpu.architecture"),
+    ("a card that nobody knows", {}, gpu("M6000X"), "unknown-gpu 7:9", "gpu.architecture"),
     (
         "`auto` where nobody chooses",
         {},
@@ -483,6 +522,8 @@ QUIET = (
     "driver-version-unstated",
     "auto-upgrade-off",
     "host-facts-undeclared",
+    "support-ended",
+    "vulnerable-stack",
 )
 
 
@@ -686,6 +727,8 @@ def test_precompiled_drivers_under_one_cluster_policy_need_the_kernels_of_bystan
 
 # compat.md 3: what open and proprietary modules are to each generation
 GENERATIONS = {
+    "kepler": ("proprietary",),
+    "maxwell": ("proprietary",),
     "pascal": ("proprietary",),
     "volta": ("proprietary",),
     "turing": ("open", "proprietary"),

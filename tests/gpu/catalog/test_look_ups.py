@@ -9,6 +9,7 @@ import pytest
 from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import at_least, minor_between, version_key
 from poolsmith.core.sources.yaml_reader import read_documents
+from poolsmith.gpu.catalog.chart_workloads import chart_releases
 
 RELEASES = (
     *("v24.6.0", "v24.6.1", "v24.6.2", "v24.9.0", "v24.9.1", "v24.9.2"),
@@ -121,7 +122,8 @@ def test_no_pci_id_belongs_to_two_gpus(catalog):
         ("kubeadm", "docker", "26.7", "/etc/docker/daemon.json"),
         ("k3s", "containerd", "26.7", "/var/lib/rancher/k3s/agent/etc/containerd/config.toml"),
         ("rke2", "containerd", "26.3", "/var/lib/rancher/rke2/agent/etc/containerd/config.toml"),
-        ("rke2", "containerd", "26.7", None),
+        ("rke2", "containerd", "26.7", "/var/lib/rancher/rke2/agent/etc/containerd/config.toml"),
+        ("rke2", "containerd", "24.9", None),
         ("k0s", "containerd", "24.9", "/etc/k0s/containerd.d/nvidia.toml"),
         ("k0s", "containerd", "26.3", "/run/k0s/containerd-cri.toml"),
         ("microk8s", "containerd", "25.3", "/var/snap/microk8s/current/args/containerd-template.toml"),
@@ -280,7 +282,7 @@ def test_data_files_refer_to_lines_that_exist(catalog, name):
 
 def test_charts_and_eras_are_those_of_releases(catalog):
     assert set(store.names("charts/gpu-operator")) == set(catalog.releases.by_tag)
-    assert set(store.names("charts/dcgm-exporter")) == set(catalog.device_plugin["dcgmExporter"]["releases"])
+    assert set(store.names("charts/dcgm-exporter")) == set(chart_releases("dcgm-exporter"))
     assert {release.sandbox_era for release in catalog.releases.by_tag.values()} <= set(catalog.sandboxes.eras)
     charts = {era.installer_version for era in catalog.sandboxes.eras.values() if era.installer == "kata-deploy"}
     assert charts <= set(store.names("charts/kata-deploy"))

@@ -405,9 +405,10 @@ MISTAKES = [
         MOUNTS,
     ),
     ("PSM427", "v24.6.1", "toolkit: {version: v1.16.0-ubi8}", "error", "toolkit.version", "CVE-2024-0132"),
-    ("PSM427", "v25.10.1", "toolkit: {version: v1.17.7}", "error", "toolkit.version", "v1.17.8"),
-    ("PSM427", "v25.3.0", "mig: {strategy: none}", "note", "", "v26.3.0"),
-    ("PSM427", "v24.9.2", "toolkit: {version: v1.17.4-ubuntu20.04}", "note", "", "CVE-2025-23266"),
+    ("PSM427", "v25.10.1", "toolkit: {version: v1.17.7}", "error", "toolkit.version", "v1.19.1"),
+    ("PSM427", "v25.10.1", "toolkit: {version: v1.17.8}", "warning", "toolkit.version", "CVE-2026-24260"),
+    ("PSM427", "v25.3.0", "mig: {strategy: none}", "warning", "", "v26.3.2"),
+    ("PSM427", "v24.9.2", "toolkit: {version: v1.17.4-ubuntu20.04}", "warning", "", "CVE-2025-23266"),
     ("PSM428", "v26.3.3", "toolkit: {version: latest}", "warning", "toolkit.version", "digest"),
     ("PSM428", "v26.3.3", "driver: {manager: {version: main-ubi9}}", "warning", "driver.manager.version", "main"),
     (
@@ -532,8 +533,8 @@ SOUND = [
         "v25.3.4",
         env(**{UNPRIVILEGED: "false", MOUNTS: "true"}) + env("devicePlugin", DEVICE_LIST_STRATEGY="volume-mounts"),
     ),
-    ("PSM427", "v25.3.1", "mig: {strategy: none}"),
-    ("PSM427", "v24.6.1", "toolkit: {version: v1.17.8-ubi8}"),
+    ("PSM427", "v26.3.2", "mig: {strategy: none}"),
+    ("PSM427", "v24.6.1", "toolkit: {version: v1.19.1}"),
     ("PSM427", "v24.6.1", "toolkit: {enabled: false}"),
     ("PSM428", "v26.3.3", "toolkit: {version: v1.19.1-ubi9}"),
     ("PSM429", "v26.3.3", env(API_TOKEN="$(TOKEN)", HTTPS_PROXY="http://$(USER):$(PASS)@proxy:3128", DB_PASSWORD="")),
@@ -554,7 +555,7 @@ SOUND = [
     ),
     ("PSM521", "v26.3.3", "driver: {version: 580.105.08}"),
     ("PSM521", "v26.3.3", "toolkit: {version: v1.19.1-ubi9}"),
-    ("PSM521", "v24.9.2", "toolkit: {version: v1.17.8-ubi8}"),  # what PSM427 asks for
+    ("PSM521", "v24.9.2", "toolkit: {version: v1.17.8-ubi8}"),
     ("PSM521", "v26.3.3", "devicePlugin: {image: my-device-plugin, version: v1.0.0}"),
 ]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.change.diff.change_report import ReleaseChange, ReleaseChangeKind
+from poolsmith.change.diff.left_on_hosts import left_on_hosts
 from poolsmith.change.diff.rows import on_pools
 from poolsmith.change.diff.undeclared_fields import refusal_words, undeclared_fields
 from poolsmith.core.diagnostics.message_text import joined, listed, shorten
@@ -31,6 +32,7 @@ _FEW = 4
 _MANY = 20
 _RELEASE = "/spec/stack/release"
 _FROM = "/spec/stack/upgradingFrom"
+_KIND = "/spec/stack"
 
 
 def release_changes(
@@ -38,6 +40,8 @@ def release_changes(
 ) -> tuple[ReleaseChange, ...]:
     """`new_names` are those of pools, by old ones. `denies`: pods that no grant allows are refused after the change."""
     found = [*_both_accepted(before, after), *_left_labels(before, after, new_names)]
+    for words, pools in left_on_hosts(before, after, new_names):
+        found.append(_change(ReleaseChangeKind.STAYS, words, after, pools, pointer=_KIND))
     stacks = before.plan.cluster.spec.stack, after.plan.cluster.spec.stack
     is_operator = all(stack.by_operator for stack in stacks)
     if is_operator and stacks[0].kind is not stacks[1].kind:

@@ -8,6 +8,7 @@ Source: the documentation of GitHub on required status checks (a check is known 
 
 from __future__ import annotations
 
+import json
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,8 @@ from poolsmith.change.review.job_names import job_names, taken_by
 from poolsmith.change.review.judge_closure import GitTexts, Part, Pipelines, part_of
 from poolsmith.core.diagnostics import Diagnostic, Severity, diagnose, whole_file
 from poolsmith.core.diagnostics.codes.change import JUDGE_CHANGE
-from poolsmith.core.diagnostics.message_text import counted, cut, joined, listed, printable
-from poolsmith.core.facts.packs import FOLDER, LOCK_NAME, MANIFEST
+from poolsmith.core.diagnostics.message_text import counted, cut, joined, listed, printable, shorten
+from poolsmith.core.facts.packs import FOLDER, LOCK_NAME, MANIFEST, TABLES
 from poolsmith.core.sources.git import is_blob
 from poolsmith.core.sources.pod_template import mapping, mappings
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
@@ -120,6 +121,15 @@ def judge_files(root: Path, head: HeadTree, base: BaseRevision, *, is_accepted: 
         yield diagnose(JUDGE_CHANGE, message, whole_file("."), severity=None if grave else Severity.NOTE)
 
 
+def _corrected(content: bytes | None) -> list[str]:
+    """Keys under `corrects` of a table's file; none of a file that is no such text."""
+    try:
+        found = json.loads(content or b"{}").get("corrects", [])
+    except (ValueError, AttributeError, RecursionError):
+        return []
+    return [shorten(key) for key in found if isinstance(key, str)] if isinstance(found, list) else []
+
+
 class _Change:
     """What a change does to files beside the project's own."""
 
@@ -159,6 +169,17 @@ class _Change:
             return True
         below = path.removeprefix(f"{self._base.prefix}{_PACKS}")
         return below != path and (below == LOCK_NAME or below.endswith(f"/{MANIFEST}"))
+
+    def _corrections(self, path: str) -> str:
+        """The built-in rows that a pack says otherwise, by its manifest's path; empty for other files."""
+        tables = f"{path.rpartition('/')[0]}/{TABLES}/"
+        known = {*self._head.files, *self._head.untracked}
+        found = [
+            f"{key} ({name.removeprefix(tables).removesuffix('.json')})"
+            for name in sorted(item for item in known if item.startswith(tables) and path.endswith(f"/{MANIFEST}"))
+            for key in _corrected(self._new_content(name))
+        ]
+        return f"; it corrects built-in facts: {listed(found)}" if found else ""
 
     @cached_property
     def _pipelines(self) -> Pipelines:
@@ -209,10 +230,8 @@ class _Change:
         if path.endswith(TEAMS_FILE) and self._is_of_pack(path):
             return "it decides which team may bring which clusters", True
         if self._is_of_pack(path):
-            return (
-                "it decides what is known of releases that are not built in: what they run, with which power",
-                True,
-            )
+            told = "it decides what is known beside what is built in, or instead of it: what runs, with which power"
+            return told + self._corrections(path), True
         if path in self._pipelines.judging:
             return "it runs this check, or is run or read by what does", True
         if part is None:

@@ -1,6 +1,7 @@
-"""Shared data files with what packs add to them: only at places that belong to a release or a line of theirs.
+"""Shared data files with what packs add to them: at places that belong to a release or a line of theirs, and rows.
 
-Nothing that is there already is replaced, so that no other release reads anything else than before.
+Of a release nothing that is there already is replaced, so that no other release reads anything else than before. A row
+of a table may correct one that is built in (`table_merge`).
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.facts.packs import ENTRIES, FACTS, VALUES
+from poolsmith.core.facts.table_merge import with_rows
 from poolsmith.core.facts.versions import line_of, version_key
 
 if TYPE_CHECKING:
@@ -40,6 +42,8 @@ def merged(name: str, data: Data, packs: Packs) -> Data:
     for pack in packs.packs if merge is not None else ():
         for tag in sorted(pack.releases, key=version_key):
             data = merge(data, tag, pack)  # type: ignore[misc]  # there is one
+    for pack in packs.packs:
+        data = with_rows(name, data, pack)
     return data
 
 

@@ -25,6 +25,10 @@ ENTRIES = ("charts/gpu-operator", "crds", "gpu_cluster", "nvidia_driver", "opera
 FACTS, VALUES = "facts", "values"
 """Folders of a pack whose entries go into shared files: what only people know, and value paths."""
 FOLDERS = tuple(sorted((*ENTRIES, FACTS, VALUES)))
+TABLES = "tables"
+"""Folder of a pack whose files add rows to tables, or correct them."""
+OTHER_CHARTS = ("charts/dcgm-exporter", "charts/kata-deploy")
+"""Folders of charts beside the operator's, with an entry for each version."""
 
 FORM_ERRORS = (LookupError, TypeError, ValueError, AttributeError, StopIteration)
 """What readers raise over an entry of another form than they know."""
@@ -41,6 +45,15 @@ class Pack:
     sha256: str
     releases: tuple[str, ...]
     files: Mapping[str, bytes]
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The tables that it has rows of."""
+        return tuple(sorted(path[len(TABLES) + 1 : -5] for path in self.files if path.startswith(f"{TABLES}/")))
+
+    def table(self, name: str) -> dict[str, Any]:
+        """Empty where the pack has no rows of it."""
+        return self.entry(TABLES, name)
 
     def has(self, folder: str, release: str) -> bool:
         return f"{folder}/{release}.json" in self.files
@@ -77,15 +90,21 @@ class Packs:
         return next((pack.files[path] for pack in self.packs if path in pack.files), None)
 
     def names(self, folder: str) -> frozenset[str]:
-        """Releases with an entry in a folder."""
-        return frozenset(tag for pack in self.packs for tag in pack.releases if pack.has(folder, tag))
+        """Releases, or versions of a chart, with an entry in a folder."""
+        found = (path.rpartition("/") for pack in self.packs for path in pack.files)
+        return frozenset(name.removesuffix(".json") for parent, _, name in found if parent == folder)
+
+    def behind(self, release: str) -> tuple[Pack, ...]:
+        """The packs that decide what is known of a release: its own, and those with rows of tables for all of them."""
+        return tuple(pack for pack in self.packs if release in pack.releases or pack.tables)
 
     def digest(self, release: str, built_in: str) -> str:
-        """The hash of the facts of a release: the built-in ones, and its pack where it comes from one."""
-        pack = self.of(release)
-        if pack is None:
+        """The hash of the facts of a release: the built-in ones, and those of packs behind it."""
+        packs = self.behind(release)
+        if not packs:
             return built_in
-        return "sha256:" + hashlib.sha256(f"{built_in}\0{pack.sha256}".encode()).hexdigest()
+        sums = "\0".join(sorted(pack.sha256 for pack in packs))
+        return "sha256:" + hashlib.sha256(f"{built_in}\0{sums}".encode()).hexdigest()
 
 
 NO_PACKS = Packs()

@@ -42,12 +42,19 @@ def note_support(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
         for version, pointer in pointers.items():
             if matrix.covers(os_id=spec.os.id, os_version=version, column=column, kubernetes=kubernetes.version):
                 continue
+            own = matrix.own_versions(os_id=spec.os.id, os_version=version, column=column)
+            told = (
+                f"the matrix of {release.line} names {kubernetes.distribution} by its own versions, {listed(own)} with "
+                f"{spec.os.id} {version}, and not Kubernetes {kubernetes.version}"
+                if own
+                else f"the matrix of {release.line} has no row for {spec.os.id} {version} with "
+                f"{kubernetes.distribution} {kubernetes.version}"
+            )
             facts.report_pool(
                 codes.NO_SUPPORT_ROW,
                 pool,
                 pointer if len(pointers) > 1 else "/spec/os",
-                f"the matrix of {release.line} has no row for {spec.os.id} {version} "
-                f"with {kubernetes.distribution} {kubernetes.version}",
+                told,
                 help="nothing to do, if it works for you",
             )
     return plan

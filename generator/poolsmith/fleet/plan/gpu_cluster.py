@@ -20,6 +20,7 @@ from poolsmith.core.diagnostics.codes.gpu_use import (
 from poolsmith.core.diagnostics.message_text import did_you_mean, listed
 from poolsmith.core.facts.versions import is_older, version_key
 from poolsmith.core.sources.pointer import value_at
+from poolsmith.fleet.plan.component_limits import tell_limits
 from poolsmith.fleet.plan.delivery.chart_delivery import deliver_operator, order_delivery
 from poolsmith.fleet.plan.delivery.drift_prevention import cure_nulls, write_defaults
 from poolsmith.fleet.plan.delivery.image_mirrors import mirror_images
@@ -245,6 +246,7 @@ GPU_CLUSTER = (
     check_gpu_cluster,
     find_kubelet,
     choose_drivers,
+    tell_limits,
     choose_driver_mode,
     plan_gpu_cluster,
     keep_opt_outs,

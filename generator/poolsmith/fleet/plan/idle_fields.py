@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.codes import compatibility as codes
 from poolsmith.core.diagnostics.codes import shape
-from poolsmith.core.diagnostics.message_text import did_you_mean
+from poolsmith.core.diagnostics.codes.support import RELEASE_SKIPPED
+from poolsmith.core.diagnostics.message_text import did_you_mean, joined
 from poolsmith.fleet.plan.delivery.image_mirrors import PACKAGE_SOURCE
 from poolsmith.fleet.plan.runtime.mixed_runtimes import ACKNOWLEDGEMENT
-from poolsmith.fleet.profiles.acknowledged_facts import MIG_PARTITIONS, is_of_cluster, is_of_pool
+from poolsmith.fleet.profiles.acknowledged_facts import CDMM_OFF, MIG_PARTITIONS, is_of_cluster, is_of_pool
 from poolsmith.fleet.profiles.cluster import Engine, StackKind
 from poolsmith.fleet.profiles.driver import DriverSource
 from poolsmith.fleet.profiles.node_pool import KATA_WORKLOADS, Nic, ToolkitSource, Workload
+from poolsmith.gpu.catalog.gpu_clusters import gpu_cluster_releases, read_dra
+from poolsmith.gpu.catalog.upgrades import steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,7 +63,7 @@ def refuse_idle_fields(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
             help="remove it, or write `kind: gpu-cluster`",
         )
     _check_upgrade(plan, facts)
-    known = (*(item.fact for item in facts.catalog.sandboxes.host_facts), PACKAGE_SOURCE, MIG_PARTITIONS)
+    known = (*(item.fact for item in facts.catalog.sandboxes.host_facts), PACKAGE_SOURCE, MIG_PARTITIONS, CDMM_OFF)
     for index, item in enumerate(plan.cluster.spec.acknowledge):
         if item.fact not in CLUSTER_FACTS and not is_of_cluster(item.fact):
             facts.report_cluster(
@@ -73,13 +76,8 @@ def refuse_idle_fields(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
             )
     for pool in plan.pools:
         if pool.profile.spec.gpu.multi_node_nvlink and plan.cluster.spec.stack.kind is not StackKind.GPU_CLUSTER:
-            facts.report_pool(
-                codes.FIELD_WITHOUT_EFFECT,
-                pool,
-                "/spec/gpu/multiNodeNvlink",
-                "`gpu.multiNodeNvlink` has no effect: ComputeDomains belong to a cluster of kind gpu-cluster",
-                help="remove it, or write `stack: {kind: gpu-cluster}`",
-            )
+            message, advice = _domains_elsewhere(plan, pool)
+            facts.report_pool(codes.FIELD_WITHOUT_EFFECT, pool, "/spec/gpu/multiNodeNvlink", message, help=advice)
         for pointer, message, help_text in _idle(pool):
             facts.report_pool(codes.FIELD_WITHOUT_EFFECT, pool, pointer, message, help=help_text)
         for index, item in enumerate(pool.profile.spec.acknowledge):
@@ -96,15 +94,38 @@ def refuse_idle_fields(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     return plan
 
 
+def _domains_elsewhere(plan: ClusterPlan, pool: PoolPlan) -> tuple[str, str]:
+    """Why ComputeDomains don't come with this stack, and how they come beside it.
+
+    Source: NVIDIA/cloud-native-docs@gpu-operator-v26.3-32:gpu-operator/dra-intro-install.rst.
+    """
+    stack, chart = plan.cluster.spec.stack, read_dra().own_chart
+    of_hosts = pool.profile.spec.driver.source in (None, DriverSource.PREINSTALLED)
+    values = chart.values if of_hosts else (*chart.values, chart.driver_container)
+    beside = (
+        f"remove it here, and install the DRA driver's own chart beside this stack: `{chart.name}` from "
+        f"{chart.repository}, with " + " and ".join(f"`{item}`" for item in values)
+    )
+    if stack.by_operator and stack.release not in gpu_cluster_releases():
+        return f"`gpu.multiNodeNvlink` has no effect: {stack.release} has no GPUCluster, and no ComputeDomains", beside
+    return (
+        "`gpu.multiNodeNvlink` has no effect: ComputeDomains belong to a cluster of kind gpu-cluster",
+        f"write `stack: {{kind: gpu-cluster}}`; or {beside}",
+    )
+
+
 def _check_upgrade(plan: ClusterPlan, facts: Facts) -> None:
     stack = plan.cluster.spec.stack
-    if stack.upgrading_from is None or (
+    pointer = "/spec/stack/upgradingFrom"
+    if stack.upgrading_from is None:
+        return
+    if (
         stack.by_operator
         and stack.upgrading_from != stack.release
         and stack.upgrading_from in facts.catalog.releases.by_tag
     ):
+        _check_way(stack.upgrading_from, stack.release, facts)
         return
-    pointer = "/spec/stack/upgradingFrom"
     if not stack.by_operator:
         message, advice = "`stack.upgradingFrom` has no effect: it is for releases of the gpu-operator", "remove it"
     elif stack.upgrading_from == stack.release:
@@ -118,6 +139,17 @@ def _check_upgrade(plan: ClusterPlan, facts: Facts) -> None:
         )
         return
     facts.report_cluster(codes.FIELD_WITHOUT_EFFECT, pointer, message, help=advice)
+
+
+def _check_way(before: str, after: str, facts: Facts) -> None:
+    way = steps(facts.catalog.releases, before, after)
+    if way is not None and len(way) > 1:
+        facts.report_cluster(
+            RELEASE_SKIPPED,
+            "/spec/stack/upgradingFrom",
+            f"NVIDIA supports no step from {before} to {after}, only within a line or to the next one",
+            help=f"the way is {joined((before, *way), len(way) + 1, ', ')}: pin {way[0]} first",
+        )
 
 
 def _check_delivery(plan: ClusterPlan, facts: Facts) -> None:
@@ -159,6 +191,7 @@ def _idle(pool: PoolPlan) -> Iterator[tuple[str, str, str]]:
     given = {
         "runtimeClass": sandbox.runtime_class,
         "artifacts": sandbox.artifacts,
+        "release": sandbox.release,
         "tee": sandbox.tee,
         "ccMode": sandbox.cc_mode,
         "gpusPerPod": sandbox.gpus_per_pod if sandbox.gpus_per_pod != 1 else None,
@@ -186,7 +219,14 @@ def _idle(pool: PoolPlan) -> Iterator[tuple[str, str, str]]:
             if asked:
                 message = f"`driver.{field}` has no effect: this pool's driver is not the operator's"
                 yield f"/spec/driver/{field}", message, "remove it"
-    elif driver.rdma and spec.nic is Nic.NONE:
+    else:
+        for field, version in (("fabricManager", driver.fabric_manager), ("imex", driver.imex)):
+            if version is not None:
+                message = (
+                    f"`driver.{field}` tells what is on the hosts beside a pre-installed driver, and this one is none"
+                )
+                yield f"/spec/driver/{field}", message, "remove it, or write `source: preinstalled`"
+    if driver.source is not DriverSource.PREINSTALLED and driver.rdma and spec.nic is Nic.NONE:
         message = "`driver.rdma` works with Mellanox adapters, and the pool declares none"
         yield "/spec/driver/rdma", message, "write `nic: mellanox`, or remove `rdma`"
     if driver.use_host_mofed and not driver.rdma:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.core.record import record
+from poolsmith.fleet.plan.component_limits import tell_limits
 from poolsmith.fleet.plan.delivery.chart_delivery import (
     check_source,
     deliver_operator,
@@ -55,6 +56,7 @@ OPERATOR: tuple[Pass, ...] = (
     choose_runtime,
     find_kubelet,
     choose_drivers,
+    tell_limits,
     choose_driver_mode,
     partition_gpus,
     reboot_nodes,

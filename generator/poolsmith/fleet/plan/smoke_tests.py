@@ -54,9 +54,9 @@ def _of_kata(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> SmokeJob:
         annotations |= era.confidential_pod_annotations
     limits = {}
     if era.memory_annotation is not None:
-        annotations[era.memory_annotation] = str(sandbox.default_memory)
+        annotations[era.memory_annotation] = str(sandbox.memory)
     else:
-        limits["memory"] = f"{sandbox.default_memory}Mi"
+        limits["memory"] = f"{sandbox.memory}Mi"
     switches = known.confidential.switches.get(pool.architecture or "", {}).get(sandbox.gpus_per_pod)
     if switches is not None and era.plugin is not None and era.plugin.switch is not None:
         limits[era.plugin.switch] = str(switches)

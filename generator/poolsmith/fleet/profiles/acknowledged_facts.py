@@ -20,6 +20,8 @@ OFFERS, LABEL, GONE, REFUSED = "offers/", "label/", "gone/", "refused/"
 NOTHING = "nothing"
 MIG_PARTITIONS = "mig-partitions"
 """Of a pool without the operator: its hosts make the partitions of its layout themselves."""
+CDMM_OFF = "cdmm-off"
+"""Of a pool on Grace hosts: an option of the kernel module has turned coherent memory management off."""
 PATTERN = r"[A-Za-z0-9._/=+-]{1,300}"
 """Of what follows the prefix."""
 

@@ -173,6 +173,24 @@ class Driver:
     )
     rdma: bool = spec("Load nvidia-peermem for GPUDirect RDMA.", default=False)
     use_host_mofed: bool = spec("The host itself has the Mellanox drivers.", default=False)
+    dma_buf: bool = spec(
+        "GPUDirect RDMA by DMA-BUF, without nvidia-peermem: open kernel modules, and a kernel from 5.12 on.",
+        default=False,
+    )
+    fabric_manager: str | None = spec(
+        "Version of nvidia-fabricmanager on the hosts of NVSwitch systems, beside a pre-installed driver.",
+        default=None,
+        pattern=r"\d{3}(\.\d{1,3}){1,2}(-\d{1,3})?",
+        form='a version like "580.126.20"',
+        examples=("580.126.20",),
+    )
+    imex: str | None = spec(
+        "Version of nvidia-imex on the hosts, beside a pre-installed driver.",
+        default=None,
+        pattern=r"\d{3}(\.\d{1,3}){1,2}(-\d{1,3})?",
+        form='a version like "580.126.20"',
+        examples=("580.126.20",),
+    )
     gds: bool = spec("GPUDirect Storage.", default=False)
     gdrcopy: bool = spec("GDRCopy.", default=False)
     install_dir: str | None = spec(

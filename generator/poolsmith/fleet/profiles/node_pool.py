@@ -297,6 +297,13 @@ class Sandbox:
         pattern=IMAGE,
         form="an image reference",
     )
+    release: str | None = spec(
+        "Version of kata-deploy, one for all Kata pools of a cluster. Default: the one that goes with the release.",
+        default=None,
+        pattern=r"\d{1,4}(\.\d{1,4}){2}",
+        form="a version like 4.1.0",
+        examples=("4.1.0",),
+    )
     tee: Tee | None = spec("Trusted execution environment of confidential pools.", default=None)
     cc_mode: CcMode | None = spec(
         "Confidential computing mode of the GPUs. `ppcie`: all Hopper GPUs of a node in one pod, with their switches. "
@@ -304,8 +311,12 @@ class Sandbox:
         default=None,
     )
     gpus_per_pod: int = spec("GPUs that one sandboxed pod asks for.", default=1, minimum=1, maximum=64, examples=(8,))
-    default_memory: int = spec(
-        "Memory of a sandbox, in MiB.", default=16_384, minimum=512, maximum=4_194_304, examples=(16384,)
+    default_memory: int | None = spec(
+        "Memory of a sandbox, in MiB. Default: 16 GiB for each of its GPUs, as in the vendor's samples.",
+        default=None,
+        minimum=512,
+        maximum=4_194_304,
+        examples=(16384,),
     )
     resource_alias: str | None = spec(
         "Name below nvidia.com/ under which GPUs of all Kata pools are advertised; empty for the names of models. "
@@ -315,6 +326,11 @@ class Sandbox:
         form="a name, or nothing",
         examples=("pgpu",),
     )
+
+    @property
+    def memory(self) -> int:
+        """In MiB. Source: cloud-native-docs, confidential-containers/configure-workloads.rst (one GPU, eight GPUs)."""
+        return self.default_memory if self.default_memory is not None else 16_384 * self.gpus_per_pod
 
 
 @record

@@ -36,13 +36,12 @@ class Catalog:
         return store.digest()
 
     def digest_of(self, release: str) -> str:
-        """Of what a cluster on a release is generated from: packs of other releases make no difference to it."""
+        """Of what a cluster on a release is generated from: packs of other releases alone make no difference to it."""
         return active().digest(release, self.digest)
 
     def inputs(self, release: str) -> dict[str, str]:
-        """The pack that a release comes from: the hash of its manifest, by the manifest's path."""
-        pack = active().of(release)
-        return {pack.path: pack.sha256} if pack is not None else {}
+        """The packs behind what is known of a release: the hashes of their manifests, by the manifests' paths."""
+        return {pack.path: pack.sha256 for pack in active().behind(release)}
 
     @cached_property
     def releases(self) -> Releases:

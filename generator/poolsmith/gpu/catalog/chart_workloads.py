@@ -108,6 +108,12 @@ def chart_releases(chart: str) -> tuple[str, ...]:
     return tuple(str(facts["release"]) for facts in _read(chart)["versions"].values() if "release" in facts)
 
 
+def version_of_release(chart: str, release: str) -> str:
+    """The chart's version of a project's release, which is known."""
+    versions = _read(chart)["versions"]
+    return str(next(version for version, facts in versions.items() if facts["release"] == release))
+
+
 @remembered
 def read_chart_workloads(chart: str, version: str) -> ChartEntry | None:
     """The entry of a chart's version, also by the name of the project's release; None when the catalog has none."""

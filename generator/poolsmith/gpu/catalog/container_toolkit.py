@@ -1,4 +1,4 @@
-"""What is known of the container toolkit beside the chart's keys: variables, old images, vulnerabilities."""
+"""What is known of the container toolkit beside the chart's keys: variables, and old images."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from poolsmith.core.facts import store
-from poolsmith.core.facts.versions import at_least, covers, version_key
+from poolsmith.core.facts.versions import covers, version_key
 from poolsmith.core.record import record
 
 
@@ -28,15 +28,6 @@ class ToolkitVariable:
 
     since: str | None = None
     overwritten: str | None = None
-
-
-@record
-class Vulnerability:
-    """`toolkit` and `operator` are the first versions that have the fix."""
-
-    ids: tuple[str, ...]
-    toolkit: str
-    operator: str
 
 
 @cache
@@ -92,18 +83,6 @@ def broken_toolkit(version: str) -> Unfit | None:
         if number == version_key(entry["version"])
     )
     return next(found, None)
-
-
-def vulnerabilities(version: str) -> tuple[Vulnerability, ...]:
-    """What a toolkit image is open to, oldest first; nothing for one that is no number."""
-    number = numbers(version)
-    if number is None:
-        return ()
-    return tuple(
-        Vulnerability(ids=tuple(entry["ids"]), toolkit=f"v{entry['toolkit']}", operator=entry["operator"])
-        for entry in _facts()["vulnerabilities"]
-        if not at_least(".".join(map(str, number)), entry["toolkit"])
-    )
 
 
 def numbers(version: str) -> tuple[int, ...] | None:

@@ -26,11 +26,12 @@ class PrecompiledRow:
 class CompiledImages:
     """What is known of a system's driver containers; empty where nothing is.
 
-    `branches`: these only. `without`: versions that were built after the system had been dropped. `kernels`: those that
-    the documentation names for compiling.
+    `from_branch`: no older one. `without`: versions that were built after the system had been dropped. `kernels`: those
+    that the documentation names for compiling. `processors`: for these only, empty for all.
     """
 
-    branches: tuple[int, ...] = ()
+    from_branch: int | None = None
+    processors: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
     kernels: tuple[str, ...] = ()
 
@@ -64,7 +65,8 @@ def _driver_images(data: dict[str, Any]) -> DriverImages:
         precompiled={line: tuple(_rows(entry)) for line, entry in data["precompiled"].items()},
         compiled={
             tag: CompiledImages(
-                branches=tuple(entry.get("branches", ())),
+                from_branch=entry.get("fromBranch"),
+                processors=tuple(entry.get("processors", ())),
                 without=tuple(entry.get("without", ())),
                 kernels=tuple(entry.get("kernels", ())),
             )

@@ -6,7 +6,6 @@ time: callers may change what they get.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.facts import store
@@ -189,6 +188,19 @@ class FeatureGate:
 
 
 @record
+class OwnChart:
+    """The DRA driver's own chart, with what it takes beside a ClusterPolicy, as Helm's `--set` has it.
+
+    `driver_container` is for drivers of the operator's.
+    """
+
+    name: str
+    repository: str
+    values: tuple[str, ...]
+    driver_container: str
+
+
+@record
 class DraFacts:
     """`domains` are GPUs with NVLink over several nodes; `distributions_without` have no documented procedure."""
 
@@ -200,10 +212,11 @@ class DraFacts:
     device_class: str
     claim_version: str
     domain_version: str
+    own_chart: OwnChart
     source: str
 
 
-@cache
+@remembered
 def read_dra() -> DraFacts:
     data = store.read_yaml("dra.yaml")
     return DraFacts(
@@ -223,5 +236,11 @@ def read_dra() -> DraFacts:
         device_class=data["deviceClass"],
         claim_version=data["claimVersion"],
         domain_version=data["domainVersion"],
+        own_chart=OwnChart(
+            name=data["ownChart"]["name"],
+            repository=data["ownChart"]["repository"],
+            values=tuple(data["ownChart"]["values"]),
+            driver_container=data["ownChart"]["driverContainer"],
+        ),
         source=data["source"],
     )

@@ -20,12 +20,18 @@ _PREFIXES = ("nvidia", "tesla", "quadro")
 
 @record(kw_only=False)
 class Architecture:
-    """open and proprietary: required, supported, allowed or unsupported."""
+    """open and proprietary: required, supported, allowed or unsupported.
+
+    `first_branch` and `last_branch` of drivers that serve it: None where no source names one. `capability` is the
+    least compute capability, None where nobody says it.
+    """
 
     name: str
     open: str
     proprietary: str
     last_branch: int | None
+    first_branch: str | None = None
+    capability: str | None = None
 
 
 @record(kw_only=False)
@@ -40,6 +46,8 @@ class GpuDevice:
 @record(kw_only=False)
 class GpuEntry:
     """A GPU product. `mig` is True, False or `unknown`; drivers are None where no source names one.
+
+    `first_driver` is the product's own, or the first branch of its architecture.
 
     `processor` is the kind of the host's processor where the GPU is built together with it.
     """
@@ -101,10 +109,12 @@ def gpus_from(data: dict[str, Any]) -> Gpus:
             facts["open"],
             facts["proprietary"],
             None if facts["lastBranch"] is None else int(facts["lastBranch"]),
+            first_branch=facts.get("firstBranch"),
+            capability=facts.get("capability"),
         )
         for name, facts in data["architectures"].items()
     }
-    entries = tuple(_entry(entry) for entry in data["gpus"])
+    entries = tuple(_entry(entry, architectures[entry["architecture"]]) for entry in data["gpus"])
     by_name: dict[str, GpuEntry] = {}
     for entry in entries:
         for device in entry.devices:
@@ -118,7 +128,7 @@ def gpus_from(data: dict[str, Any]) -> Gpus:
     return Gpus(entries, architectures, by_name, by_resource, data["gpuSource"])
 
 
-def _entry(entry: dict[str, Any]) -> GpuEntry:
+def _entry(entry: dict[str, Any], architecture: Architecture) -> GpuEntry:
     return GpuEntry(
         product=entry["product"],
         architecture=entry["architecture"],
@@ -127,7 +137,7 @@ def _entry(entry: dict[str, Any]) -> GpuEntry:
         ),
         mig=entry["mig"],
         mig_profiles=tuple(entry.get("migProfiles", ())),
-        first_driver=entry.get("minDriver"),
+        first_driver=entry.get("minDriver", architecture.first_branch),
         first_mig_driver=_version(entry.get("migMinDriver")),
         mig_doubt=(entry["migDoubt"]["through"], entry["migDoubt"]["because"]) if "migDoubt" in entry else None,
         processor=entry.get("processor"),

@@ -28,12 +28,15 @@ from poolsmith.core.facts.packs import (
     LOCK_NAME,
     MANIFEST,
     NO_PACKS,
+    OTHER_CHARTS,
+    TABLES,
     VALUES,
     Pack,
     Packs,
     active,
     using,
 )
+from poolsmith.core.facts.table_merge import TABLES as TABLE_NAMES
 from poolsmith.core.facts.versions import line_of
 from poolsmith.core.record import record
 from poolsmith.core.shape.documents import load_kind_document
@@ -45,10 +48,13 @@ from poolsmith.gpu.catalog.charts import read_chart
 from poolsmith.gpu.catalog.container_runtimes import runtimes_from
 from poolsmith.gpu.catalog.drift_facts import list_defaults, null_defaults
 from poolsmith.gpu.catalog.driver_images import read_driver_images
-from poolsmith.gpu.catalog.gpu_clusters import read_gpu_cluster
+from poolsmith.gpu.catalog.gpu_clusters import read_dra, read_gpu_cluster
+from poolsmith.gpu.catalog.gpus import gpus_from
+from poolsmith.gpu.catalog.limits import limits
 from poolsmith.gpu.catalog.operands import read_nvidia_drivers, read_operands, whole
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART, OPERATOR_NAMESPACE
 from poolsmith.gpu.catalog.pack_kinds import LOCK, PACK, VERSION, CatalogLockSpec, CatalogPackSpec
+from poolsmith.gpu.catalog.pack_tables import corrections, table_problem
 from poolsmith.gpu.catalog.platforms import distributions_from, support_matrices_from
 from poolsmith.gpu.catalog.projections import read_crds, read_projection
 from poolsmith.gpu.catalog.releases import releases_from
@@ -57,6 +63,7 @@ from poolsmith.gpu.catalog.value_paths import ValuePaths
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from poolsmith.core.diagnostics import Location
     from poolsmith.core.shape.documents import KindDocument
     from poolsmith.core.sources.input_tree import InputTree
     from poolsmith.gpu.catalog.pack_kinds import PinnedPack
@@ -73,7 +80,70 @@ def form_problem(pack: Pack) -> tuple[str, str] | None:
                     read(tag)
                 except (*FORM_ERRORS, RecursionError) as error:
                     return f"{folder}/{tag}.json", f"{type(error).__name__} {str(error)[:80]}".strip()
+    return _table_form_problem(pack)
+
+
+def _table_form_problem(pack: Pack) -> tuple[str, str] | None:
+    """First the form of each row by itself, then whether the catalog's readers take all of them together."""
+    for name in pack.tables:
+        if problem := table_problem(name, pack.table(name)):
+            return f"{TABLES}/{name}.json", problem
+    with using(Packs((pack,))):
+        for name in pack.tables:
+            try:
+                _READ_TABLES[TABLE_NAMES[name].file](pack)
+            except (*FORM_ERRORS, RecursionError) as error:
+                return f"{TABLES}/{name}.json", f"{type(error).__name__} {str(error)[:80]}".strip()
     return None
+
+
+def _limits(pack: Pack) -> None:
+    del pack
+    limits()
+
+
+def _gates(pack: Pack) -> None:
+    del pack
+    read_dra()
+
+
+def _gpus(pack: Pack) -> None:
+    del pack
+    found = gpus_from(store.read_yaml("gpus.yaml"))
+    if any(entry.architecture not in found.architectures for entry in found.entries):
+        raise ValueError("a product names an architecture that is not known")
+
+
+def _platforms(pack: Pack) -> None:
+    del pack
+    platforms = store.read_yaml("distributions.yaml")
+    distributions_from(platforms)
+    runtimes_from(platforms)
+    support_matrices_from(store.read_yaml("platforms.yaml"))
+    releases_from(store.read_yaml("releases.yaml"))
+
+
+def _charts(pack: Pack) -> None:
+    """Each new version has its workloads and, where the catalog keeps a chart's values, these."""
+    for chart in _CHARTS:
+        for version, facts in pack.table(chart).get("entries", {}).items():
+            if read_chart_workloads(chart, version) is None:
+                raise ValueError(f"{chart} {version} is not known")
+            key = facts.get("release", version)
+            if f"charts/{chart}" in OTHER_CHARTS and read_chart(chart, key) is None:
+                raise ValueError(f"the pack has no charts/{chart}/{key}.json")
+
+
+_CHARTS = ("kata-deploy", "nvidia-device-plugin", "dcgm-exporter", "node-feature-discovery")
+_READ_TABLES: dict[str, Callable[[Pack], object]] = {
+    "gpus.yaml": _gpus,
+    "support/limits.yaml": _limits,
+    "releases.yaml": _platforms,
+    "platforms.yaml": _platforms,
+    "distributions.yaml": _platforms,
+    "dra.yaml": _gates,
+    **dict.fromkeys((TABLE_NAMES[chart].file for chart in _CHARTS), _charts),
+}
 
 
 def _chart(tag: str) -> None:
@@ -143,6 +213,7 @@ _READERS: dict[str, Callable[[str], object]] = {
 
 
 LOCK_FILE = f"{FOLDER}/{LOCK_NAME}"
+_ALL_FOLDERS = tuple(sorted((*FOLDERS, TABLES, *OTHER_CHARTS)))
 MAX_FILE_BYTES = 4 << 20
 MAX_TOTAL_BYTES = 32 << 20
 MAX_PACKS = 32
@@ -207,6 +278,7 @@ class _Finder:
         if len(listing.folders) > MAX_PACKS:
             message = f"there are more than {MAX_PACKS} packs; the others are not read"
             self._problems.append(diagnose(reading.INPUT_LIMIT, message, whole_file(FOLDER)))
+        self._problems += [note for pack in packs for note in _corrected(pack)]
         return FoundPacks(Packs(tuple(packs)), tuple(self._problems))
 
     def _lock(self) -> KindDocument[CatalogLockSpec] | None:
@@ -232,12 +304,26 @@ class _Finder:
         return pack
 
 
+def _corrected(pack: Pack) -> Iterator[Diagnostic]:
+    for table, key, words in corrections(pack):
+        place = whole_file(f"{FOLDER}/{pack.name}/{TABLES}/{table}.json")
+        message = f"the pack `{pack.name}` corrects the built-in row `{key}` of the table {table}: {words}"
+        yield diagnose(reading.PACK_CORRECTS, message, place)
+
+
 def sound_pack(tree: InputTree, name: str, others: list[Pack]) -> Pack:
     """A pack of a project beside others. Raises PackProblem."""
     pack = read_pack_folder(tree, f"{FOLDER}/{name}")
     for other in others:
         for tag in sorted(set(pack.releases) & set(other.releases)):
             raise PackProblem(diagnose(PACK_REFUSED, f"{tag} is in the pack `{other.name}` too", whole_file(pack.path)))
+        for table in sorted(set(pack.tables) & set(other.tables)):
+            both = set(pack.table(table).get("entries", ())) & set(other.table(table).get("entries", ()))
+            if both:
+                message = f"`{min(both)}` of the table {table} is in the pack `{other.name}` too"
+                raise PackProblem(
+                    diagnose(PACK_REFUSED, message, whole_file(f"{FOLDER}/{pack.name}/{TABLES}/{table}.json"))
+                )
         said = lines_in(other)
         for line, (tag, facts) in lines_in(pack).items():
             if line in said and said[line][1] != facts:
@@ -290,8 +376,10 @@ def _of_built_in(document: KindDocument[CatalogPackSpec]) -> Iterator[Diagnostic
         place = document.file.locate(f"/spec/files/{index}/path")
         kind, _, last = file.path.rpartition("/")
         tag = last.removesuffix(".json")
-        if kind not in FOLDERS:
-            yield diagnose(PACK_REFUSED, f"no facts are in `{kind}/`; {did_you_mean(kind, FOLDERS)}", place)
+        if kind not in _ALL_FOLDERS:
+            yield diagnose(PACK_REFUSED, f"no facts are in `{kind}/`; {did_you_mean(kind, _ALL_FOLDERS)}", place)
+        elif kind == TABLES or kind in OTHER_CHARTS:
+            yield from _of_table_file(kind, tag, document.spec, place)
         elif tag not in document.spec.releases:
             yield diagnose(PACK_REFUSED, f"the pack does not say that it brings {tag}", place)
         elif file.path in seen:
@@ -302,6 +390,15 @@ def _of_built_in(document: KindDocument[CatalogPackSpec]) -> Iterator[Diagnostic
     if len(document.spec.files) > MAX_FILES:
         message = f"the pack lists {len(document.spec.files):,} files; at most {MAX_FILES} are read"
         yield diagnose(reading.INPUT_LIMIT, message, document.file.locate("/spec/files"))
+
+
+def _of_table_file(kind: str, name: str, spec: CatalogPackSpec, place: Location) -> Iterator[Diagnostic]:
+    if kind == TABLES and name not in TABLE_NAMES:
+        yield diagnose(PACK_REFUSED, f"there is no table `{name}`; {did_you_mean(name, TABLE_NAMES)}", place)
+    elif kind in OTHER_CHARTS and name in store.built_in(kind):
+        yield diagnose(PACK_REFUSED, f"{kind}/{name}.json is built in; a pack can't change it", place)
+    elif kind in OTHER_CHARTS and f"{TABLES}/{kind.rpartition('/')[2]}.json" not in {item.path for item in spec.files}:
+        yield diagnose(PACK_REFUSED, f"no row of a table names the chart {kind}/{name}.json", place)
 
 
 def built_in_releases() -> frozenset[str]:

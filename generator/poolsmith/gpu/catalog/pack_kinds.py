@@ -9,7 +9,7 @@ PACK, LOCK = "CatalogPack", "CatalogLock"
 RELEASE = r"v[0-9]{1,4}\.[0-9]{1,4}\.[0-9]{1,4}"
 SHA256 = r"sha256:[0-9a-f]{64}"
 VERSION = r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}"
-_FILE = rf"[a-z_]+(/[a-z-]+)?/{RELEASE}\.json"
+_FILE = rf"[a-z_]+(/[a-z-]+)?/{RELEASE}\.json|tables/[a-z-]+\.json|charts/[a-z-]+/{VERSION}\.json"
 _SUM = "sha256:" + "0" * 64
 
 
@@ -18,7 +18,7 @@ class PackedFile:
     """One file of a pack."""
 
     path: str = spec(
-        "Path in the pack: the folder of its facts, and the release.",
+        "Path in the pack: the folder of its facts, and the release; of a table, its name; of a chart, its version.",
         pattern=_FILE,
         form="a path like operands/v26.7.1.json",
         examples=("operands/v26.7.1.json",),
@@ -40,7 +40,7 @@ class CatalogPackSpec:
     )
     source: str = spec("What its facts were read from.", pattern=TEXT, examples=("chart gpu-operator v26.7.1",))
     releases: tuple[str, ...] = spec(
-        "The releases of the gpu-operator that it brings.",
+        "The releases of the gpu-operator that it brings; none for a pack of tables.",
         pattern=RELEASE,
         form="a tag like v26.7.1",
         examples=(["v26.7.1"],),

@@ -66,7 +66,8 @@ class OperatingSystemEntry:
 class RuntimePaths:
     """Where one distribution configures one runtime, in some release lines. `unknown`: no source says.
 
-    `runtime_class` is what pods with GPUs have to ask for.
+    `runtime_class` is what pods with GPUs have to ask for. `documented` are the lines that the distribution's own page
+    names, empty where it names all of the rule's.
     """
 
     unknown: bool
@@ -77,6 +78,10 @@ class RuntimePaths:
     env: tuple[dict[str, str], ...]
     device_plugin_env: tuple[dict[str, str], ...]
     runtime_class: str | None = None
+    documented: tuple[str, ...] = ()
+
+    def is_documented(self, line: str) -> bool:
+        return not self.documented or line in self.documented
 
     @property
     def by_field(self) -> dict[str, str | None]:
@@ -136,9 +141,12 @@ class Distribution:
 
 @record(kw_only=False)
 class SupportRow:
+    """`own`: distributions by versions of their own."""
+
     os: str
     versions: tuple[str, ...]
     columns: dict[str, tuple[str, str]]
+    own: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @record(kw_only=False)
@@ -157,6 +165,11 @@ class SupportMatrix:
             and minor_between(kubernetes, *row.columns[column])
             for row in self.rows
         )
+
+    def own_versions(self, *, os_id: str, os_version: str, column: str) -> tuple[str, ...]:
+        """Of a distribution that the table names by versions of its own."""
+        rows = (row for row in self.rows if row.os == os_id and os_version in row.versions)
+        return next((row.own[column] for row in rows if column in row.own), ())
 
 
 def operating_systems_from(data: dict[str, Any]) -> dict[str, OperatingSystemEntry]:
@@ -225,7 +238,11 @@ def _runtime_paths(rule: dict[str, Any]) -> RuntimePaths:
         env=tuple(rule.get("env", ())),
         device_plugin_env=tuple(rule.get("devicePluginEnv", ())),
         runtime_class=rule.get("runtimeClass"),
+        documented=tuple(rule.get("documented", ())),
     )
+
+
+_NO_COLUMNS = ("os", "versions", "own")
 
 
 def support_matrices_from(data: dict[str, Any]) -> dict[str, SupportMatrix]:
@@ -237,7 +254,8 @@ def support_matrices_from(data: dict[str, Any]) -> dict[str, SupportMatrix]:
                 SupportRow(
                     row["os"],
                     tuple(row["versions"]),
-                    {name: (bounds[0], bounds[1]) for name, bounds in row.items() if name not in ("os", "versions")},
+                    {name: (bounds[0], bounds[1]) for name, bounds in row.items() if name not in _NO_COLUMNS},
+                    {name: tuple(versions) for name, versions in row.get("own", {}).items()},
                 )
                 for row in entry["rows"]
             ),

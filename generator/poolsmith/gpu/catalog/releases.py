@@ -58,6 +58,8 @@ class Releases:
     by_tag: dict[str, Release]
     supported: dict[str, str]
     """The first tag of each line whose support has not ended."""
+    supported_as_of: str
+    """The day of the page that says so."""
 
     def is_supported(self, tag: str) -> bool:
         return line_of(tag) in self.supported
@@ -83,6 +85,7 @@ def releases_from(data: dict[str, Any]) -> Releases:
         chart_repository=data["chart"]["repository"],
         lines=tuple(data["lines"]),
         supported=dict(data["supported"]),
+        supported_as_of=data["supportedAsOf"],
         by_tag={tag: _release(tag, data["releases"][tag]) for tag in tags},
     )
 

@@ -9,8 +9,10 @@ from poolsmith.core.facts import store
 from poolsmith.core.facts.packs import remembered
 from poolsmith.core.facts.versions import covers, line_of, version_key
 from poolsmith.core.record import record
+from poolsmith.gpu.catalog.limits import limits
 
 if TYPE_CHECKING:
+    from poolsmith.gpu.catalog.limits import Vulnerability
     from poolsmith.gpu.catalog.releases import Releases
 
 
@@ -35,7 +37,17 @@ class UpgradeFacts:
 @remembered
 def read_upgrades() -> UpgradeFacts:
     data = store.read_yaml("upgrades/upgrades.yaml")
-    return UpgradeFacts(definitions=data["definitions"], labels=tuple(data["labels"]), issues=tuple(data["issues"]))
+    return UpgradeFacts(
+        definitions=data["definitions"],
+        labels=tuple(data["labels"]),
+        issues=(*data["issues"], *(_issue(item) for item in limits().vulnerabilities)),
+    )
+
+
+def _issue(found: Vulnerability) -> dict[str, Any]:
+    names = ", ".join(found.ids)
+    fact = f"its toolkit lets containers out to the host ({names}); {found.operator} mends it"
+    return {"id": f"toolkit-{found.ids[0].lower()}", "before": found.operator, "fact": fact, "source": found.source}
 
 
 def is_back(start: str, target: str) -> bool:

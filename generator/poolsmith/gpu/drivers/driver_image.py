@@ -117,7 +117,11 @@ def has_precompiled(release: Release, arch: str) -> bool:
 def is_left_out(images: DriverImages, os_tag: str, version: str, branch: int | None) -> bool:
     """Whether it is known that no container of a driver was built for a system."""
     known = images.compiled.get(os_tag)
-    return known is not None and (bool(known.branches and branch not in known.branches) or version in known.without)
+    return known is not None and (_is_before(branch, known.from_branch) or version in known.without)
+
+
+def _is_before(branch: int | None, first: int | None) -> bool:
+    return branch is not None and first is not None and branch < first
 
 
 def nearest_listed(

@@ -71,14 +71,15 @@ def wrong_modules(
 
     Without a version, the driver container is taken to know how to choose, where the release leaves that to it.
     """
-    if architecture.open == "required" and not _loads_open(chosen, version, release, images):
+    if architecture.open == "required" and not loads_open(chosen, version, release, images):
         return OPEN
     if architecture.open == "unsupported" and chosen == OPEN:
         return PROPRIETARY
     return None
 
 
-def _loads_open(chosen: str, version: str | None, release: str, images: DriverImages) -> bool:
+def loads_open(chosen: str, version: str | None, release: str, images: DriverImages) -> bool:
+    """Whether a driver loads the open modules on a GPU that has both kinds, or only those."""
     if chosen in (OPEN, PROPRIETARY):
         return chosen == OPEN
     return module_field(release) == TYPE and (version is None or chooses_itself(version, images))

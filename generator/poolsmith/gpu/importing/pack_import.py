@@ -109,7 +109,7 @@ def manifest_text(made: MadePack, version: str, source: str) -> str:
         "spec:",
         f"  version: {json.dumps(version)}",
         f"  source: {json.dumps(source)}",
-        f"  releases: [{made.release}]",
+        f"  releases: [{made.release}]" if made.release else "  releases: []",
         "  files:",
         *(f"    - {{path: {path}, sha256: {digest(made.files[path])}}}" for path in sorted(made.files)),
     ]

@@ -26,6 +26,7 @@ from poolsmith.gpu.catalog.pack_files import (
     sound_pack,
 )
 from poolsmith.gpu.catalog.pack_kinds import LOCK
+from poolsmith.gpu.importing.operator_repository import MANIFESTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from poolsmith.core.facts.packs import Pack
     from poolsmith.gpu.importing.pack_import import MadePack
 
+_RECORDS = (".json", ".yaml", ".yml")
 _FACTS = ("release", "line", "matrix", "chart", "supported")
 
 
@@ -47,14 +49,36 @@ class Pinned:
 def import_pack(
     root: Path, source: Path, release: str | None, *, name: str, like: str | None = None, facts: Path | None = None
 ) -> tuple[MadePack, Pinned]:
-    """Make a pack of one release below `root`, and pin it. Raises UsageError, PoolsmithError, WriteError."""
-    from poolsmith.gpu.importing.pack_import import make_pack  # on demand
+    """Make a pack below `root`, and pin it. Raises UsageError, PoolsmithError, WriteError.
 
+    Of a release of the operator, by its chart or repository; or of rows of a table, by another chart or a record.
+    """
     _sound_name(name)
-    made = make_pack(source, release, name=name, like=like, facts=_facts_in(facts))
+    made = _of_rows(source, release, name)
+    if made is None:
+        from poolsmith.gpu.importing.pack_import import make_pack  # on demand
+
+        made = make_pack(source, release, name=name, like=like, facts=_facts_in(facts))
+    elif like is not None or facts is not None:
+        raise UsageError("--like and --facts go with a release of the operator; rows of a table say all themselves")
     if made.failed:
         return made, Pinned()
     return made, _put(root, name, made.files)
+
+
+def _of_rows(source: Path, release: str | None, name: str) -> MadePack | None:
+    """None for what is to be read as a release of the operator."""
+    from poolsmith.gpu.importing.table_import import chart_pack, is_table_source, record_pack  # on demand
+
+    if source.is_file() and source.suffix in _RECORDS:
+        content = read_bytes(source, str(source), MAX_FILE_BYTES)
+        if isinstance(content, Diagnostic):
+            raise UsageError(f"{source}: {content.message}")
+        return record_pack(content, source.name, name=name)
+    if (source / MANIFESTS.path).is_dir():
+        return None
+    files = read_chart_files(source)
+    return chart_pack(files, name=name, release=release) if is_table_source(files) else None
 
 
 def add_pack(root: Path, source: Path, sha256: str | None) -> Pinned:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -75,7 +76,7 @@ def show(release: str, root: Path, output_format: str) -> int:
 @click.argument("source", type=click.Path(path_type=Path))
 @click.option("--release", metavar="TAG", help="The release; default: the version in Chart.yaml.")
 @click.option("--output", "target", type=click.Path(path_type=Path), help="Write the entry there, not to stdout.")
-@click.option("--pack", metavar="NAME", help="Make a pack of the release in profiles/_catalog/NAME, and pin it.")
+@click.option("--pack", metavar="NAME", help="Make a pack in profiles/_catalog/NAME, and pin it.")
 @click.option("--like", metavar="TAG", help="With --pack: a built-in release that has what no file of SOURCE says.")
 @click.option(
     "--facts", type=click.Path(path_type=Path), help="With --pack: YAML with what you know better than --like."
@@ -90,10 +91,11 @@ def import_entry(
     facts: Path | None,
     root: Path,
 ) -> int:
-    """Make a catalog entry from SOURCE, a chart's folder or .tgz archive; or, with --pack, all facts of a release.
+    """Make a catalog entry from SOURCE, a chart's folder or .tgz archive; or, with --pack, a pack of facts.
 
-    For a pack, SOURCE may also be a checkout of the operator's repository at the tag: only that one says what the
-    operator creates.
+    For a pack, SOURCE is a release of the operator (a checkout of its repository at the tag, or the chart alone, which
+    does not say what the operator creates); another chart of the stack; or a file: a CVE record, OSV, the vendor's list
+    of drivers, or rows of a table by hand.
     """
     from poolsmith.core.diagnostics import UsageError, WriteError
 
@@ -114,6 +116,28 @@ def import_entry(
     except OSError as error:
         raise WriteError(f"{target} can't be written: {error.strerror or error}") from None
     return Exit.CLEAN
+
+
+@command.command("outdated")
+@click.option(
+    "--from", "folder", type=click.Path(path_type=Path), help="A folder of charts, indexes, CVE records and lists."
+)
+@options.today
+@options.root
+@_FORMAT
+def outdated(folder: Path | None, today: dt.datetime | None, root: Path, output_format: str) -> int:
+    """Say how old each table of facts is, and from which source; and what a folder has that is newer. Offline.
+
+    The folder may hold what vendors publish: charts (folders or .tgz archives), index.yaml of a Helm repository, CVE
+    records, OSV, the list of drivers. Exit code 1: something there is newer.
+    """
+    from poolsmith.interface.app import catalog_outdated as use_case
+
+    del root
+    day = today.date() if today is not None else dt.datetime.now(dt.UTC).date()
+    found = use_case.outdated(day, folder)
+    write(use_case.outdated_json_text(found) if output_format == "json" else use_case.outdated_text(found))
+    return Exit.FINDINGS if found.newer else Exit.CLEAN
 
 
 @command.command("add")
@@ -165,5 +189,6 @@ def _told(pinned: Pinned) -> int:
         write(format_text(Outcome(diagnostics=pinned.problems)))
         return Exit.FINDINGS
     for pack in pinned.packs:
-        write(f"pinned    {pack.name} {pack.version}: {', '.join(pack.releases)}, {pack.sha256}\n")
+        holds = ", ".join((*pack.releases, *(f"rows of {table}" for table in pack.tables)))
+        write(f"pinned    {pack.name} {pack.version}: {holds}, {pack.sha256}\n")
     return Exit.CLEAN

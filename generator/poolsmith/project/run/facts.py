@@ -47,7 +47,7 @@ def facts_of(root: Path) -> Iterator[None]:
             from poolsmith.core.diagnostics import PoolsmithError  # on demand
             from poolsmith.core.diagnostics.message_text import listed  # on demand
 
-            names = listed([f"`{pack.name}`" for pack in packs.packs])
+            names = listed([pack.name for pack in packs.packs])
             raise PoolsmithError(
                 f"the facts of a pack have a form that can't be used: {type(error).__name__}; nothing was written. "
                 f"Take the pack out, or make it anew with `poolsmith catalog import`: {names}"

@@ -1,6 +1,7 @@
 """PSM2xx: what fits together."""
 
 from poolsmith.core.diagnostics.codes.gpu_use import CLAIMS, GPU_USE, HAND_INSTALLED, PARTITIONS, SANDBOXES, VGPU_HOSTS
+from poolsmith.core.diagnostics.codes.support import SUPPORT
 from poolsmith.core.diagnostics.diagnostic import RuleInfo, Severity
 
 UNKNOWN_RELEASE = RuleInfo(
@@ -375,4 +376,5 @@ COMPATIBILITY = (
     FIELD_WITHOUT_EFFECT,
     OPERATOR_ERROR,
     POOL_NOT_SUPPLIED,
+    *SUPPORT,
 )

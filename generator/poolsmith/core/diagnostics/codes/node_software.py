@@ -179,7 +179,8 @@ CONFIG_VERSION = RuleInfo(
 TOOLKIT_TOO_OLD = RuleInfo(
     code="PSM225",
     name="toolkit-too-old",
-    what="The toolkit's image can't read the configuration of a pool's container runtime.",
+    what="The toolkit's image can't read the configuration of a pool's container runtime, or what the nodes have is "
+    "older than the device plugin needs.",
     why="The toolkit stops before it configures anything, and every pod that needs a GPU waits for it.",
     fix="leave `toolkit.version` to the chart, or pin a newer version",
     bad="stack: {values: {toolkit: {version: v1.14.6-centos7}}}   # pools run containerd 2.1\n",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from poolsmith.core.diagnostics.diagnostic import RuleInfo
+from poolsmith.core.diagnostics.diagnostic import RuleInfo, Severity
 
 UNREADABLE_FILE = RuleInfo(
     code="PSM001",
@@ -162,12 +162,22 @@ PACK_REFUSED = RuleInfo(
     name="pack-refused",
     applies_to="profile",
     what="A pack of facts holds what no pack may hold: facts of a release that is built in or in another pack, a "
-    "file that its manifest does not list, a link, too much, or text that is not what the catalog has of a release.",
-    why="A pack adds releases. It can't change what is known of others, so that adding one changes nothing for "
-    "clusters on other releases.",
+    "file that its manifest does not list, a link, too much, text that is not what the catalog has of a release, or a "
+    "row of a table that is built in and that the pack does not say it corrects.",
+    why="A pack adds releases, and rows of tables. It can't change what is known of other releases, so that adding one "
+    "changes nothing for clusters on them; and it changes no row in silence.",
     fix="take the release out of the pack; or make the pack anew with `poolsmith catalog import`",
 )
-PACKS = (PACK_NOT_PINNED, PACK_REFUSED)
+PACK_CORRECTS = RuleInfo(
+    code="PSM022",
+    name="pack-corrects",
+    severity=Severity.NOTE,
+    applies_to="profile",
+    what="A pack of facts says otherwise than a row of a table that is built in.",
+    why="The pages of the catalog have the built-in fact, and clusters are generated and judged by the pack's.",
+    fix="nothing to do, if the pack is right; take the row out when the built-in fact is",
+)
+PACKS = (PACK_NOT_PINNED, PACK_REFUSED, PACK_CORRECTS)
 
 
 NOT_THE_TEAMS = RuleInfo(

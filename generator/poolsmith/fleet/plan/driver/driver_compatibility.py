@@ -9,7 +9,9 @@ from poolsmith.core.diagnostics import Severity
 from poolsmith.core.diagnostics.codes import compatibility as codes
 from poolsmith.core.diagnostics.codes.node_software import DRIVER_TOO_OLD
 from poolsmith.core.diagnostics.message_text import listed
+from poolsmith.core.facts.versions import is_older, version_key
 from poolsmith.fleet.plan.driver.listed_images import source_advice
+from poolsmith.fleet.profiles.acknowledged_facts import CDMM_OFF
 from poolsmith.fleet.profiles.driver import DriverSource, KernelModuleType
 from poolsmith.gpu.drivers.driver_image import has_precompiled
 from poolsmith.gpu.drivers.driver_support import (
@@ -20,26 +22,32 @@ from poolsmith.gpu.drivers.driver_support import (
     chooses_itself,
     ended_with,
     is_coherent,
+    loads_open,
     mig_in_doubt,
     wrong_modules,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from poolsmith.fleet.plan.facts import Facts
     from poolsmith.fleet.plan.plan import DriverPlan, PoolPlan
     from poolsmith.gpu.catalog.gpus import Architecture, GpuEntry
 
 
 _GDS = "/spec/driver/gds"
+_DMA_BUF, _DMA_BUF_KERNEL = "/spec/driver/dmaBuf", "5.12"
+_NO_OPEN_MODULES = "unsupported"
 _MIG_OFF = "all-disabled"
 
 
-def check_features(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
-    """Refuse what the operator refuses, or what can't load."""
+def check_features(pool: PoolPlan, driver: DriverPlan, facts: Facts, *, by_object: bool) -> None:
+    """Refuse what the operator refuses, or what can't load. `by_object`: an NVIDIADriver describes the driver."""
     _check_modules_beside(pool, driver, facts)
-    _check_storage(pool, facts)
+    _check_storage(pool, driver, facts, by_object=by_object)
     if pool.profile.spec.driver.rdma:
         _note_system(pool, "/spec/driver/rdma", "GPUDirect RDMA", facts.catalog.driver_images.rdma_systems, facts)
+    _check_dma_buf(pool, driver, facts)
     _check_coherent_memory(pool, driver, facts)
     _check_processor(pool, driver, facts)
     if pool.profile.spec.secure_boot and driver.source == DriverSource.CONTAINER:
@@ -81,19 +89,12 @@ def _check_modules_beside(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> N
             )
 
 
-def _check_storage(pool: PoolPlan, facts: Facts) -> None:
+def _check_storage(pool: PoolPlan, driver: DriverPlan, facts: Facts, *, by_object: bool) -> None:
     """GPUDirect Storage: open modules, no Secure Boot, and the systems that the documentation names."""
     spec = pool.profile.spec
     if not spec.driver.gds:
         return
-    if spec.driver.kernel_module_type is not KernelModuleType.OPEN:
-        facts.report_pool(
-            codes.DRIVER_CONTRADICTION,
-            pool,
-            _GDS,
-            "GPUDirect Storage needs the open kernel modules, and `auto` does not count",
-            help="add `kernelModuleType: open`",
-        )
+    _check_storage_modules(pool, driver, facts, by_object=by_object)
     if spec.secure_boot:
         facts.report_pool(
             codes.DRIVER_CONTRADICTION,
@@ -103,6 +104,30 @@ def _check_storage(pool: PoolPlan, facts: Facts) -> None:
             help="leave the feature out, or switch Secure Boot off on these nodes",
         )
     _note_system(pool, _GDS, "GPUDirect Storage", facts.catalog.driver_images.gds_systems, facts)
+
+
+def _check_storage_modules(pool: PoolPlan, driver: DriverPlan, facts: Facts, *, by_object: bool) -> None:
+    """An NVIDIADriver has to say `open`; under a ClusterPolicy a container that chooses itself is enough.
+
+    Source: NVIDIA/gpu-operator:controllers/nvidiadriver_controller.go; platform-support.rst, GPUDirect Storage.
+    """
+    chosen = driver.kernel_module_type or ""
+    if chosen == KernelModuleType.OPEN:
+        return
+    architecture = facts.catalog.gpus.architectures.get(pool.architecture or "")
+    has_open = architecture is None or architecture.open != _NO_OPEN_MODULES
+    version = driver.version if driver.branch is not None else None
+    images, release = facts.catalog.driver_images, facts.need_release().tag
+    if not by_object and has_open and loads_open(chosen, version, release, images):
+        return
+    why = ", and an NVIDIADriver has to say so: `auto` does not count" if by_object else ""
+    facts.report_pool(
+        codes.DRIVER_CONTRADICTION,
+        pool,
+        _GDS,
+        f"GPUDirect Storage needs the open kernel modules{why}",
+        help="add `kernelModuleType: open`" if has_open else "leave the feature out: this GPU has no open modules",
+    )
 
 
 def _note_system(pool: PoolPlan, pointer: str, what: str, systems: dict[str, tuple[str, ...]], facts: Facts) -> None:
@@ -123,6 +148,55 @@ def _note_system(pool: PoolPlan, pointer: str, what: str, systems: dict[str, tup
         )
 
 
+def _check_dma_buf(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
+    """Source: NVIDIA/cloud-native-docs@gpu-operator-v26.7-1:gpu-operator/gpu-operator-rdma.rst, prerequisites."""
+    spec = pool.profile.spec
+    if not spec.driver.dma_buf:
+        return
+    architecture = facts.catalog.gpus.architectures.get(pool.architecture or "")
+    version = driver.version if driver.branch is not None else None
+    chosen = driver.kernel_module_type or ""
+    images, release = facts.catalog.driver_images, facts.need_release().tag
+    has_open = architecture is None or architecture.open != _NO_OPEN_MODULES
+    if not has_open or (driver.managed and not loads_open(chosen, version, release, images)):
+        facts.report_pool(
+            codes.DRIVER_CONTRADICTION,
+            pool,
+            _DMA_BUF,
+            "DMA-BUF needs the open kernel modules",
+            help="add `kernelModuleType: open`" if has_open else "leave it out: this GPU has no open modules",
+        )
+    for system in spec.systems:
+        if system.kernel is not None and is_older(system.kernel, _DMA_BUF_KERNEL):
+            facts.report_pool(
+                codes.DRIVER_CONTRADICTION,
+                pool,
+                system.kernel_pointer,
+                f"DMA-BUF needs a kernel from {_DMA_BUF_KERNEL} on, and the pool has {system.kernel}",
+                help="write `rdma: true` in place of `dmaBuf`, with the drivers of Mellanox on the hosts",
+            )
+
+
+def check_host_services(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
+    """What runs on the hosts beside a driver of theirs, and has to be of its version."""
+    asked = pool.profile.spec.driver
+    if driver.managed or driver.version is None:
+        return
+    told = version_key(driver.version)
+    for field, given, count in (("fabricManager", asked.fabric_manager, 3), ("imex", asked.imex, 1)):
+        key = version_key(given.partition("-")[0])[:count] if given is not None else ()
+        if given is not None and key[: len(told)] != told[: len(key)]:
+            what = "its version" if count > 1 else "its branch"
+            facts.report_pool(
+                codes.DRIVER_CONTRADICTION,
+                pool,
+                f"/spec/driver/{field}",
+                f"nvidia-{field.lower()} {given} runs with a driver of {what} only, and these nodes have "
+                f"{driver.version}",
+                help=f"install nvidia-{field.lower()} of the driver's version on the nodes",
+            )
+
+
 def _check_coherent_memory(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
     """Drivers that manage the memory of Grace hosts as one exclude MIG and GPUDirect Storage."""
     spec = pool.profile.spec
@@ -130,7 +204,7 @@ def _check_coherent_memory(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> 
     images = facts.catalog.driver_images
     if entry is None or not driver.managed or driver.version is None or driver.vgpu is not None:
         return
-    if not is_coherent(entry, driver.version, images):
+    if not is_coherent(entry, driver.version, images) or any(item.fact == CDMM_OFF for item in spec.acknowledge):
         return
     partitioned = spec.gpu.mig is not None and spec.gpu.mig.layout != _MIG_OFF
     for pointer, wanted, what in (
@@ -144,7 +218,8 @@ def _check_coherent_memory(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> 
                 pointer,
                 f"from {images.coherent_since} on the driver turns on coherent memory management (CDMM) on Grace "
                 f"hosts, and {what} does not go with it",
-                help="leave the feature out, or turn CDMM off with an option of the kernel module",
+                help="leave the feature out, or turn CDMM off with an option of the kernel module, and write "
+                f"`acknowledge: [{{fact: {CDMM_OFF}}}]`",
                 severity=Severity.WARNING,
             )
 
@@ -183,11 +258,20 @@ def check_modules(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
     architecture = facts.catalog.gpus.architectures.get(pool.architecture or "")
     if architecture is not None:
         _check_kind(pool, driver, architecture, facts)
-        _check_last_branch(pool, driver, architecture, facts)
+    check_gpu_support(pool, driver, facts)
+    check_host_services(pool, driver, facts)
     if driver.branch is not None:
-        _check_first_version(pool, driver, facts)
         _check_partly_partitioned(pool, driver, facts)
         _check_auto(pool, driver, facts)
+
+
+def check_gpu_support(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
+    """Whether a driver is one of those that serve the pool's GPUs, whoever installs it."""
+    architecture = facts.catalog.gpus.architectures.get(pool.architecture or "")
+    if architecture is not None:
+        _check_last_branch(pool, driver, architecture, facts)
+    if driver.branch is not None:
+        _check_first_version(pool, driver, architecture, facts)
 
 
 def _check_kind(pool: PoolPlan, driver: DriverPlan, architecture: Architecture, facts: Facts) -> None:
@@ -261,17 +345,14 @@ def _note_doubt(pool: PoolPlan, entry: GpuEntry, version: str, branch: int | Non
         )
 
 
-def _check_first_version(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
+def _check_first_version(pool: PoolPlan, driver: DriverPlan, architecture: Architecture | None, facts: Facts) -> None:
     spec = pool.profile.spec
     entry = facts.catalog.gpus.find(spec.gpu.product)
-    if entry is None or driver.version is None:
+    if driver.version is None:
         return
-    partitioned = spec.gpu.mig is not None and spec.gpu.mig.layout != _MIG_OFF
-    needs = (
-        (entry.first_driver, entry.product),
-        (entry.first_mig_driver if partitioned else None, f"MIG on {entry.product}"),
-    )
-    if partitioned and begins_with(entry.first_mig_driver, driver.version, driver.branch) is None:
+    partitioned = entry is not None and spec.gpu.mig is not None and spec.gpu.mig.layout != _MIG_OFF
+    needs = tuple(_needs(spec.gpu.product, entry, architecture, partitioned=partitioned))
+    if entry is not None and partitioned and begins_with(entry.first_mig_driver, driver.version, driver.branch) is None:
         _note_doubt(pool, entry, driver.version, driver.branch, facts)
     for first, what in needs:
         if begins_with(first, driver.version, driver.branch) is not None:
@@ -283,6 +364,18 @@ def _check_first_version(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> No
                 help=f"write a `driver.version` from {first} on",
             )
             return
+
+
+def _needs(
+    product: str, entry: GpuEntry | None, architecture: Architecture | None, *, partitioned: bool
+) -> Iterator[tuple[str | None, str]]:
+    """First drivers, and for what; of a product that the catalog does not know, its declared architecture's."""
+    if entry is not None:
+        yield entry.first_driver, entry.product
+        if partitioned:
+            yield entry.first_mig_driver, f"MIG on {entry.product}"
+    elif architecture is not None:
+        yield architecture.first_branch, f"{product} ({architecture.name})"
 
 
 def _check_partly_partitioned(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:

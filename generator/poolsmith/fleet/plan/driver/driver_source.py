@@ -17,6 +17,7 @@ from poolsmith.fleet.plan.driver.vgpu_guests import check_guest
 from poolsmith.fleet.plan.facts import map_pools
 from poolsmith.fleet.plan.origin import Derived, FromCatalog, Origin
 from poolsmith.fleet.plan.plan import ClusterPlan, DriverPlan, LabelSetting, PoolPlan
+from poolsmith.fleet.profiles.cluster import DriverMode
 from poolsmith.fleet.profiles.driver import DriverSource
 from poolsmith.fleet.profiles.node_pool import Workload
 from poolsmith.gpu.catalog.node_labels import DEPLOY_DEVICE_PLUGIN, DEPLOY_DRIVER
@@ -36,10 +37,11 @@ MANAGED = (DriverSource.CONTAINER, DriverSource.PRECOMPILED)
 
 def choose_drivers(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     """Decide per pool who supplies the driver; sandboxed pools have none on the host."""
-    return map_pools(plan, lambda pool: _choose(pool, facts))
+    by_object = plan.driver_mode is DriverMode.NVIDIA_DRIVER
+    return map_pools(plan, lambda pool: _choose(pool, facts, by_object=by_object))
 
 
-def _choose(pool: PoolPlan, facts: Facts) -> PoolPlan:
+def _choose(pool: PoolPlan, facts: Facts, *, by_object: bool) -> PoolPlan:
     if pool.profile.spec.workload is not Workload.CONTAINER:
         _refuse_driver(pool, facts)
         return pool
@@ -48,7 +50,7 @@ def _choose(pool: PoolPlan, facts: Facts) -> PoolPlan:
         return pool
     check_guest(pool, source, facts)
     driver = _driver_plan(pool, source, origin, facts)
-    check_features(pool, driver, facts)
+    check_features(pool, driver, facts, by_object=by_object)
     check_modules(pool, driver, facts)
     check_files(pool, driver, facts)
     check_listed(pool, driver, facts)
@@ -73,7 +75,7 @@ def check_told_version(pool: PoolPlan, facts: Facts) -> None:
             help="write a version like 550.90.07, or a branch like 550",
         )
         return
-    least = str(facts.catalog.device_plugin["devicePlugin"]["minimumDriver"])
+    least = str(facts.catalog.device_plugin["devicePlugin"]["minimum"]["driver"])
     if version is not None and is_older(version, least):
         facts.report_pool(
             DRIVER_TOO_OLD,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.core.diagnostics import Severity
 from poolsmith.core.diagnostics.codes import compatibility
 from poolsmith.core.diagnostics.codes.node_software import DRIVER_IMAGE_NOT_LISTED
 from poolsmith.core.diagnostics.message_text import listed
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from poolsmith.fleet.plan.facts import Facts
     from poolsmith.fleet.plan.plan import DriverPlan, PoolPlan
     from poolsmith.fleet.profiles.node_pool import NodeSystem
+    from poolsmith.gpu.catalog.driver_images import PrecompiledRow
 
 
 def fitting_sources(pool: PoolPlan, facts: Facts) -> tuple[DriverSource, ...]:
@@ -72,16 +74,33 @@ def _check_precompiled(pool: PoolPlan, driver: DriverPlan, system: NodeSystem, t
         f"the documentation of {line} lists no precompiled driver {branch} for {tag} with kernel {kernel}",
         help=f"it lists {'; '.join(map(str, near))}; else "
         + source_advice(pool, facts, "name your own images in `driver.repository`"),
+        severity=Severity.NOTE if _is_newer(branch, kernel, near) else None,
     )
+
+
+def _is_newer(branch: int | None, kernel: str, rows: tuple[PrecompiledRow, ...]) -> bool:
+    """Whether the list has the system's kernel with older branches only: it may not know the branch yet."""
+    minor = _MINOR.match(kernel)
+    known = [max(row.branches) for row in rows if minor is not None and row.kernel == minor[0]]
+    return branch is not None and bool(known) and branch > max(known)
 
 
 def _check_compiled(pool: PoolPlan, driver: DriverPlan, system: NodeSystem, tag: str, facts: Facts) -> None:
     spec, version = pool.profile.spec, driver.version or ""
-    known = facts.catalog.driver_images.compiled.get(tag)
+    compiled = facts.catalog.driver_images.compiled
+    known = compiled.get(tag) or compiled.get(tag.partition(".")[0])
     if known is None:
         return
+    if known.processors and spec.arch not in known.processors:
+        facts.report_pool(
+            DRIVER_IMAGE_NOT_LISTED,
+            pool,
+            "/spec/arch",
+            f"driver containers that are compiled on {tag} exist for {listed(known.processors)} only",
+            help=source_advice(pool, facts, "name your own image in `driver.repository`"),
+        )
     if is_left_out(facts.catalog.driver_images, tag, version, driver.branch):
-        branches = f"of branch {listed(map(str, known.branches))}" if known.branches else "of an older build"
+        branches = f"of branch {known.from_branch} or later" if known.from_branch else "of an older build"
         facts.report_pool(
             DRIVER_IMAGE_NOT_LISTED,
             pool,

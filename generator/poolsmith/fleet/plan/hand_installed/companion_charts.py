@@ -21,7 +21,12 @@ from poolsmith.fleet.plan.plan import ClusterPlan, HelmChart, UnitPlan, ValueSet
 from poolsmith.fleet.plan.taints import all_tolerations
 from poolsmith.fleet.profiles.cluster import NfdProvider
 from poolsmith.fleet.profiles.toleration import shown_taint
-from poolsmith.gpu.catalog.chart_workloads import chart_versions, read_chart_workloads
+from poolsmith.gpu.catalog.chart_workloads import (
+    chart_releases,
+    chart_versions,
+    read_chart_workloads,
+    version_of_release,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -115,7 +120,7 @@ def plan_dcgm_exporter(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
             codes.UNKNOWN_RELEASE,
             pointer,
             f"the catalog does not know release `{wanted.release}` of dcgm-exporter",
-            help=did_you_mean(wanted.release, data["releases"]),
+            help=did_you_mean(wanted.release, chart_releases(data["chart"])),
         )
         return plan
     pools = facts.at_cluster("/spec/poolLabel")
@@ -155,7 +160,7 @@ def plan_dcgm_exporter(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
         values=tuple(setting for setting in settings if chart.default(setting.path) != setting.value),
         chart=HelmChart(
             name=data["chart"],
-            version=data["releases"][wanted.release],
+            version=version_of_release(data["chart"], wanted.release),
             repository=plan.cluster.spec.delivery.chart_repo or data["repository"],
             publisher=data["repository"],
             values_file="units/dcgm-exporter/values/dcgm-exporter.yaml",

@@ -52,10 +52,10 @@ def runtime_class(facts: Facts) -> tuple[KubernetesObject, ...]:
 
 def host_notes(plan: ClusterPlan, facts: Facts) -> Iterator[str]:
     """What nothing here installs and no file shows."""
-    least = facts.catalog.device_plugin["devicePlugin"]["minimumDriver"]
+    least = facts.catalog.device_plugin["devicePlugin"]["minimum"]
     yield (
-        f"Nothing here installs a driver or a toolkit: before a node joins, it needs NVIDIA's driver ({least} or "
-        "later) and the container toolkit."
+        f"Nothing here installs a driver or a toolkit: before a node joins, it needs NVIDIA's driver "
+        f"({least['driver']} or later) and the container toolkit ({least['toolkit']} or later)."
     )
     wanted = facts.host_runtime_class
     for runtime, pools in _by_runtime(plan).items():

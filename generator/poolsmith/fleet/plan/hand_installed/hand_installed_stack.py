@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.codes import compatibility as codes
 from poolsmith.core.diagnostics.codes import gpu_use
+from poolsmith.fleet.plan.component_limits import check_plugin_needs
 from poolsmith.fleet.plan.delivery.chart_delivery import SYSTEM_NAMESPACES, order_delivery
 from poolsmith.fleet.plan.distribution import allow_critical_pods, check_node_tools
+from poolsmith.fleet.plan.driver.driver_compatibility import check_gpu_support, check_host_services
 from poolsmith.fleet.plan.driver.driver_source import check_told_version
 from poolsmith.fleet.plan.facts import map_pools
 from poolsmith.fleet.plan.hand_installed.companion_charts import plan_dcgm_exporter, plan_discovery
@@ -94,6 +96,8 @@ def _check_pool(pool: PoolPlan, facts: Facts) -> PoolPlan:
         origin=origin,
         version_origin=facts.at_pool(pool, "/spec/driver/version"),
     )
+    check_gpu_support(pool, driver, facts)
+    check_host_services(pool, driver, facts)
     return replace(pool, driver=driver, toolkit="preinstalled")
 
 
@@ -145,6 +149,7 @@ def plan_namespace(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
 
 DEVICE_PLUGIN = (
     check_hand_installed,
+    check_plugin_needs,
     use_gpus,
     check_taints,
     check_node_tools,

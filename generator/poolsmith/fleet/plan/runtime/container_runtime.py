@@ -53,6 +53,7 @@ def choose_runtime(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
             known[name] = paths
         if _is_configured(pool):
             check_paths(plan, pool, known[name], distribution, facts)
+            _note_undocumented(plan, pool, known[name], distribution, facts)
         needed = _needed_paths(plan, pool, known[name], facts)
         if needed:
             facts.report_pool(
@@ -79,6 +80,22 @@ def choose_runtime(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
 def _is_configured(pool: PoolPlan) -> bool:
     """Whether a toolkit of ours writes the runtime's configuration; elsewhere its paths do not matter."""
     return pool.toolkit in (ToolkitSource.OPERATOR, ToolkitSource.OVERLAY)
+
+
+def _note_undocumented(
+    plan: ClusterPlan, pool: PoolPlan, paths: RuntimePaths, distribution: Distribution, facts: Facts
+) -> None:
+    """Paths that the operator's code still has, and the distribution's page does not name for this line yet."""
+    if paths.is_documented(plan.line):
+        return
+    facts.report_pool(
+        codes.NO_SUPPORT_ROW,
+        pool,
+        "/spec/runtime",
+        f"the page of {distribution.name} names its paths for {listed(paths.documented)}; with {plan.line} they are "
+        "taken to be the same",
+        help="nothing to do, if it works for you",
+    )
 
 
 def _report_missing(pool: PoolPlan, distribution: Distribution, facts: Facts) -> None:

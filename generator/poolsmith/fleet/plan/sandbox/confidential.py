@@ -95,7 +95,7 @@ def _contradictions(pool: PoolPlan, era: KataEra, facts: Facts) -> Iterator[tupl
     if era.cc_devices and ids.isdisjoint(era.cc_devices):
         yield (
             "/spec/gpu/product",
-            f"the CC manager of {tag} knows the PCI ids {listed(era.cc_devices)}, and none is of {spec.gpu.product}",
+            f"{tag} takes the PCI ids {listed(era.cc_devices)} for capable, and none is of {spec.gpu.product}",
             "use another GPU, or a release from v26.3.0 on",
         )
     yield from _of_whole_node(pool, era, facts)

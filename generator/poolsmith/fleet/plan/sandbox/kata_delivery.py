@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.codes import compatibility as codes
 from poolsmith.core.diagnostics.codes import gpu_use
+from poolsmith.core.diagnostics.message_text import listed
+from poolsmith.core.facts.versions import is_older
 from poolsmith.fleet.plan.delivery.image_mirrors import MIRRORS, SECRETS, mirrored
 from poolsmith.fleet.plan.facts import with_values
 from poolsmith.fleet.plan.origin import Derived, FromCatalog, Origin
 from poolsmith.fleet.plan.plan import GitSource, HelmChart, KubernetesObject, NamespacePlan, UnitPlan, ValueSetting
 from poolsmith.fleet.plan.sandbox.confidential import is_confidential
 from poolsmith.fleet.plan.taints import all_tolerations
+from poolsmith.gpu.catalog.chart_workloads import chart_versions
 from poolsmith.gpu.catalog.container_runtimes import CONTAINERD
 from poolsmith.gpu.catalog.node_labels import WORKLOAD
 from poolsmith.gpu.catalog.sandboxes import PLAIN
@@ -89,6 +92,14 @@ def install_by_coco(plan: ClusterPlan, kata: list[PoolPlan], era: KataEra, facts
     classes: dict[str, tuple[str, dict[str, str]]] = {}
     for pool in kata:
         sandbox = pool.profile.spec.sandbox
+        if sandbox.release is not None:
+            facts.report_pool(
+                codes.FIELD_WITHOUT_EFFECT,
+                pool,
+                _RELEASE,
+                f"with {facts.need_release().tag} Kata comes by the Confidential Containers operator alone",
+                help="remove it",
+            )
         kind = sandbox.tee.value if is_confidential(pool) and sandbox.tee is not None else PLAIN
         guest = sandbox.artifacts or era.artifacts[kind], era.class_selectors.get(kind, {})
         name = pool.runtime_class or era.classes[kind]
@@ -194,6 +205,7 @@ def kata_distribution(distribution: Distribution, facts: Facts) -> str | None:
 
 _FOLDER = "units/kata-deploy"
 _WORKLOAD = "/spec/workload"
+_RELEASE = "/spec/sandbox/release"
 _IMAGES = (("image", "reference"), ("kubectlImage", "reference"))
 """Of the DaemonSet, and of the job that takes Kata off the nodes again."""
 
@@ -201,9 +213,10 @@ _IMAGES = (("image", "reference"), ("kubectlImage", "reference"))
 def install_by_kata_deploy(plan: ClusterPlan, kata: list[PoolPlan], era: KataEra, facts: Facts) -> ClusterPlan:
     """After the operator, whose NodeFeatureRule definition has to be there when the chart's pods start."""
     known = facts.catalog.sandboxes.kata_deploy
-    version = str(era.installer_version)
-    chart = facts.catalog.chart(known.chart, version)
-    assert chart is not None, "the catalog has the chart of each era"
+    version = _version(kata, era, facts)
+    chart = facts.catalog.chart(known.chart, version) if version is not None else None
+    if version is None or chart is None:
+        return plan
     for pool in kata:
         if pool.profile.spec.sandbox.artifacts is not None:
             facts.report_pool(
@@ -240,6 +253,43 @@ def install_by_kata_deploy(plan: ClusterPlan, kata: list[PoolPlan], era: KataEra
     return replace(plan, units=(*plan.units, unit), namespaces=(*plan.namespaces, namespace))
 
 
+def _version(kata: list[PoolPlan], era: KataEra, facts: Facts) -> str | None:
+    """The chart's version: one for the cluster, and known. None where that is not so, which is reported."""
+    asking = [pool for pool in kata if pool.profile.spec.sandbox.release is not None]
+    if not asking:
+        return str(era.installer_version)
+    first, version = asking[0], str(asking[0].profile.spec.sandbox.release)
+    other = next((pool for pool in asking if pool.profile.spec.sandbox.release != version), None)
+    known = chart_versions(facts.catalog.sandboxes.kata_deploy.chart)
+    if other is not None:
+        facts.report_pool(
+            codes.SINGLETON_CONFLICT,
+            other,
+            _RELEASE,
+            f"kata-deploy is installed once for a cluster, and pool `{first.name}` asks for {version}",
+            help="write one `sandbox.release` for all Kata pools",
+            related=((first, _RELEASE, "asks for another one"),),
+        )
+    elif version not in known:
+        facts.report_pool(
+            codes.UNKNOWN_RELEASE,
+            first,
+            _RELEASE,
+            f"the catalog does not know kata-deploy {version}",
+            help=f"known: {listed(known)}; `poolsmith catalog import --pack` makes the facts of another one from its "
+            "chart (see `docs/catalog-packs.md`)",
+        )
+    elif is_older(version, str(era.installer_version)):
+        facts.report_pool(
+            codes.NO_SUPPORT_ROW,
+            first,
+            _RELEASE,
+            f"the documentation of {facts.need_release().line} goes with kata-deploy {era.installer_version} or later",
+            help="nothing to do, if it works for you",
+        )
+    return version if other is None and version in known else None
+
+
 def _values(
     plan: ClusterPlan,
     kata: list[PoolPlan],
@@ -269,6 +319,10 @@ def _values(
     pulls = [known.guest_pull] if _pulls_in_guest(confidential, chart, facts) else []
     because = "images of confidential pods are pulled inside of the guest" if pulls else "no pool here is confidential"
     yield ("snapshotter", "setup"), pulls, Derived("sandbox", because, (*asked, source))
+    rules = ("nodeFeatureRules", "create")
+    if confidential and chart.default(rules) is not None:
+        offline = "rendered without a cluster, the chart can't see that it knows NodeFeatureRule"
+        yield rules, "true", Derived("sandbox", offline, (*asked, source))
     at_mirrors = Derived("registry", "pulled from the mirror of its host", (facts.at_cluster(MIRRORS),))
     for image in _IMAGES:
         if (reference := chart.default(image)) is not None:

@@ -16,6 +16,7 @@ from poolsmith.fleet.plan.plan import ClusterPlan, KubernetesObject, LabelSettin
 from poolsmith.fleet.plan.sharing.mig import MIXED, WHOLE_GPU, config_map, is_partitioned, strategy_of_values
 from poolsmith.fleet.plan.sharing.mig_checks import LAYOUT
 from poolsmith.fleet.profiles.node_pool import Workload
+from poolsmith.gpu.catalog.device_plugin import most_clients
 from poolsmith.gpu.catalog.gpu_requests import SHARED
 from poolsmith.gpu.catalog.node_labels import DEVICE_PLUGIN_CONFIG
 
@@ -143,7 +144,26 @@ def _check(pool: PoolPlan, facts: Facts) -> bool:
             help="remove `gpu.mig`, or use `sharing.timeSlicing`",
         )
         return False
+    if sharing.mps is not None and not _check_clients(pool, sharing.mps.replicas, facts):
+        return False
     return sharing.time_slicing is None or _check_resources(pool, sharing.time_slicing, facts)
+
+
+def _check_clients(pool: PoolPlan, replicas: int, facts: Facts) -> bool:
+    """The MPS control daemon stops over more clients than its server takes."""
+    architecture = facts.catalog.gpus.architectures.get(pool.architecture or "")
+    most = most_clients(architecture.capability if architecture is not None else None)
+    if replicas <= most:
+        return True
+    facts.report_pool(
+        gpu_use.SHARING_CONTRADICTION,
+        pool,
+        f"{SHARING}/mps/replicas",
+        f"an MPS server takes at most {most} clients on {pool.profile.spec.gpu.product}, and this asks for {replicas}: "
+        "the control daemon stops",
+        help=f"write at most `replicas: {most}`, or use `sharing.timeSlicing`",
+    )
+    return False
 
 
 def _check_resources(pool: PoolPlan, slicing: TimeSlicing, facts: Facts) -> bool:

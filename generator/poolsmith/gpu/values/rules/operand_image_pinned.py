@@ -9,7 +9,8 @@ from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pointer import dotted
 from poolsmith.gpu.catalog.chart_contents import image_components, image_default
-from poolsmith.gpu.catalog.container_toolkit import numbers, unfit_toolkit, vulnerabilities
+from poolsmith.gpu.catalog.container_toolkit import numbers, unfit_toolkit
+from poolsmith.gpu.catalog.limits import limits
 from poolsmith.gpu.values.effective_values import uses_nri
 from poolsmith.gpu.values.rules.mutable_image import is_moving
 
@@ -63,7 +64,7 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
 def _is_told_elsewhere(version: str, default: str, document: ValuesDocument) -> bool:
     """Whether PSM283 or PSM427 speaks of this toolkit, or it is what PSM427 asks for."""
     unfit = unfit_toolkit(version, document.release.tag, nri=uses_nri(document))
-    return unfit is not None or bool(vulnerabilities(version)) or bool(vulnerabilities(default))
+    return unfit is not None or bool(limits().of_toolkit(version)) or bool(limits().of_toolkit(default))
 
 
 def _is_same(version: str, default: str) -> bool:

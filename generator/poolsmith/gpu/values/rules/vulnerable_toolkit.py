@@ -8,27 +8,27 @@ from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.gpu.catalog.chart_contents import image_default
-from poolsmith.gpu.catalog.container_toolkit import vulnerabilities
+from poolsmith.gpu.catalog.limits import limits
 from poolsmith.gpu.catalog.releases import advisable
 from poolsmith.gpu.values.effective_values import is_off
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.gpu.catalog.container_toolkit import Vulnerability
+    from poolsmith.gpu.catalog.limits import Vulnerability
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
 
 RULE = RuleInfo(
     code="PSM427",
     name="vulnerable-toolkit",
     applies_to="values",
-    what="Helm values pin a container toolkit that lacks the fixes of published vulnerabilities. A note if it is the "
-    "toolkit of the release itself.",
-    why="With CVE-2024-0132 and CVE-2025-23266, the image of a pod can take over its node: the toolkit runs as root "
-    "outside the container, and does what the image says.",
+    what="Helm values pin a container toolkit that lacks the fixes of published vulnerabilities. A warning if "
+    "none of them is critical, or if it is the toolkit of the release itself.",
+    why="With CVE-2024-0132, CVE-2025-23266 and CVE-2026-24260, the image of a pod can take over its node: the "
+    "toolkit runs as root outside the container, and does what the image says.",
     fix="remove the pin, or pin a toolkit that has the fix; if it is the release's own, upgrade the release",
     bad="toolkit: {version: v1.16.1-ubuntu20.04}\n",
-    good="toolkit: {version: v1.17.8-ubuntu20.04}\n",
+    good="toolkit: {version: v1.19.1}\n",
     symptom="scanners report CVE-2024-0132 or CVE-2025-23266 for container-toolkit",
     references=(
         "docs.nvidia.com, security page of the operator",
@@ -45,24 +45,25 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     tag, pinned = document.release.tag, document.get(_VERSION)
     default = image_default("toolkit.version", tag)
     if isinstance(pinned, str) and pinned != default:
-        if found := vulnerabilities(pinned):
+        if found := limits().of_toolkit(pinned):
             yield Finding(
                 place=_VERSION,
                 message=f"toolkit `{shorten(pinned)}` is open to {_names(found)}",
-                help=("" if default is None or vulnerabilities(default) else "remove it, or ")
+                help=("" if default is None or limits().of_toolkit(default) else "remove it, or ")
                 + f"pin `{found[-1].toolkit}` or later",
+                severity=None if any(item.critical for item in found) else Severity.WARNING,
             )
         return
     if document.partial or not document.size or default is None or (pinned is None and document.is_set(_VERSION)):
         return
-    if found := vulnerabilities(default):
+    if found := limits().of_toolkit(default):
         yield Finding(
             place=(),
             message=f"{tag} installs the toolkit {default}, which is open to {_names(found)}",
             help=f"pin {advisable(found[-1].operator)} or a later release, or write `toolkit.version`",
-            severity=Severity.NOTE,
+            severity=Severity.WARNING,
         )
 
 
 def _names(found: tuple[Vulnerability, ...]) -> str:
-    return ", ".join(name for item in found for name in item.ids)
+    return ", ".join(item.shown for item in found)

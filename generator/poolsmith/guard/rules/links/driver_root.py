@@ -32,13 +32,11 @@ RULE = RuleInfo(
         "NVIDIA/k8s-device-plugin@v0.17.1:deployments/helm/nvidia-device-plugin/templates/daemonset-device-plugin.yml",
     ),
 )
-_PATHS = {
+_PATHS = {  # not the operator's `hostPaths.driverInstallDir`: on Talos it is a folder of libraries
     "nvidia-device-plugin": "nvidiaDriverRoot",
     "k8s-device-plugin": "nvidiaDriverRoot",
     "nvidia-dra-driver-gpu": "nvidiaDriverRoot",
     "k8s-dra-driver-gpu": "nvidiaDriverRoot",
-    "gpu-operator": "hostPaths.driverInstallDir",
-    "nvidia-gpu-operator": "hostPaths.driverInstallDir",
 }
 _NO_ROOT = pattern(
     r"(?:.*/)?(?:usr/(?:local/)?)?(?:lib|lib64|lib32|bin|sbin|x86_64-linux-gnu|aarch64-linux-gnu|nvidia-current)/?"

@@ -63,7 +63,7 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
             here = [item for item in named if _is_there(item, need.namespace)]
             yield from _lacking(need, here[0]) if here else ()
         elif not _has_supplier(view, need):
-            is_told = _changed(view, need) or (need.kind == "ConfigMap" and not view.is_generated)
+            is_told = _changed(view, need) or (need.kind == "ConfigMap" and view.objects and not view.is_generated)
             yield from (_absent(view, need),) if is_told else ()
 
 

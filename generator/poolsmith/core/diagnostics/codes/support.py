@@ -1,0 +1,55 @@
+"""Versions as such: open to published attacks, without support, or too far from the one before.
+
+PSM170 to PSM172.
+"""
+
+from __future__ import annotations
+
+from poolsmith.core.diagnostics.diagnostic import RuleInfo, Severity
+
+VULNERABLE_STACK = RuleInfo(
+    code="PSM170",
+    name="vulnerable-stack",
+    severity=Severity.WARNING,
+    what="The container toolkit of a profile, brought by the release, pinned, or on the nodes, lacks the fixes of "
+    "published vulnerabilities.",
+    why="With CVE-2024-0132, CVE-2025-23266 and CVE-2026-24260, the image of a pod can take over its node: the toolkit "
+    "runs as root outside the container, and does what the image says.",
+    fix="upgrade the release, pin a toolkit that has the fix, or install one on the nodes",
+    bad="stack: {release: v25.3.0}   # brings toolkit 1.17.5\n",
+    good="stack: {release: v26.7.0}\n",
+    symptom="scanners report CVE-2024-0132, CVE-2025-23266 or CVE-2026-24260 for container-toolkit",
+    references=(
+        "CVE records of the NVIDIA Container Toolkit and the NVIDIA GPU Operator",
+        "NVIDIA/cloud-native-docs:gpu-operator/security.rst",
+        "NVIDIA/product-security:2026/5850",
+    ),
+)
+SUPPORT_ENDED = RuleInfo(
+    code="PSM171",
+    name="support-ended",
+    severity=Severity.NOTE,
+    what="Support of the operator's line, or of the driver's branch, has ended, as of the day that the catalog says.",
+    why="Nobody mends it any more: not its bugs, and not what is found about its security.",
+    fix="plan the upgrade; `poolsmith upgrade` names the way",
+    bad="driver: {source: container, version: 550.163.01}\n",
+    good="driver: {source: container, version: 580.126.20}\n",
+    references=(
+        "NVIDIA/cloud-native-docs:gpu-operator/life-cycle-policy.rst",
+        "docs.nvidia.com: Supported Drivers and CUDA Toolkit Versions",
+    ),
+)
+RELEASE_SKIPPED = RuleInfo(
+    code="PSM172",
+    name="release-skipped",
+    severity=Severity.WARNING,
+    what="`stack.upgradingFrom` is more than one line of releases away from `stack.release`.",
+    why="Upgrades are supported within a line, or to the next one. What a line in between would have migrated stays "
+    "as it is.",
+    fix="go through the lines in between, one after the other; the message names them",
+    bad="stack: {release: v25.10.1, upgradingFrom: v24.9.2}\n",
+    good="stack: {release: v25.3.4, upgradingFrom: v24.9.2}\n",
+    references=("NVIDIA/cloud-native-docs:gpu-operator/life-cycle-policy.rst",),
+)
+
+SUPPORT = (VULNERABLE_STACK, SUPPORT_ENDED, RELEASE_SKIPPED)

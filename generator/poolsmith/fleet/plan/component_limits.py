@@ -1,0 +1,134 @@
+"""Pass: components that are open to published attacks, whose support has ended, or that are older than others need.
+
+What the catalog does not know of a version is unknown, and nothing is said of it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics.codes import support as codes
+from poolsmith.core.diagnostics.codes.node_software import TOOLKIT_TOO_OLD
+from poolsmith.core.facts.versions import is_older
+from poolsmith.core.sources.pointer import MISSING, value_at
+from poolsmith.fleet.profiles.node_pool import ToolkitSource
+from poolsmith.gpu.catalog.limits import limits
+from poolsmith.gpu.catalog.releases import advisable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from poolsmith.fleet.plan.facts import Facts
+    from poolsmith.fleet.plan.plan import ClusterPlan, PoolPlan
+    from poolsmith.gpu.catalog.limits import Vulnerability
+
+RELEASE = "/spec/stack/release"
+TOOLKIT_VERSION = "/spec/toolkit/version"
+_PINNED = ("toolkit", "version")
+_PINNED_AT = "/spec/stack/values/toolkit/version"
+_OURS = (ToolkitSource.OPERATOR, ToolkitSource.OVERLAY)
+
+
+def tell_limits(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
+    """Of the release, of the toolkit that it brings or the values pin, and of what pools have themselves."""
+    _tell_release(facts)
+    if any(pool.toolkit in _OURS for pool in plan.pools):
+        _tell_toolkit(plan, facts)
+    for pool in plan.pools:
+        tell_pool(pool, facts)
+    return plan
+
+
+def tell_pool(pool: PoolPlan, facts: Facts) -> None:
+    """What the hosts have themselves, and the driver's branch."""
+    version = pool.profile.spec.toolkit.version
+    if pool.toolkit == ToolkitSource.PREINSTALLED and version is not None:
+        found = limits().of_toolkit(_whole(version))
+        if found:
+            facts.report_pool(
+                codes.VULNERABLE_STACK,
+                pool,
+                TOOLKIT_VERSION,
+                f"the toolkit {version} of these nodes is open to {_names(found)}",
+                help=f"install {found[-1].toolkit} or later on the nodes",
+            )
+    _tell_branch(pool, facts)
+
+
+def check_plugin_needs(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
+    """What the device plugin needs of nodes and cluster, where no operator brings it."""
+    least = facts.catalog.device_plugin["devicePlugin"]["minimum"]
+    kubernetes = plan.cluster.spec.kubernetes.version
+    if is_older(kubernetes, str(least["kubernetes"])):
+        facts.report_cluster(
+            TOOLKIT_TOO_OLD,
+            "/spec/kubernetes/version",
+            f"the device plugin needs Kubernetes {least['kubernetes']} or later, and the cluster has {kubernetes}",
+            help="upgrade the cluster",
+        )
+    for pool in plan.pools:
+        version = pool.profile.spec.toolkit.version
+        if version is not None and is_older(version, str(least["toolkit"])):
+            facts.report_pool(
+                TOOLKIT_TOO_OLD,
+                pool,
+                TOOLKIT_VERSION,
+                f"the device plugin needs the toolkit {least['toolkit']} or later, and the pool has {version}",
+                help=f"install the toolkit {least['toolkit']} or later on the nodes",
+            )
+        else:
+            tell_pool(pool, facts)
+    return plan
+
+
+def _tell_release(facts: Facts) -> None:
+    release, releases = facts.need_release(), facts.catalog.releases
+    if releases.is_supported(release.tag):
+        return
+    facts.report_cluster(
+        codes.SUPPORT_ENDED,
+        RELEASE,
+        f"support of the operator's line {release.line} has ended (as of {releases.supported_as_of})",
+        help=f"upgrade to {' or '.join(releases.supported)} when you can",
+    )
+
+
+def _tell_toolkit(plan: ClusterPlan, facts: Facts) -> None:
+    asked = value_at(plan.cluster.spec.stack.values, _PINNED, MISSING)
+    default, tag = str(facts.need_chart().default(_PINNED)), facts.need_release().tag
+    version = default if asked is MISSING else asked
+    found = limits().of_toolkit(version) if isinstance(version, str) else ()
+    if found:
+        facts.report_cluster(
+            codes.VULNERABLE_STACK,
+            RELEASE if version == default else _PINNED_AT,
+            f"{tag} installs the toolkit {version}, which is open to {_names(found)}",
+            help=f"pin {advisable(found[-1].operator)} or a later release, or `toolkit.version` "
+            f"{found[-1].toolkit} or later in `stack.values`",
+        )
+
+
+def _tell_branch(pool: PoolPlan, facts: Facts) -> None:
+    driver = pool.driver
+    known = limits().branches.get(driver.branch) if driver is not None and driver.branch is not None else None
+    if known is None or not known.ended or driver is None:
+        return
+    when = f" in {known.ends}" if known.ends else ""
+    told = pool.profile.spec.driver.version is not None
+    facts.report_pool(
+        codes.SUPPORT_ENDED,
+        pool,
+        "/spec/driver/version" if told else "/spec/driver",
+        f"support of the driver branch {known.number} ended{when} (as of {limits().as_of})",
+        help="move to a branch that gets fixes when you can; the vendor lists them",
+    )
+
+
+def _whole(version: str) -> str:
+    """`1.17` as `1.17.0`, without the revision of a package."""
+    numbers = version.partition("-")[0].split(".")
+    return ".".join([*numbers, "0", "0"][:3])
+
+
+def _names(found: Iterable[Vulnerability]) -> str:
+    return ", ".join(item.shown for item in found)
