@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolsmith.core.sources.scalar_edit import EditError, with_key_after, with_value, without_key
+from poolsmith.core.sources.scalar_edit import (
+    EditError,
+    with_first_key,
+    with_first_mapping,
+    with_item,
+    with_key_after,
+    with_value,
+    without_key,
+)
 from poolsmith.core.sources.yaml_reader import read_documents
 
 RELEASE = "/spec/stack/release"
@@ -111,3 +119,70 @@ def test_all_lines_but_one_stay(keys, comment, at):
     assert edited == text.replace("release: v26.3.3 #", "release: v26.7.0 #")
     longer = with_key_after(edited, "/stack/release", "upgradingFrom", "v26.3.3")
     assert without_key(longer, "/stack/upgradingFrom") == edited
+
+
+ITEM = {"fact": "gone/Release/a/b", "by": "team x", "date": "2026-11-20"}
+SHOWN = '{fact: "gone/Release/a/b", by: "team x", date: "2026-11-20"}'
+
+
+@pytest.mark.parametrize(
+    ("text", "edited"),
+    [
+        ("spec:\n  # c\n  a: 1\n", "spec:\n  # c\n  x: v1\n  a: 1\n"),
+        ("spec: {a: 1}  # c\n", "spec: {x: v1, a: 1}  # c\n"),
+        ("spec:\n    a:\n      b: 1", "spec:\n    x: v1\n    a:\n      b: 1"),
+    ],
+)
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_a_key_is_put_first(text, edited, ending):
+    assert with_first_key(text.replace("\n", ending), "/spec", "x", "v1") == edited.replace("\n", ending)
+
+
+def test_a_mapping_is_put_first_on_one_line():
+    assert with_first_mapping("spec:\n  a: 1\n", "/spec", "d", {"name": "x"}) == "spec:\n  d: {name: x}\n  a: 1\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "edited"),
+    [
+        ("spec:\n  a: 1\n", f"spec:\n  list: [{SHOWN}]\n  a: 1\n"),
+        ("spec: {list: [{fact: y}]} # k\n", f"spec: {{list: [{{fact: y}}, {SHOWN}]}} # k\n"),
+        (
+            "spec:\n  list:\n  - fact: y\n    by: z   # m\n  b: 2\n",
+            f"spec:\n  list:\n  - fact: y\n    by: z   # m\n  - {SHOWN}\n  b: 2\n",
+        ),
+        ("spec:\n  list:\n    - fact: y", f"spec:\n  list:\n    - fact: y\n    - {SHOWN}"),
+        ("spec:\n  list:\n    - {fact: y}  # m\n# end\n", f"spec:\n  list:\n    - {{fact: y}}  # m\n    - {SHOWN}\n# end\n"),
+    ],
+)  # fmt: skip
+def test_an_item_is_put_last(text, edited):
+    assert with_item(text, "/spec/list", ITEM) == edited
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "spec: []\n",
+        "spec:\n  list: []\n",
+        "spec:\n  list: x\n",
+        "spec:\n  list: &a [{fact: y}]\n  b: *a\n",
+        "a: 1\n---\nspec: {}\n",
+        "spec: {}\n",
+        "{",
+    ],
+)
+def test_what_can_t_take_an_item_says_so(text):
+    with pytest.raises(EditError):
+        with_item(text, "/spec/list", ITEM)
+
+
+@pytest.mark.parametrize(
+    ("text", "edited"),
+    [
+        ("spec:\n  d:\n    name: x\n  a: 1\n", "spec:\n  a: 1\n"),
+        ("spec:\n  a: 1\n  d:\n    - name: x\n      b: [1, 2]\n# end\n", "spec:\n  a: 1\n# end\n"),
+        ("spec:\n  a: 1\n  d:\n    name: x", "spec:\n  a: 1\n"),
+    ],
+)
+def test_a_block_goes_as_a_whole(text, edited):
+    assert without_key(text, "/spec/d") == edited

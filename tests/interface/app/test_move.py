@@ -300,6 +300,7 @@ CARELESS = {
     "rename": lambda root: _rename(root, "lab", "rome"),
     "engine": lambda root: _edit(root, r"engine: \w+", "engine: argocd, destination: {name: lab}"),
     "stack.namespace": lambda root: _edit(root, "stack: {", "stack: {namespace: nvidia, "),
+    "delivery.name": lambda root: _edit(root, r"engine: (\w+)", r"engine: \1, name: other"),
     "delivery.namespace": lambda root: _edit(root, r"engine: (\w+)", r"engine: \1, namespace: gitops"),
 }
 

@@ -36,6 +36,7 @@ class DepartureCause(Enum):
 
     REMOVED = ""
     RENAMED = "/metadata/name"
+    DELIVERY_NAME = "/spec/delivery/name"
     ENGINE = "/spec/delivery/engine"
     NAMESPACE = "/spec/delivery/namespace"
     PROJECT = "/spec/delivery/project"
@@ -194,8 +195,8 @@ def _cause(before: SeenCluster, after: SeenCluster | None, item: DeliveryObject,
         return DepartureCause.REMOVED
     old, new = before.plan, after.plan
     was, now = old.cluster.spec, new.cluster.spec
-    if old.name != new.name:
-        return DepartureCause.RENAMED
+    if old.delivery_name != new.delivery_name:
+        return DepartureCause.RENAMED if old.name != new.name else DepartureCause.DELIVERY_NAME
     if by_hand:
         return DepartureCause.BY_HAND
     if was.delivery.engine is not now.delivery.engine:
@@ -222,6 +223,9 @@ def _cause_words(leaving: Leaving, cause: DepartureCause) -> str:
     match cause:
         case DepartureCause.RENAMED:
             return f"because cluster `{before.name}` is called `{after.name}` from now on"
+        case DepartureCause.DELIVERY_NAME:
+            old, new = before.delivery_name, after.delivery_name
+            return f"because the delivery is called `{new}` and no longer `{old}`"
         case DepartureCause.ENGINE:
             return f"because the engine is `{now.delivery.engine.value}` and no longer `{was.delivery.engine.value}`"
         case DepartureCause.NAMESPACE:

@@ -30,7 +30,8 @@ _PRUNE_JOB = "Node Feature Discovery's prune job, which takes the feature labels
 _LATER = (
     "once whoever holds the delivery prunes it or is deleted (until then its folder is missing, and it reports that), "
 )
-_SAME_STACK = frozenset(("RENAMED", "ENGINE", "NAMESPACE"))
+_OTHER_NAMES = ("RENAMED", "DELIVERY_NAME")
+_SAME_STACK = frozenset(("RENAMED", "DELIVERY_NAME", "ENGINE", "NAMESPACE"))
 """Causes that change nothing of what is to run."""
 
 
@@ -178,7 +179,7 @@ def _release(leaving: Leaving) -> DepartureEffect:
             "; the HelmRelease that is to take its place fails (`has no deployed releases`), and nothing comes back by "
             "itself"
         )
-        evidence = Evidence.SEEN if leaving.cause == "RENAMED" else Evidence.READ
+        evidence = Evidence.SEEN if leaving.cause in _OTHER_NAMES else Evidence.READ
     elif leaving.after is None:
         evidence = Evidence.READ
     return DepartureEffect(
@@ -231,7 +232,7 @@ def _guarded_release(leaving: Leaving) -> DepartureEffect:
     if instead is not None:
         return DepartureEffect(
             outcome=DepartureOutcome.CONTESTED,
-            evidence=Evidence.SEEN if leaving.cause == "RENAMED" else Evidence.READ,
+            evidence=Evidence.SEEN if leaving.cause in _OTHER_NAMES else Evidence.READ,
             headline=f"gives {leaving.title} two owners",
             words=f"{stays}; another HelmRelease takes {release} and upgrades it, and the old one has lost its values "
             "and does nothing more. Deleted without being suspended first, it uninstalls the release of both: "
@@ -284,7 +285,9 @@ def _kustomization(leaving: Leaving) -> DepartureEffect:
     anew = ", until somebody else applies that anew" if is_same else ""
     return DepartureEffect(
         outcome=DepartureOutcome.DELETED,
-        evidence=Evidence.SEEN if leaving.cause in ("RENAMED", "ENGINE") or leaving.after is None else Evidence.READ,
+        evidence=Evidence.SEEN
+        if leaving.cause in (*_OTHER_NAMES, "ENGINE") or leaving.after is None
+        else Evidence.READ,
         headline="deletes what a Kustomization applied",
         words=f"{leaving.later}Flux deletes {what}{anew}; what is guarded (namespaces) stays",
         takes_drivers=bool(drivers) and (is_same or leaving.after is None),
@@ -349,7 +352,7 @@ def _application_with_job(leaving: Leaving, prunes: str) -> DepartureEffect:
             "; the new Applications are refused, since the old ones track the same namespace and objects "
             "(FailOnSharedResource), and the one that holds the delivery waits for the deletion: neither goes on"
         )
-        evidence = Evidence.SEEN if leaving.cause == "RENAMED" else Evidence.UNKNOWN
+        evidence = Evidence.SEEN if leaving.cause in _OTHER_NAMES else Evidence.UNKNOWN
     elif leaving.cause == "ENGINE":
         then = "; the deletion may hang at that, and Flux installs the chart beside it, over the objects that are there"
     return DepartureEffect(
@@ -374,7 +377,7 @@ def _element(leaving: Leaving) -> DepartureEffect:
         then = ", beside one of the same name in the other namespace"
     return DepartureEffect(
         outcome=DepartureOutcome.LEFT,
-        evidence=Evidence.SEEN if leaving.cause == "RENAMED" else Evidence.UNKNOWN,
+        evidence=Evidence.SEEN if leaving.cause in _OTHER_NAMES else Evidence.UNKNOWN,
         headline="leaves the Application of the whole cluster behind",
         words=f"{stays}{then}",
     )
