@@ -102,4 +102,6 @@ def _pod(release: str) -> dict[str, Any]:
 def _workload(kind: str, name: str, release: str) -> dict[str, Any]:
     labels = {"app": name}
     template = {"metadata": {"labels": labels}, "spec": _pod(release)}
-    return {**_object("apps/v1", kind, name), "spec": {"selector": {"matchLabels": labels}, "template": template}}
+    count = {"replicas": 1} if kind == "Deployment" else {}
+    spec = {**count, "selector": {"matchLabels": labels}, "template": template}
+    return {**_object("apps/v1", kind, name), "spec": spec}
