@@ -10,7 +10,7 @@ FACTS := $(wildcard generator/poolsmith/data/*.yaml generator/poolsmith/data/*/*
 PYTEST = PATH="$(CURDIR)/.tools:$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest -q -n auto --dist worksteal
 PIP := install --quiet --disable-pip-version-check
 
-.PHONY: run test test-near test-real test-deep e2e lint check bench fuzz mutate audit sbom docs docs-of-rules docs-of-fields docs-of-releases picture lock tools clean help
+.PHONY: run test test-near test-real test-deep e2e lint check bench fuzz mutate audit sbom docs docs-of-rules docs-of-fields docs-of-releases picture lock tools engines clean help
 
 help:
 	@echo "make run        generate and check the sample fleet"
@@ -26,6 +26,7 @@ help:
 	@echo "make audit      known vulnerabilities in the locks (needs a network)"
 	@echo "make picture    docs/images, from the report of a change to the sample fleet (needs chromium)"
 	@echo "make sbom       the bill of materials, as CycloneDX"
+	@echo "make engines    the real Flux and Argo CD for the tests of make test-deep (needs Go, redis-server; ten minutes)"
 	@echo "make tools      kustomize, helm, kubeconform, the API server and its CEL for the tests that use them (needs Go)"
 
 run: $(STAMP)
@@ -128,6 +129,10 @@ lock: .tools/uv/bin/uv
 
 tools:
 	@.ci/install-tools
+
+# Flux's controllers and Argo CD, for tests/engines; not in .ci/run.
+engines:
+	@.ci/install-engines
 
 # The catalog's YAML as JSON, which is faster to read; without it poolsmith says the same.
 $(STAMP): $(INSTALLED) $(FACTS)

@@ -54,6 +54,15 @@ HELM = f"Helm {pinned('.ci/go/helm', 'helm.sh/helm/v3')}"
 KUSTOMIZE = f"kustomize {pinned('.ci/go/kustomize', 'sigs.k8s.io/kustomize/kustomize/v5')}"
 KUBECONFORM = f"kubeconform {pinned('.ci/go/kubeconform', 'github.com/yannh/kubeconform')}"
 EVALUATOR = f"k8s.io/apiserver {pinned('tests/oracle/admission', 'k8s.io/apiserver')}"
+FLUX = (
+    "Flux' controllers ("
+    + ", ".join(
+        f"{name} {pinned(f'.ci/go/{name}-controller', f'github.com/fluxcd/{name}-controller')}"
+        for name in ("source", "kustomize", "helm")
+    )
+    + ")"
+)
+ARGOCD = f"Argo CD {pinned('.ci/go/argo-cd', 'github.com/argoproj/argo-cd/v3')}"
 API_SERVER = f"kube-apiserver {KUBERNETES}"
 OPERATOR = "the operator's own code"
 SARIF = f"OASIS' schema of SARIF 2.1.0, as go-sarif {pinned('.ci/go/schemas', 'github.com/owenrumney/go-sarif/v3')} carries it"
@@ -124,6 +133,13 @@ PROOFS = (
         f"kube-apiserver {KUBERNETES}, read by kr8s; recorded clusters, and those without the operator as predicted",
         ("tests/change/live/test_discover.py",),
         "`make tools`",
+    ),
+    Proof(
+        "what `diff` says of a merge before the engine reads it: what is uninstalled, deleted, refused and kept "
+        "([the scenarios](#what-the-engines-did))",
+        f"{FLUX} and {ARGOCD} on {API_SERVER}, with the published chart; recorded, and run anew by `make test-deep`",
+        ("tests/engines/test_engine_runs.py",),
+        "nothing: recorded; anew: `make tools`, `make engines`",
     ),
     Proof(
         "which of Argo CD's diffs reports that",

@@ -36,8 +36,8 @@ FETCHES = re.compile(
 OWN_SOURCE = re.compile(
     r"--no-deps (?:--no-build-isolation(?: --no-index)?(?: --editable)? (?:\.|\./[\w-]+)|--no-index poolsmith-\*\.whl)\"?(?: +#.*)?$"
 )
-DISTRIBUTION = re.compile(r"apt-get install -y --no-install-recommends chromium; ")
-"""The browser of the tests: the distribution signs its packages, and no lock knows them."""
+DISTRIBUTION = re.compile(r"apt-get install -y --no-install-recommends (?:chromium|redis-server); ")
+"""The browser of the tests, and what Argo CD keeps its cache in: the distribution signs its packages, and no lock knows them."""
 FROM_GO_SUM = "go install tool"
 
 
@@ -200,18 +200,31 @@ def version_of(name):
 
 
 def test_the_real_tools_are_built_from_sums_that_nothing_switches_off():
-    script = (ROOT / ".ci/install-tools").read_text("utf-8")
+    scripts = {
+        name: (ROOT / ".ci" / name).read_text("utf-8") for name in ("go-build", "install-tools", "install-engines")
+    }
 
-    assert "GOFLAGS=-mod=readonly" in script
-    assert re.search(r"^unset .*\bGONOSUMDB\b", script, re.MULTILINE)
-    assert not re.search(r"GONOSUM\w*=|GOSUMDB=|GOINSECURE=|GOFLAGS=\S*insecure", script)
-    folders = set(re.findall(r"^\s*(?:build|schemas_of) (\S+)", script, re.MULTILINE))
+    assert "GOFLAGS=-mod=readonly" in scripts["go-build"]
+    assert re.search(r"^unset .*\bGONOSUMDB\b", scripts["go-build"], re.MULTILINE)
+    folders = set()
+    for name, script in scripts.items():
+        assert not re.search(r"GONOSUM\w*=|GOSUMDB=|GOINSECURE=|GOFLAGS=\S*insecure", script)
+        assert name == "go-build" or re.search(r"^\. \.ci/go-build$", script, re.MULTILINE)
+        folders |= set(re.findall(r"^\s*(?:build|schemas_of) \"?([^\s\"]+)", script, re.MULTILINE))
+    folders.remove(".ci/go/$name")
+    folders |= {
+        f".ci/go/{name}"
+        for name in re.findall(
+            r"[\w-]+", re.search(r"for name in (.*-controller.*); do", scripts["install-engines"])[1]
+        )
+    }
     assert folders == {f".ci/go/{path.name}" for path in (ROOT / ".ci/go").iterdir()} | {"tests/oracle/admission"}
     for folder in folders:
         module = (ROOT / folder / "go.mod").read_text("utf-8")
         sums = (ROOT / folder / "go.sum").read_text("utf-8")
-        replaced = dict(re.findall(r"^\s+(\S+) => (\S+ v\S+)$", module, re.MULTILINE))
-        assert "replace" not in module or all(re.match(r"k8s\.io/\S+ v", new) for new in replaced.values())
+        replaced = dict(re.findall(r"^(?:replace)?\s+(\S+) => (\S+ v\S+)$", module, re.MULTILINE))
+        assert len(replaced) == module.count(" => ")
+        assert all(new.startswith((f"{old} v", "k8s.io/")) for old, new in replaced.items())
         for needed, version in re.findall(r"^\s+(\S+) (v\S+)", module, re.MULTILINE):
             pinned = replaced.get(needed, f"{needed} {version}")
             assert f"{pinned} h1:" in sums or f"{pinned}/go.mod h1:" in sums

@@ -218,7 +218,7 @@ class ControlPlane:
         ]
         self._etcd = Process(arguments, folder / "etcd.log")
         port = int(client.rpartition(":")[2])
-        self._etcd.await_(lambda: _listens(port), "etcd")
+        self._etcd.await_(lambda: listens(port), "etcd")
 
     def scenario(self, *flags: str) -> Scenario:
         """An API server over an empty store, ready to be asked; `flags` come after ours."""
@@ -275,7 +275,8 @@ class ControlPlane:
         self._etcd.end()
 
 
-def _listens(port: int) -> bool:
+def listens(port: int) -> bool:
+    """Whether somebody listens at a port of loopback."""
     with socket.socket() as peer:
         return peer.connect_ex((LOOPBACK, port)) == 0
 

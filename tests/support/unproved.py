@@ -17,6 +17,8 @@ _REMEDIES = (
     ),
     (re.compile(r"the tool `(?P<what>.+)` is not on PATH"), "`{what}` (make tools)"),
     (re.compile(r"the schema `(?P<what>.+)` is not in"), "`{what}` (make tools)"),
+    (re.compile(r"the engine `(?P<what>.+)` is not on PATH"), "the real Flux and Argo CD (make engines)"),
+    (re.compile(r"the engine's definitions are not in"), "the real Flux and Argo CD (make engines)"),
     (re.compile(r"(?P<what>POOLSMITH_OPERATOR_BINARIES) names no"), "the operator itself (set {what}, docs/e2e.md)"),
     (re.compile(r"(?P<what>[A-Z_]+) names no folder"), "real checkouts (set {what}, tests/recorded/README.md)"),
     (

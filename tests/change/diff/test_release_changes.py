@@ -81,6 +81,35 @@ def test_kinds_that_the_older_release_lacks_end_in_their_engines_way(repository_
     assert words(report, ReleaseChangeKind.PATH)[0].startswith("it goes back from v26.7.0 to v26.3.3")
 
 
+def _release_of(engine, old, new, repository_of, **cluster_settings):
+    files = project("a100")
+    was, is_now = (
+        cluster(release=tag, **cluster_settings).replace("engine: flux", f"engine: {engine}") for tag in (old, new)
+    )
+    return after(repository_of, files | {"profiles/lab/cluster.yaml": was}, {"profiles/lab/cluster.yaml": is_now})
+
+
+def test_argo_cd_waits_for_definitions_that_lack_a_field(repository_of):
+    """The fields are those that Argo CD 3.2.0 names first for each object (tests/engines)."""
+    report = _release_of("argocd", "v26.3.3", "v26.7.0", repository_of)
+
+    (said,) = words(report, ReleaseChangeKind.BY_HAND)
+    for field in ("ClusterPolicy /spec/dcgmExporter/serviceMonitor/scrapeTimeout", "NVIDIADriver /spec/upgradePolicy"):
+        assert f"`{field}`" in said
+    assert "`helm show crds gpu-operator --repo https://helm.ngc.nvidia.com/nvidia --version v26.7.0 | kubectl" in said
+    assert not words(report, ReleaseChangeKind.DEFINITIONS)
+    (section,) = (item for item in change_view(report).sections if item.part is Part.RELEASE)
+    assert section.weight is Weight.GRAVE
+
+
+@pytest.mark.parametrize(
+    ("engine", "old", "new"),
+    [("flux", "v26.3.3", "v26.7.0"), ("argocd", "v26.7.0", "v26.3.3"), ("argocd", "v26.3.1", "v26.3.3")],
+)
+def test_nothing_is_to_be_done_by_hand_where_each_field_is_defined(repository_of, engine, old, new):
+    assert not words(_release_of(engine, old, new, repository_of), ReleaseChangeKind.BY_HAND)
+
+
 def test_defaults_are_told_where_they_are_taken_and_their_part_runs(repository_of):
     report = of_release(repository_of, "v26.3.3", "v26.7.0")
 

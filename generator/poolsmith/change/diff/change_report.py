@@ -217,6 +217,8 @@ class ReleaseChangeKind(StrEnum):
 
     PATH = "path"
     """The vendor supports no such step, or describes none."""
+    BY_HAND = "by-hand"
+    """The engine waits for something that somebody has to do by hand."""
     ACCEPTED = "accepted"
     """The admission policy accepts pods of two releases."""
     SANDBOX = "sandbox"

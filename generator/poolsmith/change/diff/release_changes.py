@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from poolsmith.change.diff.change_report import ReleaseChange, ReleaseChangeKind
 from poolsmith.change.diff.left_on_hosts import left_on_hosts
 from poolsmith.change.diff.rows import on_pools
+from poolsmith.change.diff.undeclared_fields import refusal_words, undeclared_fields
 from poolsmith.core.diagnostics.message_text import joined, listed, shorten
 from poolsmith.fleet.plan.plan import PROVISIONER
 from poolsmith.fleet.profiles.cluster import DriverMode
@@ -86,12 +87,15 @@ def _definitions(before: SeenCluster, after: SeenCluster) -> Iterator[ReleaseCha
     if not then or not now or schemas[0] == schemas[1]:
         return
     engine = read_upgrades().definitions[after.plan.cluster.spec.delivery.engine]
+    undeclared = undeclared_fields(before, after)
+    if undeclared:
+        yield _change(ReleaseChangeKind.BY_HAND, refusal_words(before, after, undeclared), after)
     if not is_back(old, new):
-        come = sorted(now.keys() - then.keys())
-        more = f"; new are {listed(come, _FEW)}" if come else ""
-        yield _change(
-            ReleaseChangeKind.DEFINITIONS, f"{engine['forward']}: no step by hand, and no hook of Helm{more}", after
-        )
+        if not undeclared:
+            come = sorted(now.keys() - then.keys())
+            more = f"; new are {listed(come, _FEW)}" if come else ""
+            words = f"{engine['forward']}: no step by hand, and no hook of Helm{more}"
+            yield _change(ReleaseChangeKind.DEFINITIONS, words, after)
         return
     words = f"{engine['back']}: what objects hold in fields that {new} does not know is dropped when they are written"
     yield _change(ReleaseChangeKind.STAYS, words, after)

@@ -41,6 +41,7 @@ _STANDINGS = tuple(Standing)
 _IN_OWN_SECTION = frozenset((DisruptionKind.UNINSTALLED, DisruptionKind.LEFT))
 _OF_RELEASES = dict.fromkeys(ReleaseChangeKind, Weight.NOTABLE) | {
     ReleaseChangeKind.PATH: Weight.GRAVE,
+    ReleaseChangeKind.BY_HAND: Weight.GRAVE,
     ReleaseChangeKind.DEFINITIONS: Weight.PLAIN,
     ReleaseChangeKind.DEFAULT: Weight.PLAIN,
 }

@@ -24,6 +24,7 @@ from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import MISSING, overlap, value_at
 from poolsmith.core.sources.yaml_reader import read_documents
 from poolsmith.fleet.plan.origin import Derived
+from poolsmith.fleet.profiles.cluster import Engine
 from poolsmith.gpu.catalog import Catalog
 from poolsmith.kubernetes.repository.delivered import merged
 
@@ -174,7 +175,16 @@ def _release(present: Present, plan: ClusterPlan) -> Iterator[str]:
     own = word(item.document.metadata.get("name"))
     name = f"{plan.cluster.metadata.name}-{plan.chart.name}"
     if present.engine is not None and own != name:
-        yield f"differs {item.document.kind}: {own} becomes {name}; docs/takeover.md says how one follows the other"
+        yield (
+            f"differs {item.document.kind}: {own} becomes {name}; docs/takeover.md says how one follows the other"
+            f"{_TRACKED.format(own, name) if present.engine == Engine.ARGOCD.value else ''}"
+        )
+
+
+_TRACKED = (
+    ". Until that is done, deleting {} may start the chart's hook that takes the feature labels off all nodes, and {} "
+    "syncs nothing: the objects keep the tracking of the other one"
+)
 
 
 def _storage(present: Present) -> str | None:

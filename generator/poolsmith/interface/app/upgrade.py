@@ -119,9 +119,11 @@ def _steps(edits: Edits, report: ChangeReport, options: UpgradeOptions) -> tuple
     found = []
     if any(item.severity == "error" and not item.is_waived for item in report.new_findings):
         found.append("settle the new errors: privileges that you want have to be granted (`poolsmith grants --write`)")
+    kinds = {item.kind for cluster in report.clusters for item in cluster.release}
     found.append("commit, have it reviewed, and merge: one ring after the other")
+    if ReleaseChangeKind.BY_HAND in kinds:
+        found.append("apply the definitions of the release in each cluster that the merge has reached")
     found.append("wait until the new pods are ready on all nodes: the README of the cluster has what to look at")
-    accepts = any(item.kind is ReleaseChangeKind.ACCEPTED for cluster in report.clusters for item in cluster.release)
-    if accepts:
+    if ReleaseChangeKind.ACCEPTED in kinds:
         found.append(f"then accept pods of the new release only: `poolsmith upgrade {names} --done`")
     return () if options.done else tuple(found)

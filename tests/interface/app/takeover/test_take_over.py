@@ -94,6 +94,15 @@ def test_argo_cd_is_kept_with_project_and_destination(tmp_path):
     assert spec(item, "gpu")["toolkit"] == {"source": "preinstalled"}
 
 
+def test_an_application_is_said_to_leave_its_tracking_behind(tmp_path):
+    """Seen on Argo CD 3.2.0 (tests/engines): the generated one syncs nothing as long as it is there."""
+    (argo,) = taken(repository(tmp_path / "argo", {"apps/gpu.yaml": APPLICATION + "        mig: {strategy: mixed}\n"}))
+    (flux,) = taken(repository(tmp_path / "flux", {"apps/gpu.yaml": HELM_RELEASE + "    mig: {strategy: mixed}\n"}))
+
+    assert any("keep the tracking" in line and "-gpu-operator syncs nothing" in line for line in argo.lines)
+    assert not any("tracking" in line for line in flux.lines)
+
+
 def in_cluster(text):
     return text.replace("{name: prod,", "{server: https://kubernetes.default.svc,") + "        mig: {strategy: mixed}\n"
 

@@ -1,0 +1,723 @@
+"""What is done to a cluster whose delivery the real engines read: each step as people do it, with care or without."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic, sleep
+from typing import Any
+
+import yaml
+
+from change.diff.projects import cluster, pool, project
+from engines.argocd import NAMESPACE as ARGOCD_NAMESPACE
+from engines.flux import NAMESPACE as FLUX_NAMESPACE
+from engines.observed import DRIFTED, Observed
+from engines.world import DELIVERY, HELD, World, moved
+from poolsmith.interface.app.generate import generate
+
+Files = Mapping[str, str]
+FLUX, ARGOCD = "flux", "argocd"
+_LAB = "profiles/lab/cluster.yaml"
+_TRACKING = "argocd.argoproj.io/tracking-id"
+_TRACKED = (
+    ("v1", ("Namespace", "ServiceAccount", "ConfigMap", "Service")),
+    ("apiextensions.k8s.io/v1", ("CustomResourceDefinition",)),
+    ("apps/v1", ("Deployment", "DaemonSet")),
+    ("rbac.authorization.k8s.io/v1", ("Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding")),
+    ("nvidia.com/v1", ("ClusterPolicy",)),
+    ("nvidia.com/v1alpha1", ("NVIDIADriver",)),
+)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step: by hand first, then a merge of profiles (`files`, all of them), then what holds the delivery.
+
+    `predicted`: whether `poolsmith diff` is asked about the merge.
+    """
+
+    name: str
+    files: Files | None = None
+    hold: str | None = None
+    by_hand: Callable[[World], None] | None = None
+    after: Callable[[World], None] | None = None
+    """By hand too, once the merge and what holds the delivery are there."""
+    beside: Callable[[World], Mapping[str, str]] | None = None
+    """Files of the repository beside profiles and output, from this step on."""
+    move: tuple[str, ...] = ()
+    """Arguments of `poolsmith move`, which writes the profiles and the output of the merge."""
+    hold_by: str | None = None
+    """The engine whose object holds the delivery, where it is not the first of the scenario."""
+
+
+@dataclass(frozen=True)
+class Merge:
+    """Profiles before and after; `steps` are the merge, and those until whoever holds the delivery has read it."""
+
+    scenario: str
+    step: str
+    before: Files
+    after: Files
+    steps: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """`engine` is the one that the cluster's delivery begins with. `keeps`: it is done in a way that keeps every object, and
+    ends well."""
+
+    name: str
+    engine: str
+    what: str
+    steps: tuple[Step, ...]
+    engines: tuple[str, ...] = ()
+    keeps: bool = False
+
+    def run(self, world: World) -> list[Observed]:
+        found = []
+        for number, step in enumerate(self.steps):
+            if step.by_hand is not None:
+                step.by_hand(world)
+            if step.files is not None:
+                world.commit(step.files)
+            if step.move:
+                world.move(step.move)
+            if number == 0:
+                world.start()
+            if step.beside is not None:
+                world.beside = dict(step.beside(world))
+            if step.files is not None or step.move or step.beside is not None:
+                world.publish()
+            if step.hold is not None:
+                world.hold(step.hold, engines=(step.hold_by or self.engine,))
+            if step.after is not None:
+                step.after(world)
+            world.settle()
+            found.append(world.look(step.name))
+        return found
+
+    @property
+    def merges(self) -> list[Merge]:
+        """Each merge after the first, with the profiles before and after, and the steps that it takes to be read."""
+        found: list[Merge] = []
+        files: Files = {}
+        for step in self.steps:
+            now = _moved(tuple(sorted(files.items())), step.move) if step.move else step.files
+            if now is not None:
+                found += [Merge(self.name, step.name, files, now, (step.name,))] if files else []
+                files = now
+            elif step.hold is not None and step.by_hand is None and found:
+                found[-1] = replace(found[-1], steps=(*found[-1].steps, step.name))
+        return found
+
+
+@cache
+def _moved(files: tuple[tuple[str, str], ...], arguments: tuple[str, ...]) -> Files:
+    """The profiles that `poolsmith move` writes."""
+    with TemporaryDirectory() as folder:
+        root = Path(folder)
+        for path, text in files:
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text(text)
+        assert generate(root).written
+        moved(root, arguments)
+        return {path.relative_to(root).as_posix(): path.read_text() for path in sorted(root.glob("profiles/*/*.yaml"))}
+
+
+def of(files: Files, engine: str) -> dict[str, str]:
+    return {path: text.replace("engine: flux", f"engine: {engine}") for path, text in files.items()}
+
+
+def edited(files: Files, old: str, new: str, path: str = _LAB) -> dict[str, str]:
+    assert old in files[path], old
+    return {**files, path: files[path].replace(old, new)}
+
+
+def renamed(files: Files, name: str = "rome") -> dict[str, str]:
+    """The cluster has another name, and nothing else changes."""
+    return {
+        path.replace("profiles/lab/", f"profiles/{name}/"): text.replace("name: lab", f"name: {name}")
+        for path, text in files.items()
+    }
+
+
+INSTALLED = project("a", "b")
+LATER = {path: text.replace("v26.3.3", "v26.7.0") for path, text in INSTALLED.items()}
+ONE_POOL = project("a")
+RENAMED_POOL = {**project("a"), "profiles/lab/c.yaml": pool("c")}
+MOVED = edited(INSTALLED, "{release: v26.3.3,", "{namespace: gpu-stack, release: v26.3.3,")
+_AT_LAB, _AT_ROME = DELIVERY.format("lab"), DELIVERY.format("rome")
+
+
+def install(engine: str, files: Files = INSTALLED) -> Step:
+    return Step("installed", of(files, engine), hold=_AT_LAB)
+
+
+def suspend(*objects: tuple[str, str], state: bool = True) -> Callable[[World], None]:
+    """`flux suspend` of objects in flux-system."""
+
+    def by_hand(world: World) -> None:
+        for kind, name in objects:
+            group = "helm.toolkit.fluxcd.io/v2" if kind == "HelmRelease" else "kustomize.toolkit.fluxcd.io/v1"
+            metadata = {"name": name, "namespace": FLUX_NAMESPACE}
+            world.patch({"apiVersion": group, "kind": kind, "metadata": metadata}, {"spec": {"suspend": state}})
+
+    return by_hand
+
+
+def resume(*objects: tuple[str, str]) -> Callable[[World], None]:
+    """`flux resume` of objects in flux-system."""
+    return suspend(*objects, state=False)
+
+
+def delete(*objects: tuple[str, str, str, str]) -> Callable[[World], None]:
+    def by_hand(world: World) -> None:
+        for item in objects:
+            world.delete(*item)
+
+    return by_hand
+
+
+def by_both(*parts: Callable[[World], None]) -> Callable[[World], None]:
+    def by_hand(world: World) -> None:
+        for part in parts:
+            part(world)
+
+    return by_hand
+
+
+def strip_tracking(world: World) -> None:
+    """Take Argo CD's annotation off everything that has it."""
+    for version, kinds in _TRACKED:
+        for kind in kinds:
+            for item in world.client.listed(version, kind):
+                if _TRACKING in item["metadata"].get("annotations", {}):
+                    world.patch(item, {"metadata": {"annotations": {_TRACKING: None}}})
+
+
+def drift(world: World) -> None:
+    """Somebody scales the operator to nothing, gives the ClusterPolicy other values, and deletes what discovers nodes.
+
+    The chart writes one of the values, and not the other.
+    """
+    for version, kind, name, change in _DRIFTS:
+        for item in world.client.listed(version, kind):
+            if item["metadata"]["name"] == name:
+                world.patch(item, change)
+    world.delete("apps/v1", "DaemonSet", f"{_OPERATOR}-node-feature-discovery-worker", _OPERATOR)
+
+
+_OPERATOR = "gpu-operator"
+_DRIFTS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
+    ("apps/v1", "Deployment", _OPERATOR, {"spec": {"replicas": 0}}),
+    (
+        "nvidia.com/v1",
+        "ClusterPolicy",
+        "cluster-policy",
+        {"spec": {"toolkit": {"enabled": False}, "operator": {"defaultRuntime": "crio"}}},
+    ),
+)
+
+# What somebody had before poolsmith: the same chart with the same values.
+_OLD = "old"
+_HELM_RELEASE = """\
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: gpu-operator
+  annotations:
+    kustomize.toolkit.fluxcd.io/prune: disabled
+---
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: HelmRepository
+metadata:
+  name: nvidia
+  namespace: gpu-operator
+spec:
+  interval: 24h
+  url: https://helm.ngc.nvidia.com/nvidia
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata:
+  name: gpu-operator
+  namespace: gpu-operator
+spec:
+  suspend: {suspend}
+  interval: 1h
+  chart:
+    spec:
+      chart: gpu-operator
+      version: v26.3.3
+      sourceRef:
+        kind: HelmRepository
+        name: nvidia
+  values: {values}
+"""
+_APPLICATION = """\
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata:
+  name: gpu-operator
+  namespace: argocd{finalizers}
+spec:
+  project: default
+  source:
+    repoURL: https://helm.ngc.nvidia.com/nvidia
+    chart: gpu-operator
+    targetRevision: v26.3.3
+    helm:
+      releaseName: gpu-operator
+      valuesObject: {values}
+  destination:
+    server: https://kubernetes.default.svc
+    namespace: gpu-operator
+  syncPolicy:
+    {automated}
+    syncOptions:
+      - CreateNamespace=true
+      - ServerSideApply=true
+"""
+_KEPT = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: kept\n  namespace: default\n"
+_OTHER_VALUES = {
+    _LAB: cluster(mode="cluster-policy", values="{dcgmExporter: {enabled: false}}"),
+    "profiles/lab/a.yaml": pool("a"),
+}
+_WITHOUT_DRIVERS = {_LAB: cluster(mode="cluster-policy"), "profiles/lab/a.yaml": pool("a")}
+
+
+def _values(world: World) -> dict[str, Any]:
+    """Those that are generated, so that nothing differs."""
+    text = (world.project / "output/clusters/lab/platform/values/gpu-operator.yaml").read_text("utf-8")
+    found: dict[str, Any] = yaml.safe_load(text)
+    return found
+
+
+def old_release(*, suspend: bool = False) -> Callable[[World], Mapping[str, str]]:
+    def beside(world: World) -> Mapping[str, str]:
+        text = _HELM_RELEASE.format(values=json.dumps(_values(world)), suspend=json.dumps(suspend))
+        return {f"{_OLD}/release.yaml": text}
+
+    return beside
+
+
+def old_application(
+    *, automated: bool = True, finalizer: bool = False, hook: bool = True
+) -> Callable[[World], Mapping[str, str]]:
+    def beside(world: World) -> Mapping[str, str]:
+        values = _values(world) | ({} if hook else {"node-feature-discovery": {"postDeleteCleanup": False}})
+        text = _APPLICATION.format(
+            values=json.dumps(values),
+            automated="automated: {prune: true, selfHeal: true}" if automated else "",
+            finalizers="\n  finalizers: [resources-finalizer.argocd.argoproj.io]" if finalizer else "",
+        )
+        return {f"{_OLD}/application.yaml": text, f"{_OLD}/kept.yaml": _KEPT}
+
+    return beside
+
+
+def nothing_old(namespace: bool = False) -> Callable[[World], Mapping[str, str]]:
+    """The old object is removed from git; the namespace stays."""
+    kept = _HELM_RELEASE.partition("---")[0] if namespace else _KEPT
+    return lambda _: {f"{_OLD}/kept.yaml": kept}
+
+
+def hold_old(world: World) -> None:
+    world.hold(_OLD, name=_OLD)
+
+
+def hold_fleet(world: World) -> None:
+    """What the generated folder of the fleet is for: its ApplicationSets make what holds each delivery."""
+    world.hold("output/fleet/argocd", name="fleet")
+
+
+def look_now(world: World) -> None:
+    """`flux reconcile helmrelease`: in place of the hour that it waits between looks. Argo CD looks by itself."""
+    now = str(monotonic())
+    for item in world.client.listed(_RELEASE, "HelmRelease"):
+        world.patch(item, {"metadata": {"annotations": {"reconcile.fluxcd.io/requestedAt": now}}})
+    ends = monotonic() + _SECONDS_TO_LOOK
+    while monotonic() < ends and not all(
+        item.get("status", {}).get("lastHandledReconcileAt") == now
+        for item in world.client.listed(_RELEASE, "HelmRelease")
+    ):
+        sleep(0.5)
+
+
+def helm_install(world: World) -> None:
+    """A release by hand."""
+    values = world.folder / "values.json"
+    values.write_text(json.dumps(_values(world)))
+    chart = world.served.folder / "charts/gpu-operator-v26.3.3.tgz"
+    flags = ("--namespace", _OPERATOR, "--create-namespace", "--values", str(values))
+    command = ["helm", "install", _OPERATOR, str(chart), *flags, "--kubeconfig", str(world.server.kubeconfig())]
+    subprocess.run(command, check=True, capture_output=True, timeout=120)
+
+
+def define_later(world: World) -> None:
+    """`kubectl apply --server-side --force-conflicts` of the definitions that the next release's chart carries."""
+    chart = world.served.folder / "charts/gpu-operator-v26.7.0.tgz"
+    run = subprocess.run(["helm", "show", "crds", str(chart)], check=True, capture_output=True, text=True, timeout=60)
+    world.apply(*(item for item in yaml.safe_load_all(run.stdout) if item))
+
+
+def let_go(*names: str) -> Callable[[World], None]:
+    """Old Applications go while Argo CD does not look at them: no hook of their charts starts."""
+
+    def by_hand(world: World) -> None:
+        found = [
+            {
+                "apiVersion": _ARGOCD_VERSION,
+                "kind": "Application",
+                "metadata": {"name": name, "namespace": ARGOCD_NAMESPACE},
+            }
+            for name in names
+        ]
+        for item in found:
+            world.patch(item, {"metadata": {"annotations": {"argocd.argoproj.io/skip-reconcile": "true"}}})
+        sleep(_SECONDS_TO_NOTICE)
+        for item in found:
+            world.patch(item, {"metadata": {"finalizers": None}})
+            world.delete(_ARGOCD_VERSION, "Application", item["metadata"]["name"], ARGOCD_NAMESPACE)
+
+    return by_hand
+
+
+def sync_once(*names: str) -> Callable[[World], None]:
+    """One sync without FailOnSharedResource: `argocd app sync NAME --server-side`."""
+
+    def by_hand(world: World) -> None:
+        for name in names:
+            item = {
+                "apiVersion": _ARGOCD_VERSION,
+                "kind": "Application",
+                "metadata": {"name": name, "namespace": ARGOCD_NAMESPACE},
+            }
+            world.patch(item, {"operation": {"sync": {"syncOptions": ["ServerSideApply=true"]}}})
+
+    return by_hand
+
+
+_ARGOCD_VERSION = "argoproj.io/v1alpha1"
+_SECONDS_TO_NOTICE, _SECONDS_TO_LOOK = 3, 60
+_KUSTOMIZATION, _RELEASE = "kustomize.toolkit.fluxcd.io/v1", "helm.toolkit.fluxcd.io/v2"
+_CAREFUL_FLUX = suspend(
+    ("Kustomization", HELD),
+    ("Kustomization", "lab-platform"),
+    ("Kustomization", "lab-pools"),
+    ("HelmRelease", "lab-gpu-operator"),
+)
+_OLD_RELEASE_GOES = delete((_RELEASE, "HelmRelease", "lab-gpu-operator", FLUX_NAMESPACE))
+_TWO = {
+    **edited(INSTALLED, "engine: flux,", "engine: argocd, instance: one,"),
+    **edited(renamed(INSTALLED), "engine: flux,", "engine: argocd, instance: two,", "profiles/rome/cluster.yaml"),
+}
+
+
+def both(engine: str) -> tuple[Scenario, ...]:
+    """What is done under either engine."""
+    other = ARGOCD if engine == FLUX else FLUX
+    holder = (
+        (_KUSTOMIZATION, "Kustomization", HELD, FLUX_NAMESPACE)
+        if engine == FLUX
+        else (_ARGOCD_VERSION, "Application", HELD, ARGOCD_NAMESPACE)
+    )
+    return (
+        Scenario(
+            f"{engine}-pools",
+            engine,
+            "a pool comes, another one is renamed, one is removed",
+            (
+                install(engine, ONE_POOL),
+                Step("a pool added", of(INSTALLED, engine)),
+                Step("a pool renamed", of(RENAMED_POOL, engine)),
+                Step("a pool removed", of(ONE_POOL, engine)),
+            ),
+        ),
+        Scenario(
+            f"{engine}-engine",
+            engine,
+            f"the engine becomes {other}, without care: what holds the delivery stays",
+            (install(engine), Step("engine changed", of(INSTALLED, other))),
+            engines=(engine, other),
+        ),
+        Scenario(
+            f"{engine}-namespace",
+            engine,
+            "`stack.namespace` becomes another one, without care",
+            (install(engine), Step("moved", of(MOVED, engine))),
+        ),
+        Scenario(
+            f"{engine}-drift",
+            engine,
+            "somebody changes and deletes objects of the stack by hand",
+            (install(engine), Step(DRIFTED, by_hand=drift, after=look_now)),
+        ),
+        Scenario(
+            f"{engine}-removed",
+            engine,
+            "what holds the delivery is deleted by hand",
+            (install(engine), Step("deleted", by_hand=delete(holder))),
+        ),
+        Scenario(
+            f"{engine}-from-helm",
+            engine,
+            "takeover from a Helm release by hand",
+            (
+                Step("installed by hand", of(_WITHOUT_DRIVERS, engine), after=helm_install),
+                Step("taken over", hold=_AT_LAB),
+            ),
+            keeps=True,
+        ),
+    )
+
+
+_MERGED, _READ = "merged", "what holds the delivery reads the new folder"
+_FLUX_ALONE = (
+    Scenario(
+        "flux-renamed",
+        FLUX,
+        "the cluster gets another name, without care",
+        (
+            install(FLUX),
+            Step(_MERGED, renamed(INSTALLED)),
+            Step(_READ, hold=_AT_ROME),
+            Step("the old HelmRelease deleted as it is", by_hand=_OLD_RELEASE_GOES),
+        ),
+    ),
+    Scenario(
+        "flux-upgraded",
+        FLUX,
+        "the release goes from v26.3.3 to v26.7.0",
+        (install(FLUX), Step("upgraded", LATER)),
+        keeps=True,
+    ),
+    Scenario(
+        "flux-renamed-by-steps",
+        FLUX,
+        "the cluster gets another name, by the steps of docs/rename.md",
+        (
+            install(FLUX),
+            Step("suspended", by_hand=_CAREFUL_FLUX),
+            Step("renamed", renamed(INSTALLED), hold=_AT_ROME, after=resume(("Kustomization", HELD))),
+            Step("old HelmRelease deleted", by_hand=_OLD_RELEASE_GOES),
+        ),
+        keeps=True,
+    ),
+    Scenario(
+        "flux-from-helmrelease",
+        FLUX,
+        "takeover from a HelmRelease, by the steps of docs/takeover.md",
+        (
+            Step("under the old HelmRelease", _WITHOUT_DRIVERS, beside=old_release(), after=hold_old),
+            Step("suspended in git", beside=old_release(suspend=True)),
+            Step("removed from git", beside=nothing_old(namespace=True)),
+            Step("taken over", hold=_AT_LAB),
+        ),
+        keeps=True,
+    ),
+)
+_ARGOCD_ALONE = (
+    Scenario(
+        "argocd-renamed",
+        ARGOCD,
+        "the cluster gets another name, without care",
+        (
+            install(ARGOCD),
+            Step(_MERGED, of(renamed(INSTALLED), ARGOCD)),
+            Step(_READ, hold=_AT_ROME),
+            Step("tracking taken off", by_hand=strip_tracking),
+        ),
+    ),
+    Scenario(
+        "argocd-fleet-renamed",
+        ARGOCD,
+        "the cluster gets another name, without care; the generated ApplicationSet holds the delivery",
+        (
+            Step("installed", of(INSTALLED, ARGOCD), after=hold_fleet),
+            Step(_MERGED, of(renamed(INSTALLED), ARGOCD)),
+        ),
+    ),
+    Scenario(
+        "argocd-upgraded",
+        ARGOCD,
+        "the release goes from v26.3.3 to v26.7.0",
+        (
+            install(ARGOCD),
+            Step("upgraded", of(LATER, ARGOCD)),
+            Step("the release's definitions applied by hand", by_hand=define_later),
+        ),
+        keeps=True,
+    ),
+    Scenario(
+        "argocd-upgraded-too-early",
+        ARGOCD,
+        "the same, with the definitions applied by hand before the merge: Argo CD puts the old ones back",
+        (
+            install(ARGOCD),
+            Step("definitions applied", by_hand=define_later),
+            Step("upgraded", of(LATER, ARGOCD)),
+        ),
+    ),
+    Scenario(
+        "argocd-from-application",
+        ARGOCD,
+        "takeover from an Application, by the steps of docs/takeover.md",
+        (
+            Step("under the old Application", of(_WITHOUT_DRIVERS, ARGOCD), beside=old_application(), after=hold_old),
+            Step("not automated, and without its hook", beside=old_application(automated=False, hook=False)),
+            Step("removed from git", beside=nothing_old()),
+            Step("what holds the delivery is created", hold=_AT_LAB),
+            Step("synced once without FailOnSharedResource", by_hand=sync_once("lab-gpu-operator")),
+            Step("other values", of(_OTHER_VALUES, ARGOCD)),
+        ),
+        keeps=True,
+    ),
+    Scenario(
+        "argocd-from-application-let-go",
+        ARGOCD,
+        "takeover from an Application whose controller looks away first (`skip-reconcile`)",
+        (
+            Step("under the old Application", of(_WITHOUT_DRIVERS, ARGOCD), beside=old_application(), after=hold_old),
+            Step("not automated", beside=old_application(automated=False)),
+            Step("let go", by_hand=let_go(_OPERATOR), beside=nothing_old()),
+            Step("what holds the delivery is created", hold=_AT_LAB),
+            Step("synced once without FailOnSharedResource", by_hand=sync_once("lab-gpu-operator")),
+            Step("other values", of(_OTHER_VALUES, ARGOCD)),
+        ),
+        keeps=True,
+    ),
+    Scenario(
+        "argocd-from-application-careless",
+        ARGOCD,
+        "takeover from an Application: removed from git as it is",
+        (
+            Step("under the old Application", of(_WITHOUT_DRIVERS, ARGOCD), beside=old_application(), after=hold_old),
+            Step("removed from git", beside=nothing_old()),
+            Step("taken over", hold=_AT_LAB),
+        ),
+    ),
+    Scenario(
+        "argocd-renamed-by-steps",
+        ARGOCD,
+        "the cluster gets another name: the old Applications are let go, their tracking is taken off",
+        (
+            install(ARGOCD),
+            Step(
+                "let go", by_hand=by_both(let_go(HELD, "lab-platform", "lab-gpu-operator", "lab-pools"), strip_tracking)
+            ),
+            Step("renamed", of(renamed(INSTALLED), ARGOCD), hold=_AT_ROME),
+        ),
+        keeps=True,
+    ),
+    Scenario(
+        "argocd-two-clusters",
+        ARGOCD,
+        "two clusters with one destination, of Argo CDs that are one",
+        (
+            Step("installed", _TWO, hold=_AT_LAB),
+            Step("the other one, too", after=lambda world: world.hold(_AT_ROME, name="other")),
+        ),
+    ),
+)
+
+
+def take_finalizers_off(*names: str) -> Callable[[World], None]:
+    """Of Applications, and then delete what holds the delivery."""
+
+    def by_hand(world: World) -> None:
+        for name in names:
+            metadata = {"name": name, "namespace": ARGOCD_NAMESPACE}
+            item = {"apiVersion": _ARGOCD_VERSION, "kind": "Application", "metadata": metadata}
+            world.patch(item, {"metadata": {"finalizers": None}})
+        world.delete(_ARGOCD_VERSION, "Application", HELD, ARGOCD_NAMESPACE)
+
+    return by_hand
+
+
+_SUSPENDED, _LETS_GO, _HANDED, _TAKES = (
+    "suspended",
+    "what holds the delivery goes",
+    "handed over",
+    "the other engine reads it",
+)
+_TO_ARGOCD, _TO_FLUX = ("engine", "lab", "argocd"), ("engine", "lab", "flux")
+
+
+def moves(engine: str) -> tuple[Scenario, ...]:
+    """By `poolsmith move`, and what it says is to be done between its steps."""
+    return (
+        Scenario(
+            f"{engine}-move-cluster",
+            engine,
+            "`poolsmith move rename-cluster`",
+            (
+                install(engine),
+                Step("moved", move=("rename-cluster", "lab", "rome")),
+                Step(_READ, hold=_AT_ROME),
+            ),
+            keeps=True,
+        ),
+        Scenario(
+            f"{engine}-move-pool",
+            engine,
+            "`poolsmith move rename-pool`",
+            (install(engine), Step("moved", move=("rename-pool", "lab/b", "c"))),
+            keeps=True,
+        ),
+    )
+
+
+_MOVES = (
+    *moves(FLUX),
+    Scenario(
+        "flux-move-engine",
+        FLUX,
+        "`poolsmith move engine`, from Flux to Argo CD",
+        (
+            install(FLUX),
+            Step(_SUSPENDED, move=_TO_ARGOCD),
+            Step(
+                _LETS_GO,
+                by_hand=by_both(
+                    suspend(("Kustomization", HELD)), delete((_KUSTOMIZATION, "Kustomization", HELD, FLUX_NAMESPACE))
+                ),
+            ),
+            Step(_HANDED, move=_TO_ARGOCD),
+            Step(_TAKES, hold=_AT_LAB, hold_by=ARGOCD),
+            Step(
+                "what is left of the old delivery is deleted",
+                by_hand=delete(
+                    (_RELEASE, "HelmRelease", "lab-gpu-operator", FLUX_NAMESPACE),
+                    (_KUSTOMIZATION, "Kustomization", "lab-platform", FLUX_NAMESPACE),
+                    (_KUSTOMIZATION, "Kustomization", "lab-pools", FLUX_NAMESPACE),
+                ),
+            ),
+        ),
+        engines=(FLUX, ARGOCD),
+        keeps=True,
+    ),
+    *moves(ARGOCD),
+    Scenario(
+        "argocd-move-engine",
+        ARGOCD,
+        "`poolsmith move engine`, from Argo CD to Flux",
+        (
+            install(ARGOCD),
+            Step(_SUSPENDED, move=_TO_FLUX),
+            Step(_LETS_GO, by_hand=take_finalizers_off("lab-gpu-operator", "lab-platform", "lab-pools")),
+            Step(_HANDED, move=_TO_FLUX),
+            Step(_TAKES, hold=_AT_LAB, hold_by=FLUX),
+        ),
+        engines=(ARGOCD, FLUX),
+        keeps=True,
+    ),
+)
+SCENARIOS = (*both(FLUX), *_FLUX_ALONE, *both(ARGOCD), *_ARGOCD_ALONE, *_MOVES)
+BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}

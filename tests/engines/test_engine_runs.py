@@ -1,0 +1,89 @@
+"""What the real Flux and Argo CD do with what is generated, and what `poolsmith diff` says of it before.
+
+The engines run in the circle `deep` (`make engines`, docs/proof.md); what they did is recorded, and each merge is held
+against what is predicted of it in every run.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from change.review.repositories import Repository
+from engines.judged import Happened, is_grave, reported, says_drivers_go, says_the_operator_goes
+from engines.page import rows
+from engines.record import NAME, record_of
+from engines.scenarios import BY_NAME, SCENARIOS, Merge
+from support.recordings import recording
+
+RUNS = recording(NAME)
+MERGES = {f"{merge.scenario}-{merge.step}": merge for scenario in SCENARIOS for merge in scenario.merges}
+_ALTERS_WITH_THE_RUN = ("said",)
+"""Words of the engines beside what they come to."""
+PAGE = Path(__file__).resolve().parents[2] / "docs/proof.md"
+
+
+def _happened(merge: Merge) -> list[Happened]:
+    return [Happened(step) for step in RUNS[merge.scenario]["steps"] if step["name"] in merge.steps]
+
+
+@pytest.fixture(scope="module")
+def report_of(tmp_path_factory):
+    """What `poolsmith diff` says of a merge; each is compared once."""
+
+    @cache
+    def report(name):
+        folder = tmp_path_factory.mktemp("merge")
+        found = Repository(top=folder, root=folder)
+        found.git("init", "-q")
+        return reported(found, MERGES[name].before, MERGES[name].after)
+
+    return report
+
+
+def test_every_scenario_is_recorded():
+    assert sorted(RUNS) == sorted(BY_NAME)
+    for scenario in SCENARIOS:
+        assert [step["name"] for step in RUNS[scenario.name]["steps"]] == [step.name for step in scenario.steps]
+
+
+@pytest.mark.parametrize("name", MERGES)
+def test_diff_tells_what_the_engine_did(name, report_of):
+    happened, report = _happened(MERGES[name]), report_of(name)
+    told = "; ".join(item.words for item in happened)
+
+    assert says_the_operator_goes(report) or not any(item.operator_is_lost for item in happened), told
+    assert says_drivers_go(report) or not any(item.drivers_are_lost for item in happened), told
+    assert is_grave(report) or not happened[-1].unwell, told
+
+
+@pytest.mark.parametrize("scenario", [item for item in SCENARIOS if item.keeps], ids=lambda item: item.name)
+def test_by_the_steps_of_the_pages_nothing_is_lost(scenario):
+    first, *later = map(Happened, RUNS[scenario.name]["steps"])
+
+    assert first.step["made"]
+    for item in later:
+        assert (item.lost, item.step["jobs"]) == ([], []), item.words
+    assert later[-1].unwell == {}
+
+
+def test_the_page_says_what_was_predicted_and_what_happened(report_of, assert_table):
+    reports = {(merge.scenario, merge.step): report_of(name) for name, merge in MERGES.items()}
+
+    assert_table(PAGE, "engines", list(rows(SCENARIOS, RUNS, reports)))
+
+
+@pytest.mark.deep("the engines themselves, a minute or two for each scenario")
+@pytest.mark.tool("helm")
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda item: item.name)
+def test_the_engines_do_what_was_recorded(scenario, control_plane, tmp_path):
+    found = record_of(control_plane, scenario, tmp_path / "world")
+
+    for now, then in zip(found["steps"], RUNS[scenario.name]["steps"], strict=True):
+        assert _lasting(now) == _lasting(then)
+
+
+def _lasting(step):
+    return {key: value for key, value in step.items() if key not in _ALTERS_WITH_THE_RUN}
