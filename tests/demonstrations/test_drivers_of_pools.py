@@ -95,7 +95,7 @@ MISTAKES = {
         {},
         pool('{id: ubuntu, version: "26.04"}', A100, "{source: container, upgradePolicy: {}}"),
         "driver-image-not-listed at 6",
-        "`595`",
+        "branch 595",
         pool('{id: ubuntu, version: "26.04"}', A100, "{source: container, version: 595.91.07, upgradePolicy: {}}"),
     ),
     # The host has a driver

@@ -40,6 +40,7 @@ CASES = _cases()
 def overlay(runtime, env=(), pool="training", taints=()):
     return ToolkitOverlay(
         pool=pool,
+        called=pool,
         runtime=runtime,
         pool_label=POOL_LABEL,
         label_value="value",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.core.diagnostics import Severity
 from poolsmith.core.diagnostics.codes import support as codes
 from poolsmith.core.diagnostics.codes.node_software import TOOLKIT_TOO_OLD
 from poolsmith.core.facts.versions import is_older
@@ -105,6 +106,7 @@ def _tell_toolkit(plan: ClusterPlan, facts: Facts) -> None:
             f"{tag} installs the toolkit {version}, which is open to {_names(found)}",
             help=f"pin {advisable(found[-1].operator)} or a later release, or `toolkit.version` "
             f"{found[-1].toolkit} or later in `stack.values`",
+            severity=None if any(item.critical for item in found) or version != default else Severity.NOTE,
         )
 
 

@@ -23,7 +23,7 @@ RULE = RuleInfo(
     name="vulnerable-toolkit",
     applies_to="values",
     what="Helm values pin a container toolkit that lacks the fixes of published vulnerabilities. A warning if "
-    "none of them is critical, or if it is the toolkit of the release itself.",
+    "none of them is critical, or if it is the toolkit of the release itself, which is told for critical ones alone.",
     why="With CVE-2024-0132, CVE-2025-23266 and CVE-2026-24260, the image of a pod can take over its node: the "
     "toolkit runs as root outside the container, and does what the image says.",
     fix="remove the pin, or pin a toolkit that has the fix; if it is the release's own, upgrade the release",
@@ -56,7 +56,8 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
         return
     if document.partial or not document.size or default is None or (pinned is None and document.is_set(_VERSION)):
         return
-    if found := limits().of_toolkit(default):
+    found = limits().of_toolkit(default)
+    if any(item.critical for item in found):
         yield Finding(
             place=(),
             message=f"{tag} installs the toolkit {default}, which is open to {_names(found)}",
