@@ -116,7 +116,7 @@ def test_a_readme_shows_texts_as_texts(project, edit, run_cli, text):
     )
     assert run_cli(["generate", "--root", project]).code == 0
     rows = readme.read_text().count("\n")
-    edit(CLUSTER, "plain: x", f"{quoted(text)}: {quoted(text)}")
+    edit(CLUSTER, "plain: x", f"plain: {quoted(text)}")
     result = run_cli(["generate", "--root", project])
     written = readme.read_bytes().decode()
 

@@ -48,6 +48,9 @@ ONLY_SAID = {
     "NodePool.nic": ("one policy", "field-without-effect"),
     "NodePool.secureBoot": ("driver objects", "secure-boot"),
     "NodePool.acknowledge[].fact": ("sandboxes", "host-facts-undeclared"),
+    "NodePool.driver.fabricManager": ("one policy", "field-without-effect"),
+    "NodePool.driver.imex": ("one policy", "field-without-effect"),
+    "NodePool.toolkit.version": ("a driver of the system", "vulnerable-stack"),
 }
 """Fields that change no byte of a sound project: the base and the rule that show what they are for."""
 
@@ -68,7 +71,7 @@ NOTHING = {
     "Cluster.acknowledge[].date": _REVIEW,
     "NodePool.acknowledge[].by": _REVIEW,
     "NodePool.acknowledge[].date": _REVIEW,
-    "NodePool.toolkit.version": "declared for people; nothing judges a toolkit that is pre-installed",
+    "NodePool.driver.dmaBuf": "judged beside an old kernel or proprietary modules, of which the bases have none",
     "PrivilegeEnforcement.scripts": "for operands whose script is known by its length alone; here there are none",
     "SupplyPolicy.acceptUnknown[].unit": _UNKNOWN,
     "SupplyPolicy.acceptUnknown[].source": _UNKNOWN,

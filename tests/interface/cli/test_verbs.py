@@ -177,10 +177,15 @@ def test_findings_end_with_1_in_every_format(broken, run_cli, verb, form):
 
 
 @pytest.mark.rows(2, "each threshold; a check of a fleet each")
-@pytest.mark.parametrize(("level", "code"), [("error", 0), ("warning", 0), ("note", 1)])
+@pytest.mark.parametrize(("level", "code"), [("error", 0), ("note", 1)])
 @pytest.mark.parametrize("verb", [["generate"], ["generate", "--check"], ["check"]], ids=" ".join)
 def test_fail_on_moves_the_threshold(generated, run_cli, verb, level, code):
     assert run_cli([*verb, "--root", generated, "--fail-on", level]).code == code
+
+
+def test_what_somebody_has_accepted_is_in_the_waivers_alone(generated, run_cli):
+    """The sample's one warning of profiles is waived; `generated` has no policies."""
+    assert run_cli(["generate", "--root", generated, "--fail-on", "warning"]).code == 1
 
 
 def test_cluster_can_be_given_again_and_again(sample_project, run_cli):

@@ -30,7 +30,10 @@ VERBS = {
     "grants": ("grants", "Print the smallest grants for all privileges that nobody has granted yet."),
     "diff": ("diff", "Print what a change does to the fleet, held against the revision that it is to be merged into."),
     "upgrade": ("upgrade", "Tell what another release or driver does to clusters, and write it into their profiles."),
-    "move": ("move", "Write the next step of a move: a rename, another engine or place, the end of a cluster."),
+    "move": (
+        "move",
+        "Write the next step of a move: a rename, another engine, namespace or source, the end of a cluster.",
+    ),
     "discover": ("discover", "Propose profiles for a cluster that runs, and say where each field was seen."),
     "verify": ("verify", "Hold a cluster that runs against what is committed and predicted for it."),
     "live": ("live", "What verbs need that read a cluster."),

@@ -175,7 +175,7 @@ PACK_CORRECTS = RuleInfo(
     applies_to="profile",
     what="A pack of facts says otherwise than a row of a table that is built in.",
     why="The pages of the catalog have the built-in fact, and clusters are generated and judged by the pack's.",
-    fix="nothing to do, if the pack is right; take the row out when the built-in fact is",
+    fix="see that the pack is right; take the row out when the built-in fact is",
 )
 PACKS = (PACK_NOT_PINNED, PACK_REFUSED, PACK_CORRECTS)
 

@@ -47,8 +47,8 @@ RELEASE_SKIPPED = RuleInfo(
     why="Upgrades are supported within a line, or to the next one. What a line in between would have migrated stays "
     "as it is.",
     fix="go through the lines in between, one after the other; the message names them",
-    bad="stack: {release: v25.10.1, upgradingFrom: v24.9.2}\n",
-    good="stack: {release: v25.3.4, upgradingFrom: v24.9.2}\n",
+    bad="stack: {release: v26.7.0, upgradingFrom: v25.10.1}\n",
+    good="stack: {release: v26.3.3, upgradingFrom: v25.10.1}\n",
     references=("NVIDIA/cloud-native-docs:gpu-operator/life-cycle-policy.rst",),
 )
 
