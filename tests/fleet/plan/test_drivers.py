@@ -44,6 +44,29 @@ CASES = [
     ("compiled, and the nodes reach them", {**BEHIND, "acknowledge": REACHED}, {}, None, ""),
     ("compiled, and these nodes reach them", BEHIND, {"acknowledge": REACHED}, None, ""),
     ("precompiled behind mirrors", BEHIND, PRECOMPILED, None, ""),
+    # what stands beside the driver
+    (
+        "DMA-BUF without open modules",
+        {},
+        {"driver": container("580.126.20", kernelModuleType="proprietary", dmaBuf="true")},
+        "driver-contradiction 8:83",
+        "kernelModuleType: open",
+    ),
+    ("DMA-BUF", {}, {"driver": container("580.126.20", kernelModuleType="open", dmaBuf="true")}, None, ""),
+    (
+        "Fabric Manager of another version",
+        {},
+        {"driver": "{source: preinstalled, version: 580.126.20, fabricManager: 580.105.08}"},
+        "driver-contradiction 8:55",
+        "of the driver's version",
+    ),
+    (
+        "Fabric Manager of the driver's version",
+        {},
+        {"driver": "{source: preinstalled, version: 580.126.20, fabricManager: 580.126.20-1, imex: 580.105.08}"},
+        None,
+        "",
+    ),
     # vGPU guests
     ("a guest", {}, {"driver": GUEST % SECRET}, None, ""),
     ("a guest of old", on("v25.3.4"), {"driver": GUEST % CONFIG_MAP}, None, ""),
