@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 VALUES = "/spec/stack/values"
 MAX_REPORTED = 50
+_VULNERABLE = "PSM427"
 _DROPPED = "PSM320"
 """A dead key in anyone's file is a warning; what is generated here holds nothing that the chart would drop."""
 
@@ -110,6 +111,8 @@ def _refuse_paths(path: ValuePath, value: Any, facts: Facts) -> None:
 
 def _report(judged: ValuesJudgement, facts: Facts) -> None:
     for found in judged.findings:
+        if found.rule.code == _VULNERABLE and not found.finding.place:
+            continue  # what the release itself installs is told of the release
         facts.report_cluster(
             found.rule,
             pointers.join(VALUES, *found.finding.place),
