@@ -30,19 +30,19 @@ GROUPS = (
 """API groups, whose kinds are of the stack whatever they say."""
 OPERATOR = ("gpu-operator", "nvidia-gpu-operator")
 """Names of the operator's chart: NVIDIA's own, and the one that mirrors like to give it."""
+DEVICE_PLUGIN_CHARTS = ("nvidia-device-plugin", "k8s-device-plugin")
+DRA_DRIVER_CHARTS = ("nvidia-dra-driver-gpu", "k8s-dra-driver-gpu", "dra-driver-nvidia-gpu")
+"""Names that the charts of one piece of software have, or had."""
 CHARTS = frozenset(
     (
+        *DEVICE_PLUGIN_CHARTS,
+        *DRA_DRIVER_CHARTS,
         "gpu-operator",
         "nvidia-gpu-operator",
-        "nvidia-device-plugin",
-        "k8s-device-plugin",
         "gpu-feature-discovery",
         "node-feature-discovery",
         "dcgm-exporter",
         "network-operator",
-        "nvidia-dra-driver-gpu",
-        "k8s-dra-driver-gpu",
-        "dra-driver-nvidia-gpu",
         "nvidia-network-operator",
         "kata-deploy",
         "confidential-containers",

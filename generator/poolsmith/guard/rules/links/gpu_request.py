@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
-from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import container_places, mapping
 from poolsmith.core.sources.pointer import join
 from poolsmith.gpu.catalog.gpu_requests import is_gpu_resource
+from poolsmith.kubernetes.quantity import QuantityError, quantity_amount
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from decimal import Decimal
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkedPod, LinkView
@@ -33,9 +34,7 @@ RULE = RuleInfo(
     "`Limit must be set for non overcommitable resources`; `must be an integer`",
     references=("kubernetes/kubernetes:pkg/apis/core/validation/validation.go, ValidateResourceRequirements",),
 )
-_SCALED = pattern(r"\+?(?P<number>[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?P<suffix>[numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]+)?")
 _FILLED_LATER = ("${", "{{", "$(")
-_POWERS = {"": 0, "n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
@@ -58,7 +57,7 @@ def _refused(pod: LinkedPod, at: str, resources: Any) -> Iterator[Finding[Locati
             yield _finding(pod, join(at, wrong[0], str(name)), f"`{name}` is {shorten(str(wrong[1]))}, no whole number")
         elif name not in limits:
             yield _finding(pod, join(at, "requests", str(name)), f"`{name}` is requested without a limit")
-        elif len(asked) > 1 and _number(limits[name]) != _number(requests[name]):
+        elif len(asked) > 1 and _amount(limits[name]) != _amount(requests[name]):
             amounts = f"requests {requests[name]} and limits {limits[name]}"
             yield _finding(pod, join(at, "requests", str(name)), f"`{name}` has {amounts}, which have to be the same")
 
@@ -73,29 +72,13 @@ def _finding(pod: LinkedPod, at: str, what: str) -> Finding[Location]:
 
 def _is_whole(value: Any) -> bool:
     """What is no quantity at all is the schema's."""
-    number = _number(value)
-    return number is None or number[1] == 0
+    amount = _amount(value)
+    return amount is None or amount == amount.to_integral_value()
 
 
-def _number(value: Any) -> tuple[int, int] | None:
-    """The whole part, and the rest in billionths; None of what is no quantity."""
-    found = _SCALED.fullmatch(str(value)) if isinstance(value, (int, float, str)) and value is not True else None
-    if found is None or value is False:
+def _amount(value: Any) -> Decimal | None:
+    """None of what is no quantity."""
+    try:
+        return quantity_amount(str(value))
+    except QuantityError:
         return None
-    suffix = found["suffix"] or ""
-    if suffix[:1] in ("e", "E") and len(suffix) > 1:
-        power, base = int(suffix[1:]), 1
-    elif suffix.endswith("i"):
-        power, base = 0, 1024 ** ("KMGTPE".index(suffix[0]) + 1)
-    else:
-        power, base = _POWERS[suffix], 1
-    if abs(power) > _MOST_DIGITS or len(found["number"]) > _MOST_DIGITS:
-        return None
-    whole, _, rest = found["number"].partition(".")
-    billionths = int((whole or "0") + (rest + "0" * 9)[:9]) * base
-    billionths = billionths * 10**power if power >= 0 else billionths // 10**-power
-    whole_part, left = divmod(int(billionths), 10**9)
-    return whole_part, left
-
-
-_MOST_DIGITS = 30

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pointer import MISSING
+from poolsmith.gpu.catalog.stack_objects import DEVICE_PLUGIN_CHARTS, DRA_DRIVER_CHARTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,14 +33,12 @@ RULE = RuleInfo(
         ),
     ),
 )
-_DRIVERS = ("nvidia-dra-driver-gpu", "k8s-dra-driver-gpu", "dra-driver-nvidia-gpu")
-_PLUGINS = ("nvidia-device-plugin", "k8s-device-plugin")
 _APART = ("affinity", "nodeSelector")
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
     plugins = [chart for chart in view.charts if _gives_out(chart)]
-    for driver in view.named(*_DRIVERS):
+    for driver in view.named(*DRA_DRIVER_CHARTS):
         if not view.is_whole or driver.partial or driver.value("resources.gpus.enabled") is False:
             continue
         if driver.says("kubeletPlugin.affinity") or driver.says("kubeletPlugin.nodeSelector"):
@@ -59,4 +58,4 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
 def _gives_out(chart: LinkedChart) -> bool:
     if chart.is_operator:
         return chart.value("devicePlugin.enabled") in (True, MISSING) and not chart.partial
-    return chart.name in _PLUGINS and not chart.partial and not any(map(chart.says, _APART))
+    return chart.name in DEVICE_PLUGIN_CHARTS and not chart.partial and not any(map(chart.says, _APART))

@@ -71,7 +71,6 @@ class LinkedPod:
     """The template of a workload's pods; `at` is the pointer to its spec in the object."""
 
     owner: SetupObject
-    metadata: Mapping[str, Any]
     spec: Mapping[str, Any]
     at: str
 
@@ -97,6 +96,7 @@ class LinkView:
     distributions: frozenset[str] = frozenset()
     """Distributions that the files configure machines of, such as talos."""
     made: dict[str, object] = field(default_factory=dict)
+    """What rules share, by a name."""
 
     def of_kind(self, *kinds: str) -> Iterator[SetupObject]:
         return (item for item in self.objects if item.kind in kinds)
@@ -119,7 +119,7 @@ def _pods(objects: Sequence[SetupObject]) -> Iterator[LinkedPod]:
         if template is not None and at is not None:
             spec = mapping(template.get("spec"))
             if spec:
-                yield LinkedPod(owner=item, metadata=mapping(template.get("metadata")), spec=spec, at=f"{at}/spec")
+                yield LinkedPod(owner=item, spec=spec, at=f"{at}/spec")
 
 
 def chart_defaults(chart: str, version: str | None) -> Mapping[str, Any] | None:

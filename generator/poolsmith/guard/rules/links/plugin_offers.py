@@ -6,13 +6,14 @@ Source: NVIDIA/k8s-device-plugin@v0.17.4:api/config/v1/resources.go, replicas.go
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.core.sources.pointer import MISSING
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.gpu.catalog.gpu_requests import GPU, MIG, SHARED
+from poolsmith.gpu.catalog.stack_objects import DEVICE_PLUGIN_CHARTS
 from poolsmith.gpu.values.device_plugin_config import resource_of
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView
 
 SHARED_PRODUCT = "-SHARED"
-_PLUGIN_CHARTS = ("nvidia-device-plugin", "k8s-device-plugin")
+_MADE = "plugin offers"
 _LARGEST = 1 << 20
 _EVERY_MIG = f"{MIG}*"
 _SECTIONS = ("mps", "timeSlicing")
@@ -42,10 +43,19 @@ class PluginOffers:
 
 
 def plugin_offers(view: LinkView) -> PluginOffers | None:
-    """Of all device plugins of the view; None where there is none, or nobody can tell what one of them offers."""
+    """Of all device plugins of the view; None where there is none, or nobody can tell what one of them offers.
+
+    Made by the first rule that asks: configurations are texts that have to be parsed.
+    """
+    if _MADE not in view.made:
+        view.made[_MADE] = _all_offers(view)
+    return cast("PluginOffers | None", view.made[_MADE])
+
+
+def _all_offers(view: LinkView) -> PluginOffers | None:
     found = []
     for chart in view.charts:
-        if chart.is_operator or chart.name in _PLUGIN_CHARTS:
+        if chart.is_operator or chart.name in DEVICE_PLUGIN_CHARTS:
             if (offers := _offers(view, chart)) is None:
                 return None
             found += [offers] if offers.resources else []
