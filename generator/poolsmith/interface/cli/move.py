@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from poolsmith.core.diagnostics import Severity, UsageError
+from poolsmith.core.diagnostics import UsageError
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.main import TOOL
-from poolsmith.interface.cli.reports import print_change, print_outcome
+from poolsmith.interface.cli.edited import tell_edited
 from poolsmith.interface.cli.terminal import progress_bar, tell, write
 from poolsmith.interface.cli.verbs import Exit
 from poolsmith.interface.report.formats import DIFF, names_for
@@ -196,31 +194,17 @@ def _move(
 
 
 def _told(result: Moved, root: Path, *, output_format: str, verbose: bool, fail_on: str) -> int:
-    """The report on stdout; what was done, and what comes next, beside it."""
-    layout = options.layout(verbose=verbose, fail_on=fail_on)
-    if result.written:
-        layout = replace(layout, rest="poolsmith diff -v --base HEAD")
+    """What comes next is told, too."""
     if result.step is None:
         left = result.done.look if result.done is not None else ()
         tell(["nothing to do: the profiles say so already", *_numbered(left)])
         return Exit.CLEAN
-    if result.report is not None:
-        print_change(result.report, output_format=output_format, tool=TOOL, layout=layout, root=root)
-    if result.refused is not None:
-        form = "json" if output_format == "json" else "text"
-        print_outcome(result.refused, output_format=form, color=None, tool=TOOL, layout=layout, root=root)
-        state = "the profiles are edited, and the output is not generated" if result.written else "nothing was changed"
-        tell([f"{state}: with this the profiles have errors", *_edits(result)])
-        return Exit.FINDINGS
+    edits = _edits(result)
     done = "wrote the step" if result.written else "nothing was written; the step"
-    lines = [f"{done}: {result.step.title}", *_edits(result), *_numbered(_to_do(result))]
-    if output_format == "text":
-        write("".join(f"{line}\n" for line in lines))
-    else:
-        tell(lines)
-    found = result.report.new_findings if result.report is not None else ()
-    fails = any(item.severity.rank <= Severity(fail_on).rank for item in found if not item.is_waived)
-    return Exit.FINDINGS if fails else Exit.CLEAN
+    lines = (f"{done}: {result.step.title}", *edits, *_numbered(_to_do(result)))
+    return tell_edited(
+        result, root, edits=edits, lines=lines, output_format=output_format, verbose=verbose, fail_on=fail_on
+    )
 
 
 def _edits(result: Moved) -> list[str]:

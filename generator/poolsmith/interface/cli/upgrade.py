@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
-from poolsmith.core.diagnostics import Severity, UsageError
+from poolsmith.core.diagnostics import UsageError
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.main import TOOL
-from poolsmith.interface.cli.reports import print_change, print_outcome
-from poolsmith.interface.cli.terminal import progress_bar, tell, write
+from poolsmith.interface.cli.edited import tell_edited
+from poolsmith.interface.cli.terminal import progress_bar, tell
 from poolsmith.interface.cli.verbs import Exit
 from poolsmith.interface.report.formats import DIFF, names_for
 
@@ -91,33 +89,21 @@ def command(
 
 
 def _told(result: Upgrade, root: Path, *, output_format: str, verbose: bool, fail_on: str) -> int:
-    """The report on stdout; what was done beside it."""
-    layout = options.layout(verbose=verbose, fail_on=fail_on)
-    if result.written:
-        layout = replace(layout, rest="poolsmith diff -v --base HEAD")  # the same command would find nothing to do
     if not result.edits:
         tell(["nothing to do: the profiles say so already"])
         return Exit.CLEAN
-    if result.report is not None:
-        print_change(result.report, output_format=output_format, tool=TOOL, layout=layout, root=root)
-    if result.refused is not None:
-        chosen = "json" if output_format == "json" else "text"
-        print_outcome(result.refused, output_format=chosen, color=None, tool=TOOL, layout=layout, root=root)
-        state = "the profiles are edited, and the output is not generated" if result.written else "nothing was changed"
-        tell([f"{state}: with this the profiles have errors", *_lines(result)])
-        return Exit.FINDINGS
-    lines = [
-        "wrote the profiles and the output:" if result.written else "nothing was written; it would change",
-        *_lines(result),
-    ]
-    lines += [f"   {number}. {step}" for number, step in enumerate(result.steps, 1)]
-    if output_format == "text":
-        write("".join(f"{line}\n" for line in lines))
-    else:
-        tell(lines)
-    found = result.report.new_findings if result.report is not None else ()
-    fails = any(item.severity.rank <= Severity(fail_on).rank for item in found if not item.is_waived)
-    return Exit.FINDINGS if fails else Exit.CLEAN
+    edits = _lines(result)
+    done = "wrote the profiles and the output:" if result.written else "nothing was written; it would change"
+    steps = (f"   {number}. {step}" for number, step in enumerate(result.steps, 1))
+    return tell_edited(
+        result,
+        root,
+        edits=edits,
+        lines=(done, *edits, *steps),
+        output_format=output_format,
+        verbose=verbose,
+        fail_on=fail_on,
+    )
 
 
 def _lines(result: Upgrade) -> list[str]:
