@@ -56,19 +56,20 @@ def _is_selected(pod: LinkedPod, node: SetupNode) -> bool:
 def _gap(pod: LinkedPod, node: SetupNode, wanted: set[str]) -> Taint | None:
     tolerations = list(mappings(pod.spec.get("tolerations")))
     for taint in node.taints:
-        is_own = taint["key"] in wanted or taint["key"] == GPU
+        is_own = taint.get("key") in (None, "", *wanted, GPU)  # a taint without a key is none
         if keeps_away(taint) and not is_own and covered(taint, tolerations) is False:
             return taint
     return None
 
 
 def _finding(pod: LinkedPod, nodes: list[SetupNode], taint: Taint) -> Finding[Location]:
-    value = f", operator: Equal, value: {taint['value']}" if taint.get("value") else ", operator: Exists"
-    shown = f"{taint['key']}{'=' + taint['value'] if taint.get('value') else ''}:{taint['effect']}"
+    key, given, effect = taint["key"], taint.get("value"), taint["effect"]
+    value = f", operator: Equal, value: {given}" if given else ", operator: Exists"
+    shown = f"{key}={given}:{effect}" if given else f"{key}:{effect}"
     return Finding(
         message=f"{pod.owner.name} asks for GPUs and does not tolerate the taint `{shown}` of {named(nodes)}, the only "
         "ones that it selects",
         place=pod.place("/tolerations" if "tolerations" in pod.spec else ""),
-        help=f"add `{{key: {taint['key']}{value}, effect: {taint['effect']}}}` to the pod's tolerations",
+        help=f"add `{{key: {key}{value}, effect: {effect}}}` to the pod's tolerations",
         related=tuple(node.place("/metadata/name", "such a node") for node in nodes[:1]),
     )
