@@ -17,7 +17,7 @@ spec:
 
 @pytest.mark.parametrize(
     "taint",
-    ["{effect: NoSchedule}", '{key: "", effect: NoSchedule}', "{key: a}", "{key: a, value: 1, effect: NoSchedule}"],
+    ["{effect: NoSchedule}", '{key: "", effect: NoSchedule}', "{key: a}", '{key: a, value: "1", effect: NoSchedule}'],
 )
 def test_a_taint_that_lacks_something(write_files, taint):
     root = write_files(
