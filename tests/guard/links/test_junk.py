@@ -24,7 +24,7 @@ def test_a_taint_that_lacks_something(write_files, taint):
         {
             "job.yaml": JOB,
             "kustomization.yaml": "resources: [job.yaml]\n",
-            "nodes.yaml": f'- {{name: n, labels: {{nvidia.com/gpu.present: "true"}}, taints: [{taint}]}}\n',
+            "nodes.yaml": f'- {{name: gpu-1, labels: {{nvidia.com/gpu.present: "true"}}, runtime: containerd://2.1.4, taints: [{taint}]}}\n',
         }
     )
     names = [item.name for item in check_paths(root, [root / "job.yaml"], nodes=root / "nodes.yaml").diagnostics]
