@@ -251,14 +251,16 @@ def growth(expression: Expression, befores: int, bodies: int) -> tuple[str, str,
 
 
 def _grows(pattern: re.Pattern[str], how: str, before: str, body: str, end: str) -> bool:
+    """Whether time outgrows the text. A size that is slow once and not again says nothing, and the next one is tried."""
     for count in (6, 9, 12, 14, 16, 18, 20, 22, 24, 28, 32, 64):
-        if _seconds(pattern, how, before + body * count + end) > SLOW:
-            return _seconds(pattern, how, before + body * count + end) > SLOW
+        if all(_seconds(pattern, how, before + body * count + end) > SLOW for _ in range(2)):
+            return True
     for size in SIZES:
         if _seconds(pattern, how, before + body * (size // len(body)) + end) > SLOW:
-            half = before + body * (size // 4 // len(body)) + end
+            part = before + body * (size // 4 // len(body)) + end
             slow = min(_seconds(pattern, how, before + body * (size // len(body)) + end) for _ in range(3))
-            return slow > SLOW and slow > 7 * min(_seconds(pattern, how, half) for _ in range(3))
+            if slow > SLOW and slow > 7 * min(_seconds(pattern, how, part) for _ in range(3)):
+                return True
     return False
 
 
