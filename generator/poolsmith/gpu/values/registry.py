@@ -75,3 +75,11 @@ VALUE_RULES: tuple[Rule[ValuesDocument, ValuePlace], ...] = (
     value_type,
     unknown_value,
 )
+
+CHART_VALUE_RULES: tuple[Rule[ValuesDocument, ValuePlace], ...] = (
+    dead_value,
+    value_of_later_release,
+    value_type,
+    unknown_value,
+)
+"""Those that are true of any chart, by what is recorded of it."""

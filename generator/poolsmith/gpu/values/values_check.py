@@ -125,12 +125,13 @@ def judge_values_of(
             result.paths.add((document.path, document.index))
             continue
         result.documents += 1
-        result.releases.add(known.tag)
+        result.releases.add(known.told)
         result.paths.add((document.path, document.index))
         files[document.path] += item.is_file
         if item.is_file and files[document.path] == _SECOND:
             result.diagnostics.append(_several_documents(document))
-        _judge(item, known, result, shown[document.path], render, apply)
+        asked = (render, apply) if item.is_of_operator else (None, None)
+        _judge(item, known, result, shown[document.path], *asked)
     return result
 
 

@@ -21,7 +21,7 @@ from poolsmith.gpu.values.values_check import (
     plain_files,
     release_with_schemas,
 )
-from poolsmith.gpu.values.values_places import values_of
+from poolsmith.gpu.values.values_places import values_of, values_of_neighbours
 from poolsmith.guard.policies.applied_policies import strictly
 from poolsmith.guard.rules.links.registry import LINK_RULES
 from poolsmith.guard.rules.links.repository_links import judge_links
@@ -164,7 +164,8 @@ def _check_paths(
     diagnostics.extend(judge_links(model, release, given, labelled))
     loose = [*values_of(model.installations, release), *plain_files(model, release, named)]
     delivered = [found for item in model.deliveries for found in values_of(item.installations, release)]
-    found = [item for item in (*delivered, *loose) if scope.has_installation(item.installation)]
+    neighbours = values_of_neighbours(model.all_installations)
+    found = [item for item in (*delivered, *loose, *neighbours) if scope.has_installation(item.installation)]
     values = judge_values_of(found, _not_rendered, _refused)
     if release is not None:
         for diagnostic, place in not_mappings(model.loose, named):
