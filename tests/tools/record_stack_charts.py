@@ -86,7 +86,7 @@ def main(repositories: str, *charts: str) -> None:
 
 
 def recorded(repositories: Path, source: Source) -> dict[str, Any]:
-    git = _Repository(repositories / source.repository.replace("/", "+") / "repo")
+    git = Repository(repositories / source.repository.replace("/", "+") / "repo")
     found = {version: files for version, tag in git.tags(source.tags) if (files := git.chart(tag, source.folders))}
     tags = sorted(found, key=source.order)
     about = {tag: _mapping(found[tag]["Chart.yaml"]) for tag in tags}
@@ -114,7 +114,9 @@ def recorded(repositories: Path, source: Source) -> dict[str, Any]:
     }
 
 
-class _Repository:
+class Repository:
+    """A git repository that is only read."""
+
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
@@ -131,6 +133,14 @@ class _Repository:
         names = [path for path in listed if folder and path.startswith(f"{folder}/")]
         inner = {path[len(folder or "") + 1 :]: path for path in names}
         return {name: self._git("show", f"{tag}:{path}") for name, path in inner.items() if name.startswith(_READ)}
+
+    def texts(self, tag: str, folders: tuple[str, ...]) -> list[str]:
+        """The Go code of some folders, without tests and what is copied into them."""
+        listed = self._git("ls-tree", "-r", "--name-only", tag, *folders).decode().splitlines()
+        return [self.file(tag, path) for path in listed if path.endswith(".go") and not path.endswith("_test.go")]
+
+    def file(self, tag: str, path: str) -> str:
+        return self._git("show", f"{tag}:{path}").decode()
 
     def _git(self, *words: str) -> bytes:
         return subprocess.run(["git", "--git-dir", self._folder, *words], check=True, capture_output=True).stdout

@@ -18,6 +18,7 @@ from poolsmith.core.record import record
 from poolsmith.gpu.catalog.charts import SUBCHART
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.gpu.catalog.stack_objects import CHART_OF
+from poolsmith.gpu.catalog.tag_ranges import TagRanges
 
 Keys = tuple[str, ...]
 _CONTAINERS = frozenset(("object", "array", "any"))
@@ -90,7 +91,8 @@ class ValuePaths:
             self._history = {"shapes": {}, "gone": {}, "ignored": {}, "perComponent": {}}
         self.subcharts = {name: self._subchart(name, item) for name, item in self._table["subcharts"].items()}
         self.tags: tuple[str, ...] = tuple(self._table["tags"])
-        self._order = {tag: index for index, tag in enumerate(self.tags)}
+        self._ranges = TagRanges(self.tags)
+        self._order = self._ranges.order
         self._releases: dict[str, ReleaseValues] = {}
 
     def release(self, version: str) -> ReleaseValues | None:
@@ -125,8 +127,8 @@ class ValuePaths:
         enums = since is not None and self._order[tag] >= self._order[since]
         root = ValueNode("object")
         for path, fact in self._table["paths"].items():
-            if self._is_in(fact.get("read"), tag):
-                _put(root, tuple(path.split(".")), fact, enums=enums, free=self._is_in(fact.get("free"), tag))
+            if self._ranges.holds(fact.get("read"), tag):
+                _put(root, tuple(path.split(".")), fact, enums=enums, free=self._ranges.holds(fact.get("free"), tag))
         for name, item in self.subcharts.items():
             if tag in item.versions:
                 root.children[name] = ValueNode("object", free=True)
@@ -135,16 +137,15 @@ class ValuePaths:
 
     def dead(self, tag: str) -> tuple[str, ...]:
         """What values.yaml of a tag declares and nothing reads."""
-        return tuple(path for path, fact in self._table["paths"].items() if self._is_in(fact.get("dead"), tag))
+        return tuple(path for path, fact in self._table["paths"].items() if self._ranges.holds(fact.get("dead"), tag))
 
     def read_in(self, path: str) -> tuple[str, ...]:
         """The tags that read a path, oldest first."""
-        ranges = self._table["paths"].get(path, {}).get("read")
-        return tuple(tag for tag in self.tags if self._is_in(ranges, tag))
+        return self._ranges.within(self._table["paths"].get(path, {}).get("read"))
 
     def read_paths(self, tag: str) -> frozenset[str]:
         """Everything that a tag reads."""
-        return frozenset(path for path, fact in self._table["paths"].items() if self._is_in(fact.get("read"), tag))
+        return frozenset(path for path, fact in self._table["paths"].items() if self._ranges.holds(fact.get("read"), tag))
 
     def keys_below(self, path: Keys) -> frozenset[str]:
         """The keys that some release reads or declares directly below a path."""
@@ -153,7 +154,7 @@ class ValuePaths:
         return frozenset(other[len(top) :].partition(".")[0] for other in known if other.startswith(top))
 
     def declared(self, tag: str) -> frozenset[str]:
-        return frozenset(path for path, fact in self._table["paths"].items() if self._is_in(fact.get("declared"), tag))
+        return frozenset(path for path, fact in self._table["paths"].items() if self._ranges.holds(fact.get("declared"), tag))
 
     def past(self, path: Keys, tag: str) -> PastValue | None:
         """What is known of a path that `tag` does not read; None for one that no tag knows."""
@@ -187,16 +188,6 @@ class ValuePaths:
         note = self._history["perComponent"].get(key)
         why = "each operand takes it from `daemonsets`" if note and "instead" in note else "no template reads it"
         return None if note is None else _ignored({"why": why, **note})
-
-    def _is_in(self, ranges: str | None, tag: str) -> bool:
-        if ranges is None or ranges == "all":
-            return ranges == "all"
-        at = self._order[tag]
-        for run in ranges.split(" "):
-            first, _, last = run.partition("..")
-            if self._order[first] <= at <= self._order[last or first]:
-                return True
-        return False
 
 
 class ReleaseValues:

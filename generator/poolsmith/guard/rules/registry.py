@@ -9,7 +9,6 @@ from poolsmith.guard.rules.manifests import (
     duplicate_object,
     helm_hook,
     kustomization_resource,
-    mig_configuration,
     namespace_transformer,
     node_object,
     null_of_the_chart,
@@ -34,7 +33,6 @@ RULES: tuple[Rule[CheckedTree, Location], ...] = (
     operator_role_widened,
     null_of_the_chart,
     renovate_comment,
-    mig_configuration,
     plugin_configuration,
     unread_plugin_configuration,
 )

@@ -38,6 +38,7 @@ from poolsmith.guard.rules.schema.object_schemas import (
 )
 from poolsmith.guard.rules.setup.repository_setups import setups_of
 from poolsmith.guard.rules.templates.labelled_nodes import labelled_nodes
+from poolsmith.guard.rules.texts.judge_texts import judge_texts
 from poolsmith.interface.app.check_scope import file_problems, judged_trees, left_out, refused_builds, scope_of
 from poolsmith.kubernetes.repository.file_search import searched
 from poolsmith.kubernetes.repository.manifest_files import YAML_ENDINGS, CheckedDocument, CheckedTree, parse_documents
@@ -175,12 +176,14 @@ def _check_paths(
         setups_of(model, loose, release), release, given, kubernetes, _errors(diagnostics, values.diagnostics)
     )
     diagnostics.extend((*values.diagnostics, *setups.diagnostics, *(given.problems if given is not None else ())))
+    texts = judge_texts(trees, model, diagnostics)
+    diagnostics.extend(texts.diagnostics)
     templates = _neighbours(whole, given, diagnostics)
     told = {*values.paths, *(place for item in schemas for place in item.half), *templates}
     judged = {(item.path, item.index) for tree in trees for item in tree.objects}
     left = left_out(model, listed, scope, judged, told, unread)
     is_compared = given is not None and given.planned is not None
-    is_empty = not (judged or values.documents or values.skipped or templates or diagnostics or is_compared)
+    is_empty = not (judged or values.documents or values.skipped or templates or texts.files or diagnostics or is_compared)
     if left.is_nothing and is_empty:
         raise NoInputError(left.nothing(release))
     described = {"descriptions of nodes": len(templates)} if templates else {}
