@@ -60,7 +60,9 @@ def discovery_fields(git: Repository, tag: str) -> set[str]:
     folder = "pkg/nfd-worker" if git.texts(tag, ("pkg/nfd-worker",)) else "pkg/nfd-client/worker"
     found = {f"worker.core.{name}" for name in _structure(git, tag, folder, "coreConfig")}
     found |= {f"master.{name}" for name in _structure(git, tag, "pkg/nfd-master", "NFDConfig")}
-    found |= {f"master.leaderElection.{name}" for name in _structure(git, tag, "pkg/nfd-master", "LeaderElectionConfig")}
+    found |= {
+        f"master.leaderElection.{name}" for name in _structure(git, tag, "pkg/nfd-master", "LeaderElectionConfig")
+    }
     found |= {f"master.restrictions.{name}" for name in _structure(git, tag, "pkg/nfd-master", "Restrictions")}
     for source in _SOURCES:
         found |= {f"worker.sources.{source}.{name}" for name in _structure(git, tag, f"source/{source}", "Config")}
@@ -94,7 +96,7 @@ def main(place: str) -> None:
     plugin, exporter = "NVIDIA/k8s-device-plugin", "NVIDIA/dcgm-exporter"
     of_exporter = r"([34]\.\d+\.\d+-\d+\.\d+\.\d+)"
     of_plugin = r"(v0\.(?:1[4-9]|[2-9]\d)\.\d+)"
-    common = ("cmd/config-manager", "internal/flags", "internal/k8s")
+    common = ("cmd/config-manager", "cmd/mps-control-daemon", "internal/flags", "internal/k8s")
     inputs = {
         "devicePlugin": Input(plugin, of_plugin, variables("cmd/nvidia-device-plugin", *common)),
         "gfd": Input(plugin, r"(v0\.(?:1[5-9]|[2-9]\d)\.\d+)", variables("cmd/gpu-feature-discovery", *common)),
@@ -104,7 +106,9 @@ def main(place: str) -> None:
             "kubernetes-sigs/dra-driver-nvidia-gpu", r"(v(?:2\d|0)\.\d+\.\d+)", variables("cmd", "pkg/flags")
         ),
         "metrics": Input(exporter, of_exporter, metrics(repositories)),
-        "discovery": Input("kubernetes-sigs/node-feature-discovery", r"(v0\.(?:1[3-9]|[2-9]\d)\.\d+)", discovery_fields),
+        "discovery": Input(
+            "kubernetes-sigs/node-feature-discovery", r"(v0\.(?:1[3-9]|[2-9]\d)\.\d+)", discovery_fields
+        ),
     }
     entries = {name: recorded(repositories, item) for name, item in inputs.items()}
     (store.DATA / "operand_inputs.json").write_text(_text(entries))
@@ -115,7 +119,9 @@ def main(place: str) -> None:
 def recorded(repositories: Path, item: Input) -> dict[str, object]:
     git = Repository(repositories / item.repository.replace("/", "+") / "repo")
     by_tag = {name: item.read(git, tag) for name, tag in git.tags(item.tags)}
-    tags = sorted((tag for tag, names in by_tag.items() if names), key=lambda tag: (tag.startswith("v0"), version_key(tag)))
+    tags = sorted(
+        (tag for tag, names in by_tag.items() if names), key=lambda tag: (tag.startswith("v0"), version_key(tag))
+    )
     names = sorted({name for tag in tags for name in by_tag[tag]})
     read = {name: ranges([tag for tag in tags if name in by_tag[tag]], tags) for name in names}
     return {"source": f"{item.repository} at each tag", "tags": tags, "read": read}

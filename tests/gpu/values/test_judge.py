@@ -97,7 +97,9 @@ def test_structures_of_kubernetes_are_known_down_to_what_is_free(judge, text, pl
 
 @pytest.mark.parametrize("release", ["v22.9.0", "v26.3.3"])
 def test_the_values_of_a_chart_inside_are_judged_by_its_own_version(judge, release):
-    judged = judge("node-feature-discovery: {worker: {tolerations: []}, imagePullSecrets: [], gc: {x: {y: 1}}}", release)
+    judged = judge(
+        "node-feature-discovery: {worker: {tolerations: []}, imagePullSecrets: [], gc: {x: {y: 1}}}", release
+    )
 
     assert [place for _, place in codes(judged)][:1] == ["node-feature-discovery.gc" + ".x" * (release > "v23")]
     assert judged.not_evaluated == 0

@@ -54,4 +54,3 @@ def operand_inputs(operand: str) -> OperandInputs:
     """`operand` is a component as the operator's values call it; or `metrics`, `discovery`."""
     entry = store.read_json("operand_inputs.json")[operand]
     return OperandInputs(tuple(entry["tags"]), entry["read"])
-

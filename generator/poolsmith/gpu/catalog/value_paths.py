@@ -145,7 +145,9 @@ class ValuePaths:
 
     def read_paths(self, tag: str) -> frozenset[str]:
         """Everything that a tag reads."""
-        return frozenset(path for path, fact in self._table["paths"].items() if self._ranges.holds(fact.get("read"), tag))
+        return frozenset(
+            path for path, fact in self._table["paths"].items() if self._ranges.holds(fact.get("read"), tag)
+        )
 
     def keys_below(self, path: Keys) -> frozenset[str]:
         """The keys that some release reads or declares directly below a path."""
@@ -154,7 +156,9 @@ class ValuePaths:
         return frozenset(other[len(top) :].partition(".")[0] for other in known if other.startswith(top))
 
     def declared(self, tag: str) -> frozenset[str]:
-        return frozenset(path for path, fact in self._table["paths"].items() if self._ranges.holds(fact.get("declared"), tag))
+        return frozenset(
+            path for path, fact in self._table["paths"].items() if self._ranges.holds(fact.get("declared"), tag)
+        )
 
     def past(self, path: Keys, tag: str) -> PastValue | None:
         """What is known of a path that `tag` does not read; None for one that no tag knows."""

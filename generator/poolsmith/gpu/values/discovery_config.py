@@ -28,6 +28,7 @@ class DiscoveryMistake:
     steps: tuple[str | int, ...]
     message: str
     help: str
+    stops: bool = False
 
 
 def looks_like(component: str, config: Any) -> bool:
@@ -37,7 +38,9 @@ def looks_like(component: str, config: Any) -> bool:
     if component == WORKER:
         return config.keys() <= {"core", "sources"} and any(_has_known(key, config[key]) for key in config)
     known = _below(f"{MASTER}.")
-    return any(key.lower() in known for key in config) and all(nearest(key, known) or key.lower() in known for key in config)
+    return any(key.lower() in known for key in config) and all(
+        nearest(key, known) or key.lower() in known for key in config
+    )
 
 
 def _has_known(section: str, body: Any) -> bool:
@@ -63,13 +66,17 @@ def discovery_mistakes(component: str, config: Any, tag: str | None) -> Iterator
     for name, body in sources.items() if isinstance(sources, dict) else ():
         if name not in _SOURCES:
             match = nearest(str(name), _SOURCES)
-            yield _unread(("sources", name), f"did you mean `{match}`?" if match else "remove it: there is no such source")
+            yield _unread(
+                ("sources", name), f"did you mean `{match}`?" if match else "remove it: there is no such source"
+            )
         elif isinstance(body, dict) and name not in _CONFIGURED:
             yield from _fields(body, f"{WORKER}.sources.{name}", ("sources", name), tag)
     yield from _label_fields(sources)
 
 
-def _fields(body: dict[str, Any], above: str, steps: tuple[str | int, ...], tag: str | None) -> Iterator[DiscoveryMistake]:
+def _fields(
+    body: dict[str, Any], above: str, steps: tuple[str | int, ...], tag: str | None
+) -> Iterator[DiscoveryMistake]:
     inputs, known = operand_inputs("discovery"), _below(f"{above}.")
     for key, value in body.items():
         name = known.get(str(key).lower())
@@ -89,7 +96,7 @@ def _lists(core: dict[str, Any]) -> Iterator[DiscoveryMistake]:
         value = core.get(key)
         if value is not None and not isinstance(value, list):
             message = f"`{key}` is {kind_of(value)}; the worker stops at what is no list"
-            yield DiscoveryMistake(("core", key), message, f"write `{key}: [{shorten(str(value))}]`")
+            yield DiscoveryMistake(("core", key), message, f"write `{key}: [{shorten(str(value))}]`", True)
         for index, item in enumerate(value if isinstance(value, list) else ()):
             if isinstance(item, str) and item.removeprefix("-") not in (*_SOURCES, "all"):
                 match = nearest(item.removeprefix("-"), _SOURCES)

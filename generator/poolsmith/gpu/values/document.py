@@ -112,7 +112,9 @@ class ValuesDocument:
             values, release = self.values.get(name), self.release.inner(name)
             if isinstance(values, dict) and release is not None:
                 own = {key: value for key, value in values.items() if f"{name}.{key}" not in item.switches}
-                found.append(ValuesDocument(own, release, partial=True, above=(*self.above, name), switches=item.switches))
+                found.append(
+                    ValuesDocument(own, release, partial=True, above=(*self.above, name), switches=item.switches)
+                )
         return tuple(found)
 
     def _walk(self) -> None:

@@ -56,9 +56,7 @@ def judge_values(
         findings.extend(findings_of(CHART_VALUE_RULES, inner, shown=shown))
     return ValuesJudgement(
         findings=tuple(findings),
-        not_evaluated=sum(
-            path[:1] not in judged and not _is_known(path, release) for path, _ in document.subchart
-        ),
+        not_evaluated=sum(path[:1] not in judged and not _is_known(path, release) for path, _ in document.subchart),
     )
 
 

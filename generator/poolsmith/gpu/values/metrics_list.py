@@ -47,7 +47,9 @@ def metric_mistakes(text: str, version: str | None) -> Iterator[MetricMistake]:
             yield MetricMistake(number, "a comment has to begin the line: here it is a metric", "remove the blanks")
         elif len(columns) != _COLUMNS:
             help_text = "write `field, type, help`; a comma in the help needs quotes around it"
-            yield MetricMistake(number, f"it has {len(columns)} columns, and the exporter stops at any but 3", help_text)
+            yield MetricMistake(
+                number, f"it has {len(columns)} columns, and the exporter stops at any but 3", help_text
+            )
         elif columns[0] not in known:
             match = nearest(columns[0], known)
             help_text = f"did you mean `{match}`?" if match else "remove the line"
@@ -57,4 +59,6 @@ def metric_mistakes(text: str, version: str | None) -> Iterator[MetricMistake]:
             yield MetricMistake(number, f"dcgm-exporter {tag} does not know `{columns[0]}`: {told}", "remove the line")
         elif columns[1] not in _TYPES and columns[0].startswith("DCGM_FI_"):
             help_text = did_you_mean(columns[1], _TYPES)
-            yield MetricMistake(number, f"`{shorten(columns[1])}` is no type of a metric: the exporter stops", help_text)
+            yield MetricMistake(
+                number, f"`{shorten(columns[1])}` is no type of a metric: the exporter stops", help_text
+            )

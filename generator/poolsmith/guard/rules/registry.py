@@ -12,6 +12,7 @@ from poolsmith.guard.rules.manifests import (
     namespace_transformer,
     node_object,
     null_of_the_chart,
+    operand_variables,
     operator_role_widened,
     plugin_configuration,
     renovate_comment,
@@ -35,4 +36,5 @@ RULES: tuple[Rule[CheckedTree, Location], ...] = (
     renovate_comment,
     plugin_configuration,
     unread_plugin_configuration,
+    operand_variables,
 )

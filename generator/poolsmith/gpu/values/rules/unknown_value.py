@@ -42,7 +42,7 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     chart = f"the chart of {release.tag}" if release.is_of_operator else f"the chart {release.told}"
     count = 0
     for item in document.unknown:
-        if _is_per_component(item.path, document):
+        if _is_per_component(item.path, document) or (not release.is_of_operator and item.value in (None, [], {})):
             continue
         count += 1
         help_text = _advice(item, document) if count <= MOST_SUGGESTED else None
@@ -57,7 +57,9 @@ def _advice(item: UnknownKey, document: ValuesDocument) -> str:
     if (elsewhere := _of_discovery(item.path, document) or _of_subchart(item.path, document)) is not None:
         return elsewhere
     if item.path == (release.paths.chart,):
-        return f"these are the values of the chart {release.paths.chart} itself: write what is below one level further up"
+        return (
+            f"these are the values of the chart {release.paths.chart} itself: write what is below one level further up"
+        )
     prefix = ".".join(above) + "." if above else ""
     siblings = item.parent.children
     if len(key) > _LONGEST:
@@ -124,4 +126,3 @@ def _is_per_component(path: tuple[str, ...], document: ValuesDocument) -> bool:
     if path[0] == DISCOVERY_SWITCH:
         return False
     return len(path) > 1 and not document.above and document.release.paths.per_component(path[-1]) is not None
-

@@ -120,8 +120,7 @@ def _refused(path: ValuePlace, value: Any, wanted: list[str], chart: str) -> Fin
     names = " or ".join(_NAMES[item] for item in wanted if item in _NAMES)
     return Finding(
         place=path,
-        message=f"`{dotted(path)}` is {kind_of(value)}; Helm refuses it by the schema of {chart}, which takes "
-        f"{names}",
+        message=f"`{dotted(path)}` is {kind_of(value)}; Helm refuses it by the schema of {chart}, which takes {names}",
         help=f"write {names}" + (", in quotes" if "string" in wanted else ""),
     )
 

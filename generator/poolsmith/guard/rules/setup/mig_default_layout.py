@@ -10,6 +10,7 @@ from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.inner_text import InnerText
 from poolsmith.core.sources.pointer import join
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
+from poolsmith.gpu.catalog.node_labels import MIG_CONFIG
 from poolsmith.guard.rules.setup.device_plugin_config import config_map
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ RULE = RuleInfo(
     "all-disabled`. The ConfigMap takes the place of the operator's own, so the manager looks for a layout that is not "
     "there, and fails on each of these nodes.",
     symptom="the label nvidia.com/mig.config.state of nodes is `failed`; `selected mig-config not present: all-disabled`",
-    fix="add the layout `all-disabled`, or write `migManager.config.default: \"\"`",
+    fix='add the layout `all-disabled`, or write `migManager.config.default: ""`',
     bad="migManager:\n  config:\n    create: true\n    name: mine\n    data:\n      config.yaml: |\n        version: v1\n"
     "        mig-configs:\n          sevenths: [{devices: all, mig-enabled: true, mig-devices: {1g.10gb: 7}}]\n",
     good="migManager:\n  config:\n    create: true\n    name: mine\n    data:\n      config.yaml: |\n        version: v1\n"
@@ -47,7 +48,7 @@ _DEFAULT = "all-disabled"
 
 
 def check(view: SetupView) -> Iterator[Finding[Location]]:
-    if view.values is None or view.flag("migManager.enabled") is False:
+    if view.values is None or view.flag("migManager.enabled") is False or _all_ask(view):
         return
     name, default = view.value(f"{_CONFIG}.name"), view.value(f"{_CONFIG}.default")
     if not isinstance(name, str) or not name or default not in (None, _DEFAULT):
@@ -63,13 +64,20 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
     found = view.values.written(pointer) if made else None
     if there is not None:
         found = (there.source, join("/data", _FILE)) if there.source is not None else None
-    place = InnerText(*found, text, None).locate(join("", _LAYOUTS)) if found else view.value_location(f"{_CONFIG}.name")
+    place = (
+        InnerText(*found, text, None).locate(join("", _LAYOUTS)) if found else view.value_location(f"{_CONFIG}.name")
+    )
     yield Finding(
         message=f"the layouts in {f'`{_CONFIG}.data`' if made else f'ConfigMap/{shorten(name)}'} have no `{_DEFAULT}`, which "
         "nodes are given by default",
         place=place,
         help=f'add `{_DEFAULT}: [{{devices: all, mig-enabled: false}}]`, or write `{_CONFIG}.default: ""`',
     )
+
+
+def _all_ask(view: SetupView) -> bool:
+    """Whether each node is known, and asks for a layout itself: then none is given the default."""
+    return bool(view.nodes) and all(MIG_CONFIG in node.labels for node in view.nodes or ())
 
 
 def _layouts(text: Any) -> Any:

@@ -48,4 +48,5 @@ def check(texts: tuple[StackText, ...]) -> Iterator[Finding[Location]]:
                     place=item.locate(*mistake.steps),
                     help=mistake.help,
                     subject=item.subject,
+                    severity=Severity.ERROR if mistake.stops else None,
                 )

@@ -205,7 +205,9 @@ def _of_no_gpu(profile: str) -> str | None:
     slices, memory = _numbers(profile)
     if (slices, memory) in products:
         return None
-    near = sorted((size for size in products if size[0] == slices and products[size]), key=lambda size: abs(size[1] - memory))
+    near = sorted(
+        (size for size in products if size[0] == slices and products[size]), key=lambda size: abs(size[1] - memory)
+    )
     told = [f"`{slices}g.{there}gb` ({', '.join(products[slices, there][:_FEW])})" for _, there in near[:_NEAREST]]
     return " or ".join(told) or None
 

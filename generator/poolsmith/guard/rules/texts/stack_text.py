@@ -126,7 +126,7 @@ class _Walk:
                 )
             elif isinstance(value, list):
                 pending.extend((item, join(place, index), steps) for index, item in reversed(list(enumerate(value))))
-            elif isinstance(value, str) and "\n" in value and len(value) <= _LARGEST:
+            elif isinstance(value, str) and ("\n" in value or "{" in value) and len(value) <= _LARGEST:
                 yield from self._of_text(value, place, steps)
 
     def shaped(self, node: Any, pointer: str, path: tuple[str, ...]) -> Iterator[StackText]:
@@ -181,6 +181,8 @@ def _shape_of(data: Any, path: tuple[str, ...]) -> Shape | None:
 def _is_of_plugin(data: dict[Any, Any]) -> bool:
     """Whether a configuration that says its version has a section of the plugin's, and nothing that others have."""
     flags, sharing = data.get("flags"), data.get("sharing")
-    if isinstance(sharing, dict) or (isinstance(data.get("resources"), dict) and data.keys() <= {"version", *_PLUGIN_SECTIONS}):
+    if isinstance(sharing, dict) or (
+        isinstance(data.get("resources"), dict) and data.keys() <= {"version", *_PLUGIN_SECTIONS}
+    ):
         return True
     return isinstance(flags, dict) and any(str(key).lower().startswith(_PLUGIN_FLAGS) for key in flags)
