@@ -1,4 +1,4 @@
-"""Configurations of Node Feature Discovery's worker and master: fields that nobody reads, and sources that nobody has."""
+"""Configurations of Node Feature Discovery's worker and master: fields that nobody reads, sources that nobody has."""
 
 from __future__ import annotations
 

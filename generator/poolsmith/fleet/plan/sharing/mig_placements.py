@@ -59,7 +59,7 @@ def misfit_everywhere(counts: Mapping[str, int], devices: Iterable[str] | None) 
 
 @cache
 def known_profiles() -> dict[tuple[int, int], tuple[str, ...]]:
-    """The GPUs by the slices and the gigabytes of a profile that they have; none where only vendors' layouts have it."""
+    """The GPUs by slices and gigabytes of a profile that they have; none where only vendors' layouts have it."""
     from poolsmith.gpu.catalog.gpus import gpus_from  # on demand
 
     found: dict[tuple[int, int], dict[str, None]] = {}

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import flatten, listed, nearest
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pointer import dotted
 from poolsmith.gpu.catalog.chart_contents import components_reading, discovery_components
 from poolsmith.gpu.catalog.charts import SUBCHART
-from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

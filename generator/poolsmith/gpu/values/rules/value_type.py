@@ -88,7 +88,7 @@ def _list_help(key: str, entry: Any) -> str | None:
 
 
 def _of_chart(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
-    """Where the chart has a schema, by that. Elsewhere templates print a scalar of any type; nothing is said of those."""
+    """Where the chart has a schema, by that. Elsewhere templates print scalars of any type, which are let alone."""
     release, depth = document.release, len(document.above)
     schema = release.paths.schema(release.tag)
     for item in document.known:

@@ -29,12 +29,13 @@ RULE = RuleInfo(
     why="The operator labels each node with a GPU that can do MIG and without a layout `nvidia.com/mig.config: "
     "all-disabled`. The ConfigMap takes the place of the operator's own, so the manager looks for a layout that is not "
     "there, and fails on each of these nodes.",
-    symptom="the label nvidia.com/mig.config.state of nodes is `failed`; `selected mig-config not present: all-disabled`",
+    symptom="the label nvidia.com/mig.config.state of nodes is `failed`; `selected mig-config not present`",
     fix='add the layout `all-disabled`, or write `migManager.config.default: ""`',
-    bad="migManager:\n  config:\n    create: true\n    name: mine\n    data:\n      config.yaml: |\n        version: v1\n"
-    "        mig-configs:\n          sevenths: [{devices: all, mig-enabled: true, mig-devices: {1g.10gb: 7}}]\n",
-    good="migManager:\n  config:\n    create: true\n    name: mine\n    data:\n      config.yaml: |\n        version: v1\n"
-    "        mig-configs:\n          all-disabled: [{devices: all, mig-enabled: false}]\n"
+    bad="migManager:\n  config:\n    create: true\n    name: mine\n    data:\n      config.yaml: |\n"
+    "        version: v1\n        mig-configs:\n"
+    "          sevenths: [{devices: all, mig-enabled: true, mig-devices: {1g.10gb: 7}}]\n",
+    good="migManager:\n  config:\n    create: true\n    name: mine\n    data:\n      config.yaml: |\n"
+    "        version: v1\n        mig-configs:\n          all-disabled: [{devices: all, mig-enabled: false}]\n"
     "          sevenths: [{devices: all, mig-enabled: true, mig-devices: {1g.10gb: 7}}]\n",
     references=(
         "NVIDIA/gpu-operator@v24.6.1 to v26.7.0:controllers/state_manager.go, api/nvidia/v1/clusterpolicy_types.go",
@@ -60,16 +61,15 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
     layouts = _layouts(text)
     if layouts is None or _DEFAULT in layouts:
         return
-    pointer = join("", *_CONFIG.split("."), "data", _FILE)
-    found = view.values.written(pointer) if made else None
-    if there is not None:
-        found = (there.source, join("/data", _FILE)) if there.source is not None else None
-    place = (
-        InnerText(*found, text, None).locate(join("", _LAYOUTS)) if found else view.value_location(f"{_CONFIG}.name")
-    )
+    written = view.values.written(join("", *_CONFIG.split("."), "data", _FILE)) if made else None
+    if there is not None and there.source is not None:
+        written = there.source, join("/data", _FILE)
+    place = view.value_location(f"{_CONFIG}.name")
+    if written is not None:
+        place = InnerText(*written, str(text), None).locate(join("", _LAYOUTS))
+    shown = f"`{_CONFIG}.data`" if made else f"ConfigMap/{shorten(name)}"
     yield Finding(
-        message=f"the layouts in {f'`{_CONFIG}.data`' if made else f'ConfigMap/{shorten(name)}'} have no `{_DEFAULT}`, which "
-        "nodes are given by default",
+        message=f"the layouts in {shown} have no `{_DEFAULT}`, which nodes are given by default",
         place=place,
         help=f'add `{_DEFAULT}: [{{devices: all, mig-enabled: false}}]`, or write `{_CONFIG}.default: ""`',
     )

@@ -19,11 +19,11 @@ RULE = RuleInfo(
     name="discovery-configuration",
     severity=Severity.WARNING,
     applies_to="manifest",
-    what="A configuration of the worker or the master of Node Feature Discovery, in values, a ConfigMap or a file, has a "
-    "field that it does not read, or that this version no longer or not yet reads, a source or a field of a PCI device "
-    "that there is not, or a single word where the worker takes a list.",
-    why="Fields that are not known are passed over without a word: the labels that pods ask for are missing, and the GPU "
-    "operator finds no GPU nodes. At a word for a list the worker stops.",
+    what="A configuration of the worker or the master of Node Feature Discovery, in values, a ConfigMap or a file, has "
+    "a field that it does not read, or that this version no longer or not yet reads, a source or a field of a PCI "
+    "device that there is not, or a single word where the worker takes a list.",
+    why="Fields that are not known are passed over without a word: the labels that pods ask for are missing, and the "
+    "GPU operator finds no GPU nodes. At a word for a list the worker stops.",
     fix="correct the name, or remove it",
     bad="node-feature-discovery:\n  worker:\n    config:\n      sources:\n        pci:\n"
     "          deviceLabelField: [vendor]\n",

@@ -1,4 +1,4 @@
-"""Texts of the stack, recognised by their shape wherever they stand: in objects, in patches, in Helm values, in files."""
+"""Texts of the stack, known by their shape wherever they stand: in objects, in patches, in Helm values, in files."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Shape(StrEnum):
 class StackText:
     """`text` stands at `pointer` of `source`; None for a configuration that is no text but a mapping there, `data`.
 
-    `shown` is how messages name it, `subject` the object that it stands in. `version` is that of what reads it, where it
-    is known.
+    `shown` is how messages name it, `subject` the object that it stands in. `version` is that of what reads it, where
+    it is known.
     """
 
     shape: Shape
