@@ -12,10 +12,10 @@ from poolsmith.guard.rules.manifests import (
     namespace_transformer,
     node_object,
     null_of_the_chart,
-    operand_variables,
     operator_role_widened,
     plugin_configuration,
     renovate_comment,
+    unread_operand_variable,
     unread_plugin_configuration,
 )
 
@@ -35,6 +35,6 @@ RULES: tuple[Rule[CheckedTree, Location], ...] = (
     null_of_the_chart,
     renovate_comment,
     plugin_configuration,
+    unread_operand_variable,
     unread_plugin_configuration,
-    operand_variables,
 )

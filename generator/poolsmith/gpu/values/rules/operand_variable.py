@@ -24,8 +24,7 @@ RULE = RuleInfo(
     severity=Severity.WARNING,
     applies_to="values",
     what="Helm values give the device plugin, GPU Feature Discovery, dcgm-exporter or the MIG manager a variable that "
-    "the version of this release does not read, or whose name is one letter from one that it reads. So do the "
-    "containers of these images in workloads of one's own.",
+    "the version of this release does not read, or whose name is one letter from one that it reads.",
     why="Nothing reports a variable that nobody reads: the operand keeps its default.",
     fix="correct the name, remove it, or take a release whose operand reads it",
     bad="dcgmExporter:\n  env:\n    - {name: DCGM_EXPORTER_LISTENER, value: ':9401'}\n",

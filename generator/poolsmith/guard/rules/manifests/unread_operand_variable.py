@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import (
@@ -16,7 +17,7 @@ from poolsmith.core.sources.pod_template import (
 )
 from poolsmith.core.sources.pointer import join
 from poolsmith.gpu.values.effective_values import EnvironmentVariable
-from poolsmith.gpu.values.rules.operand_variable import RULE, unread
+from poolsmith.gpu.values.rules.operand_variable import unread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -24,7 +25,23 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.kubernetes.repository.manifest_files import CheckedTree
 
-__all__ = ("RULE", "check")
+RULE = RuleInfo(
+    code="PSM543",
+    name="unread-operand-variable",
+    severity=Severity.WARNING,
+    applies_to="manifest",
+    what="A container of the device plugin, GPU Feature Discovery, dcgm-exporter or the MIG manager, in a workload "
+    "that somebody wrote, has a variable that the version of its image does not read, or whose name is one letter from one "
+    "that it reads.",
+    why="Nothing reports a variable that nobody reads: the operand keeps its default.",
+    fix="correct the name, remove it, or take an image that reads it",
+    bad="image: nvcr.io/nvidia/k8s/dcgm-exporter:3.3.5-3.4.0-ubuntu22.04\nenv:\n"
+    "  - {name: KUBERNETES_VIRTUAL_GPUS, value: 'true'}\n",
+    good="image: nvcr.io/nvidia/k8s/dcgm-exporter:4.1.1-4.0.4-ubuntu22.04\nenv:\n"
+    "  - {name: KUBERNETES_VIRTUAL_GPUS, value: 'true'}\n",
+    symptom="an operand behaves as if the variable were not there",
+    references=("flags of NVIDIA/k8s-device-plugin, NVIDIA/dcgm-exporter and NVIDIA/mig-parted at their tags",),
+)
 _IMAGE = pattern(
     r"(?:^|/)(k8s-device-plugin|gpu-feature-discovery|dcgm-exporter|k8s-mig-manager)(?::([\w][\w.-]{0,127}+))?(?:@|$)"
 )
