@@ -25,7 +25,7 @@ from tools.record_stack_charts import Repository
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_VARIABLES = pattern(r"EnvVars:\s*+\[\]string\{([^}]*+)\}")
+_VARIABLES = pattern(r"EnvVars(?::\s*+\[\]string\{([^}]*+)\}|\(([^)]*+)\))")
 _QUOTED = pattern(r'"([A-Z][A-Z0-9_]*)"')
 _FIELD = pattern(r'^\t+([A-Z]\w*)\s+[^`\n]*+(?:`json:"(\w+)[^`]*`)?', re.MULTILINE)
 _BUILT_WITH = pattern(r"NVIDIA/go-dcgm v\S+-([0-9a-f]{12})")
@@ -39,6 +39,8 @@ class Input:
     repository: str
     tags: str
     read: Callable[[Repository, str], set[str]]
+    anywhere: bool = False
+    """Whether a name counts as read wherever the code of a tag has it, once some tag's flags have it."""
 
 
 def variables(*folders: str) -> Callable[[Repository, str], set[str]]:
@@ -48,8 +50,8 @@ def variables(*folders: str) -> Callable[[Repository, str], set[str]]:
         return {
             name
             for text in git.texts(tag, folders)
-            for found in _VARIABLES.findall(text)
-            for name in _QUOTED.findall(found)
+            for found in _VARIABLES.finditer(text)
+            for name in _QUOTED.findall(found[0])
         }
 
     return read
@@ -98,12 +100,17 @@ def main(place: str) -> None:
     of_plugin = r"(v0\.(?:1[4-9]|[2-9]\d)\.\d+)"
     common = ("cmd/config-manager", "cmd/mps-control-daemon", "internal/flags", "internal/k8s")
     inputs = {
-        "devicePlugin": Input(plugin, of_plugin, variables("cmd/nvidia-device-plugin", *common)),
-        "gfd": Input(plugin, r"(v0\.(?:1[5-9]|[2-9]\d)\.\d+)", variables("cmd/gpu-feature-discovery", *common)),
-        "dcgmExporter": Input(exporter, of_exporter, variables("cmd", "pkg", "internal")),
-        "migManager": Input("NVIDIA/mig-parted", r"(v0\.(?:[5-9]|1\d)\.\d+)", variables("cmd")),
+        "devicePlugin": Input(plugin, of_plugin, variables("cmd/nvidia-device-plugin", *common), anywhere=True),
+        "gfd": Input(
+            plugin, r"(v0\.(?:1[5-9]|[2-9]\d)\.\d+)", variables("cmd/gpu-feature-discovery", *common), anywhere=True
+        ),
+        "dcgmExporter": Input(exporter, of_exporter, variables("cmd", "pkg", "internal"), anywhere=True),
+        "migManager": Input("NVIDIA/mig-parted", r"(v0\.(?:[5-9]|1\d)\.\d+)", variables("cmd"), anywhere=True),
         "draDriver": Input(
-            "kubernetes-sigs/dra-driver-nvidia-gpu", r"(v(?:2\d|0)\.\d+\.\d+)", variables("cmd", "pkg/flags")
+            "kubernetes-sigs/dra-driver-nvidia-gpu",
+            r"(v(?:2\d|0)\.\d+\.\d+)",
+            variables("cmd", "pkg/flags"),
+            anywhere=True,
         ),
         "metrics": Input(exporter, of_exporter, metrics(repositories)),
         "discovery": Input(
@@ -119,6 +126,9 @@ def main(place: str) -> None:
 def recorded(repositories: Path, item: Input) -> dict[str, object]:
     git = Repository(repositories / item.repository.replace("/", "+") / "repo")
     by_tag = {name: item.read(git, tag) for name, tag in git.tags(item.tags)}
+    if item.anywhere:
+        every = frozenset().union(*by_tag.values())
+        by_tag = {name: set(git.words(tag, every)) for name, tag in git.tags(item.tags)}
     tags = sorted(
         (tag for tag, names in by_tag.items() if names), key=lambda tag: (tag.startswith("v0"), version_key(tag))
     )

@@ -20,6 +20,9 @@ from poolsmith.core.facts.versions import version_key
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.yaml_reader import read_documents
+from poolsmith.gpu.catalog.stack_objects import CHART_OF
+from poolsmith.gpu.catalog.value_paths import value_paths
+from poolsmith.gpu.catalog.version_ranges import is_range, released_in
 from poolsmith.gpu.importing.chart_entries import chart_values_text, path_entry, ranges
 from poolsmith.gpu.importing.chart_import import value_map, whole_values
 
@@ -139,11 +142,21 @@ class Repository:
         listed = self._git("ls-tree", "-r", "--name-only", tag, *folders).decode().splitlines()
         return [self.file(tag, path) for path in listed if path.endswith(".go") and not path.endswith("_test.go")]
 
+    def words(self, tag: str, names: frozenset[str]) -> frozenset[str]:
+        """Those of the names that stand as words anywhere in its own code and scripts."""
+        found = self._git(
+            "grep", "-howE", "|".join(sorted(names)), tag, "--", "*.go", "*.sh", ":!vendor", ":!*_test.go"
+        )
+        return names & set(found.decode().split())
+
     def file(self, tag: str, path: str) -> str:
         return self._git("show", f"{tag}:{path}").decode()
 
     def _git(self, *words: str) -> bytes:
-        return subprocess.run(["git", "--git-dir", self._folder, *words], check=True, capture_output=True).stdout
+        run = subprocess.run(["git", "--git-dir", self._folder, *words], capture_output=True)
+        if run.returncode and not (words[0] == "grep" and run.returncode == 1):  # 1: it found nothing
+            raise RuntimeError(run.stderr.decode())
+        return run.stdout
 
 
 def _above(path: str) -> list[str]:
@@ -157,10 +170,16 @@ def _subcharts(about: dict[str, dict[str, Any]]) -> dict[str, Any]:
     for tag, chart in about.items():
         for item in chart.get("dependencies") or ():
             entry = found.setdefault(item.get("alias") or item["name"], {"chart": item["name"], "versions": {}})
-            entry["versions"][tag] = str(item["version"])
+            entry["versions"][tag] = _one_version(item["name"], str(item["version"]))
             if item.get("condition"):
                 entry["conditions"] = [path.strip() for path in item["condition"].split(",")]
     return found
+
+
+def _one_version(chart: str, said: str) -> str:
+    """Of a range, the newest recorded one in it; record Node Feature Discovery first."""
+    known = value_paths(chart).tags if chart in CHART_OF else ()
+    return next(reversed(released_in(said, known)), said) if said not in known and is_range(said) else said
 
 
 def _schema(schemas: dict[str, bytes]) -> dict[str, Any]:

@@ -70,7 +70,7 @@ FREE = [
     "daemonsets: {labels: {team: a}, annotations: {a: b}}",
     "devicePlugin: {env: [{name: A, value: 'b'}], config: {data: {any: 'version: v1'}}}",
     "draDriver: {featureGates: {Any: true}}",
-    "node-feature-discovery: {topologyUpdater: {config: {at: all}, podLabels: {a: b}, affinity: {a: {b: c}}}}",
+    "node-feature-discovery: {topologyUpdater: {config: {at: all}, annotations: {a: b}, affinity: {a: {b: c}}}}",
     "extraObjects: [{apiVersion: v1, kind: ConfigMap, data: {a: b}}]",
     "driver: {startupProbe: {successThreshold: 1}, livenessProbe: {periodSeconds: 3}}",
     "driver: {version: null, env: null}",

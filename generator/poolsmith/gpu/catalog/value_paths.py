@@ -292,7 +292,7 @@ def _settle(root: ValueNode, shapes: dict[str, list[str]]) -> None:
             if key in shapes:
                 child.type = "object"
                 child.children = {name: ValueNode("any", free=True) for name in shapes[key]}
-            elif _is_free_key(key):
+            elif node.free or child.free or _is_free_key(key):
                 child.free = True
             elif child.children:
                 child.type = "object"

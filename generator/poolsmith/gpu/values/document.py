@@ -134,7 +134,9 @@ class ValuesDocument:
                     self.known.append(KnownValue(place, value, child))
                     if isinstance(value, dict) and (child.children or child.free):
                         pending.append((place, value, child))
-                elif (past := paths.past(place[depth:], tag)) is not None and not (node.free and past.comes_with):
+                elif (past := paths.past(place[depth:], tag)) is not None and not (
+                    node.free and (past.comes_with or not self.release.is_of_operator)
+                ):
                     self.past.append(PastKey(place, value, past))
                 elif not node.free:
                     self.unknown.append(UnknownKey(place, value, node))

@@ -31,8 +31,8 @@ RULE = RuleInfo(
     severity=Severity.WARNING,
     applies_to="manifest",
     what="A container of the device plugin, GPU Feature Discovery, dcgm-exporter or the MIG manager, in a workload "
-    "that somebody wrote, has a variable that the version of its image does not read, or whose name is one letter from one "
-    "that it reads.",
+    "that somebody wrote, has a variable that the version of its image does not read, or whose name is one letter from "
+    "one that it reads.",
     why="Nothing reports a variable that nobody reads: the operand keeps its default.",
     fix="correct the name, remove it, or take an image that reads it",
     bad="image: nvcr.io/nvidia/k8s/dcgm-exporter:3.3.5-3.4.0-ubuntu22.04\nenv:\n"
