@@ -79,6 +79,7 @@ VALUE_RULES: tuple[Rule[ValuesDocument, ValuePlace], ...] = (
 )
 
 CHART_VALUE_RULES: tuple[Rule[ValuesDocument, ValuePlace], ...] = (
+    refused_values,
     dead_value,
     value_of_later_release,
     value_type,

@@ -110,7 +110,7 @@ def judge_values_of(
     shown: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
     files: Counter[str] = Counter()
     for item in found:
-        if not item.has_values:
+        if not item.has_values and (item.is_of_operator or item.known() is None):
             continue
         known = item.known()
         document = item.document
