@@ -27,7 +27,7 @@ from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.gpu.catalog.schema_versions import operator_releases
 from poolsmith.gpu.catalog.stack_objects import CHARTS
 from poolsmith.gpu.values.values_file import not_a_mapping
-from poolsmith.gpu.values.values_places import FoundValues, place_in, values_file
+from poolsmith.gpu.values.values_places import FoundValues, not_judged, place_in, values_file
 from poolsmith.kubernetes.repository.chart_folders import CHART_FILE, chart_at
 from poolsmith.kubernetes.repository.declared_charts import declared_charts
 
@@ -115,7 +115,7 @@ def judge_values_of(
         known = item.known()
         document = item.document
         if known is None:
-            reason = f"`{item.release[:40]}` is no recorded one" if item.release else "nothing says it"
+            reason = not_judged(item)
             place = item.locate(()).span
             result.skipped.append(Skipped(str(place), f"{UNKNOWN_RELEASE}, {reason}"))
             result.not_evaluated += 1

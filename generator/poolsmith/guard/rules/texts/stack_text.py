@@ -99,7 +99,8 @@ def _of_values(installations: Iterable[ChartInstallation]) -> Iterator[StackText
 
 def _of_documents(documents: Iterable[CheckedDocument]) -> Iterator[StackText]:
     for document in documents:
-        walk = _Walk(document.source, document.name, document.name if document.is_object else "")
+        name = document.name if document.is_object else ""
+        walk = _Walk(document.source, name or document.path, name)
         if not document.is_object:
             yield from walk.shaped(document.data, "", ())
         yield from walk.texts(document.data, "", ())
