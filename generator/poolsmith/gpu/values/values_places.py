@@ -135,7 +135,7 @@ def values_of(installations: Iterable[ChartInstallation], fallback: str | None) 
 
 
 def values_of_neighbours(installations: Iterable[ChartInstallation]) -> Iterator[FoundValues]:
-    """Those of the charts of the stack beside the operator's. Without a version the newest one is taken, as Helm does."""
+    """Those of the charts of the stack beside the operator's. Without a version Helm takes the newest one."""
     for item in installations:
         if item.chart in CHARTS and item.chart not in OPERATOR:
             from poolsmith.gpu.catalog.value_paths import value_paths  # on demand
