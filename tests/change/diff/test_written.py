@@ -46,7 +46,7 @@ def mixed(repository, number, values):
             edited = pool("a", driver="{source: container, version: 580.159.03}")
             repository.write({f"profiles/{name}/a.yaml": edited})
     if draw.random() < 0.5:
-        repository.write(project("a", "b", **{"next": ("a", "b")}))
+        repository.write(project("a", "b", next=("a", "b")))
         repository.write({f"profiles/{victim}/cluster.yaml": cluster(victim, release="v26.7.0", values=values)})
 
 
