@@ -73,12 +73,14 @@ PHRASES: Mapping[RowKind, Mapping[str, str]] = {
     RowKind.DRIFT: {Standing.ADDED: "new: {text}{within}", Standing.REMOVED: "no longer: {text}{within}"},
 }
 """In words of the first row and of the group: {at} is where it is, {gone} where it is no longer."""
+_NEW_THERE = "new there"
 FOLDED: Mapping[str, str] = {
     DisruptionKind.RESTART: "{workloads} restart{at}: {names}",
     DisruptionKind.STARTED: "{workloads} start{at}: {names}",
     DisruptionKind.STOPPED: "{workloads} stop{at}: {names}",
-    By.FLEET.name: "{count} privileges that other pools have are held{at} as well{grant}: {names}",
-    By.RELEASE.name: "{count} privileges come with the release{at}{grant}: {names}",
+    By.FLEET.name: "{workloads} may do{at} what they may on other pools{grant}: {names}",
+    _NEW_THERE: "{workloads} may do{at} what no workload of that name may elsewhere{grant}: {names}",
+    By.RELEASE.name: "{workloads} may do more with the release{at}{grant}: {names}",
 }
 """Of many groups of the same kind, or of privileges that the same brought about, as one sentence."""
 _HAS_ONLY_FEWER_POOLS = "{who} may no longer {what}{gone}; elsewhere it still may"
@@ -110,7 +112,9 @@ def fold_of(row: Row) -> str | None:
         return row.standing if row.standing in FOLDED else None
     if row.kind is not RowKind.PRIVILEGE or not gains(row.item[0].change):
         return None
-    return row.by.name if row.by is By.RELEASE or (row.by is By.FLEET and row.standing == MORE_POOLS) else None
+    if row.by is By.FLEET:
+        return row.by.name if row.standing == MORE_POOLS else _NEW_THERE
+    return row.by.name if row.by is By.RELEASE else None
 
 
 def folded_point(groups: Sequence[Group], whole: Group) -> Point:
@@ -120,7 +124,6 @@ def folded_point(groups: Sequence[Group], whole: Group) -> Point:
         workloads=counted(len(whole.names), "workload"),
         at=_spaced(str(whole.where)),
         names=joined([f"`{shorten(name.rpartition('/')[2])}`" for name in whole.names], _FEW_NAMES),
-        count=f"{whole.count:,}",
         grant=_without_grants(whole),
     )
     return Point(
@@ -135,7 +138,7 @@ def folded_point(groups: Sequence[Group], whole: Group) -> Point:
 
 def _without_grants(whole: Group) -> str:
     rows = [row for row in whole.rows if row.kind is RowKind.PRIVILEGE and row.item[0].granted is False]
-    return f", {sum(row.count for row in rows):,} of them without a grant" if rows else ""
+    return "" if not rows else ", without a grant" if len(rows) == len(whole.rows) else ", some of it without a grant"
 
 
 def sentence(group: Group) -> str:
