@@ -60,8 +60,10 @@ def test_pods_of_a_system_that_the_release_names_otherwise_are_deleted_at_once(t
     assert [(item.kind, item.words) for item in found] == [
         (
             DisruptionKind.DRIVER,
-            "the driver pods on pool `h100-rhel` are deleted at once, and those of `nvidia-gpu-driver-rhel9-dccc487c9` start "
-            "in the place of those of `nvidia-gpu-driver-rhel9.6-dccc487c9`: pods that use GPUs go",
+            (
+                "the driver pods on pool `h100-rhel` are deleted at once, and those of `nvidia-gpu-driver-rhel9-dccc487c9` start "
+                "in the place of those of `nvidia-gpu-driver-rhel9.6-dccc487c9`: pods that use GPUs go"
+            ),
         )
     ]
 
