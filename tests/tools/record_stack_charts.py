@@ -153,7 +153,7 @@ class Repository:
         return self._git("show", f"{tag}:{path}").decode()
 
     def _git(self, *words: str) -> bytes:
-        run = subprocess.run(["git", "--git-dir", self._folder, *words], capture_output=True)
+        run = subprocess.run(["git", "--git-dir", self._folder, *words], capture_output=True, check=False)
         if run.returncode and not (words[0] == "grep" and run.returncode == 1):  # 1: it found nothing
             raise RuntimeError(run.stderr.decode())
         return run.stdout
