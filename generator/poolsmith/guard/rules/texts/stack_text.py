@@ -71,7 +71,11 @@ class StackText:
 _LARGEST = 1 << 20
 _DEEPEST = 3
 _TEMPLATED = ("{{", "${", "{%")
-_MARK = pattern(r"mig-configs|timeSlicing|sharing|flags|resources|DCGM_FI_|DCGM_EXP_|sources|core", re.ASCII)
+_MARK = pattern(
+    r"""mig-configs|^[ \t]*+"?DCGM_(?:FI|EXP)_|\bversion["']?\s*+:\s*+["']?v1\b|^["'{ ]*+(?:core|sources)["']?\s*+:""",
+    re.ASCII | re.MULTILINE,
+)
+"""What a text of some shape has in it: no other one is read as YAML, however long it is."""
 _LAYOUTS = pattern(r"""(?:^|[{,])[^\S\n]*+["']?mig-configs["']?\s*+:""", re.MULTILINE)
 _INSIDE = pattern(r"mig-configs|timeSlicing|DCGM_FI_|nfd-(?:worker|master)\.conf", re.ASCII)
 """What a text that is YAML has to have in it, so that its own texts are looked for."""
@@ -137,7 +141,8 @@ class _Walk:
             yield StackText(shape, self._source, pointer, self._told(path), None, node, self._subject)
 
     def _of_text(self, text: str, pointer: str, path: tuple[str, ...]) -> Iterator[StackText]:
-        if not _MARK.search(text) or any(mark in text for mark in _TEMPLATED):
+        is_of_master = any(_MASTER_FILE in step for step in path[-1:])
+        if not (is_of_master or _MARK.search(text) or _INSIDE.search(text)) or any(mark in text for mark in _TEMPLATED):
             return
         from poolsmith.gpu.values.metrics_list import is_metrics_list  # on demand
 
