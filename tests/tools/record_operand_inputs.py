@@ -31,6 +31,9 @@ _FIELD = pattern(r'^\t+([A-Z]\w*)\s+[^`\n]*+(?:`json:"(\w+)[^`]*`)?', re.MULTILI
 _BUILT_WITH = pattern(r"NVIDIA/go-dcgm v\S+-([0-9a-f]{12})")
 _METRIC = pattern(r'^\s*"((?:DCGM_FI_|dcgm_)\w+)":\s', re.MULTILINE)
 _OF_EXPORTER = pattern(r'"(DCGM_EXP_\w+)"')
+MAIN = "HEAD"
+"""Of go-dcgm: the fields of a DCGM that the next exporter has; which one that is, its tag will say."""
+NEXT = "next"
 _SOURCES = ("cpu", "kernel", "local", "pci", "usb", "fake")
 
 
@@ -39,6 +42,8 @@ class Input:
     repository: str
     tags: str
     read: Callable[[Repository, str], set[str]]
+    beyond: tuple[tuple[str, str], ...] = ()
+    """What is no release yet, with its name."""
     anywhere: bool = False
     """Whether a name counts as read wherever the code of a tag has it, once some tag's flags have it."""
 
@@ -83,10 +88,11 @@ def metrics(repositories: Path) -> Callable[[Repository, str], set[str]]:
     dcgm = Repository(repositories / "NVIDIA+go-dcgm" / "repo")
 
     def read(git: Repository, tag: str) -> set[str]:
-        built = _BUILT_WITH.search(git.file(tag, "go.mod"))
-        if built is None:
+        built = _BUILT_WITH.search(git.file(tag, "go.mod")) if tag != MAIN else None
+        if built is None and tag != MAIN:
             return set()
-        names = {name for text in dcgm.texts(built[1], ("pkg/dcgm",)) for name in _METRIC.findall(text)}
+        commit = built[1] if built is not None else MAIN
+        names = {name for text in dcgm.texts(commit, ("pkg/dcgm",)) for name in _METRIC.findall(text)}
         own = {name for text in git.texts(tag, ("pkg", "internal")) for name in _OF_EXPORTER.findall(text)}
         return names | own
 
@@ -112,7 +118,7 @@ def main(place: str) -> None:
             variables("cmd", "pkg/flags"),
             anywhere=True,
         ),
-        "metrics": Input(exporter, of_exporter, metrics(repositories)),
+        "metrics": Input(exporter, of_exporter, metrics(repositories), beyond=((NEXT, MAIN),)),
         "discovery": Input(
             "kubernetes-sigs/node-feature-discovery", r"(v0\.(?:1[3-9]|[2-9]\d)\.\d+)", discovery_fields
         ),
@@ -125,13 +131,13 @@ def main(place: str) -> None:
 
 def recorded(repositories: Path, item: Input) -> dict[str, object]:
     git = Repository(repositories / item.repository.replace("/", "+") / "repo")
-    by_tag = {name: item.read(git, tag) for name, tag in git.tags(item.tags)}
+    by_tag = {name: item.read(git, tag) for name, tag in (*git.tags(item.tags), *item.beyond)}
     if item.anywhere:
         every = frozenset().union(*by_tag.values())
         by_tag = {name: set(git.words(tag, every)) for name, tag in git.tags(item.tags)}
-    tags = sorted(
-        (tag for tag, names in by_tag.items() if names), key=lambda tag: (tag.startswith("v0"), version_key(tag))
-    )
+    released = [tag for tag, names in by_tag.items() if names and tag != NEXT]
+    tags = sorted(released, key=lambda tag: (tag.startswith("v0"), version_key(tag)))
+    tags += [name for name, _ in item.beyond]
     names = sorted({name for tag in tags for name in by_tag[tag]})
     read = {name: ranges([tag for tag in tags if name in by_tag[tag]], tags) for name in names}
     return {"source": f"{item.repository} at each tag", "tags": tags, "read": read}

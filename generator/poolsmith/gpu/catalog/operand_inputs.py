@@ -9,6 +9,9 @@ from poolsmith.core.facts import store
 from poolsmith.core.facts.packs import remembered
 from poolsmith.gpu.catalog.tag_ranges import TagRanges
 
+_NEXT = "next"
+"""In the place of a tag: what the code has since the last one."""
+
 
 class OperandInputs:
     """Of one operand. Tags are as it tags its code; `read` has the runs of tags that read a name."""
@@ -37,15 +40,12 @@ class OperandInputs:
         """Of no tag: whether any reads it."""
         return name in self._read and (tag is None or self._ranges.holds(self._read[name], tag))
 
-    def known_at(self, tag: str | None) -> frozenset[str]:
-        return frozenset(name for name in self._read if self.is_read(name, tag))
-
     def told(self, name: str, tag: str) -> str:
         """Which versions read a name that the one at `tag` does not."""
         reading = self.reading(name)
         later = [other for other in reading if self._ranges.order[other] > self._ranges.order[tag]]
         if later:
-            return f"it is read from {later[0]} on"
+            return "the next release reads it" if later[0] == _NEXT else f"it is read from {later[0]} on"
         return f"no version after {reading[-1]} reads it"
 
 

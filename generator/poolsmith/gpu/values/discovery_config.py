@@ -18,6 +18,8 @@ _PCI_FIELDS = ("class", "vendor", "device", "subsystem_vendor", "subsystem_devic
 """source/pci/pci.go: mandatoryDevAttrs and optionalDevAttrs."""
 _CONFIGURED = ("custom",)
 """Sources whose configuration has another form than fields."""
+_MOST = 100
+"""No configuration has more fields at its top."""
 _LISTS_OF_SOURCES = ("featureSources", "labelSources", "sources")
 
 
@@ -38,9 +40,7 @@ def looks_like(component: str, config: Any) -> bool:
     if component == WORKER:
         return config.keys() <= {"core", "sources"} and any(_has_known(key, config[key]) for key in config)
     known = _below(f"{MASTER}.")
-    return any(key.lower() in known for key in config) and all(
-        nearest(key, known) or key.lower() in known for key in config
-    )
+    return len(config) <= _MOST and any(key.lower() in known for key in config)
 
 
 def _has_known(section: str, body: Any) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.diagnostics.rule_engine import MOST_OF_ONE_RULE, Finding
 from poolsmith.guard.rules.texts.stack_text import Shape
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ def check(texts: tuple[StackText, ...]) -> Iterator[Finding[Location]]:
     components = {Shape.WORKER: WORKER, Shape.MASTER: MASTER}
     for item in texts:
         if item.shape in components:
-            for mistake in discovery_mistakes(components[item.shape], item.data, item.version):
+            mistakes = discovery_mistakes(components[item.shape], item.data, item.version)
+            for mistake in islice(mistakes, MOST_OF_ONE_RULE):
                 yield Finding(
                     message=f"{item.shown}: {mistake.message}",
                     place=item.locate(*mistake.steps),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo
-from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.diagnostics.rule_engine import MOST_OF_ONE_RULE, Finding
 from poolsmith.guard.rules.texts.stack_text import Shape
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def check(texts: tuple[StackText, ...]) -> Iterator[Finding[Location]]:
         if item.shape is Shape.METRICS:
             from poolsmith.gpu.values.metrics_list import metric_mistakes  # on demand
 
-            for mistake in metric_mistakes(item.text or "", item.version):
+            for mistake in islice(metric_mistakes(item.text or "", item.version), MOST_OF_ONE_RULE):
                 yield Finding(
                     message=f"{item.shown}, line {mistake.line + 1}: {mistake.message}",
                     place=item.locate_line(mistake.line),

@@ -17,5 +17,5 @@ TEXT_RULES: tuple[Rule[tuple[StackText, ...], Location], ...] = (
     discovery_configurations,
     metrics_lists,
 )
-TOLD_BEFORE = frozenset(("PSM152", "PSM278", "PSM325", "PSM541"))
+TOLD_BEFORE = frozenset(("PSM152", "PSM278", "PSM325", "PSM540", "PSM541"))
 """Rules that know who reads a text: what they say of a line is not said twice."""
