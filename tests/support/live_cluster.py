@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.change.discover.stack import EVERYWHERE
-from poolsmith.change.verify.live_view import ALWAYS, ClusterView, LiveView
+from poolsmith.change.verify.live_view import ALWAYS, AROUND, ClusterView, LiveView
+from poolsmith.change.verify.live_view import EVERYWHERE as READ_WIDELY
 from poolsmith.change.verify.verification import judge_live
 from poolsmith.fleet.profiles.node_pool import KATA_WORKLOADS
 from poolsmith.gpu.catalog.node_labels import KERNEL, OS_VERSION
@@ -152,7 +153,9 @@ def create_nodes(client: ApiClient, nodes: list[dict[str, Any]]) -> None:
 def read(scenario: Scenario, cluster: ClusterView, user: str = "admin", seconds: float = 30.0) -> Snapshot:
     """By kr8s, as the verbs do; the version is that of the profile, which no test server has."""
     reading = Reading(kubeconfig=str(scenario.kubeconfig(user)), seconds=seconds)
-    found = snapshot_of(Source(reading=reading), cluster.resources, cluster.namespaces)
+    found = snapshot_of(
+        Source(reading=reading), cluster.resources, cluster.namespaces, cluster.of_namespaces, READ_WIDELY
+    )
     return replace(found, server=f"v{cluster.plan.cluster.spec.kubernetes.version}")
 
 
@@ -176,7 +179,11 @@ def recorded_snapshot(cluster: ClusterView) -> Snapshot:
         for field in ("capacity", "allocatable"):
             node["status"][field] = {**node["status"].get(field, {}), **capacity(cluster, pool)}
     lists = tuple(replace(item, items=tuple(nodes)) if item.resource == NODES else item for item in found.lists)
-    return replace(found, server=f"v{version}", lists=tuple(_delivered_since(item, cluster) for item in lists))
+    asked = {item.resource for item in lists}
+    lists += tuple(ListedObjects(resource, State.READ) for resource in AROUND if resource not in asked)
+    delivered = (_delivered_since(item, cluster) for item in lists)
+    whole = (replace(item, namespaces=()) if item.resource in READ_WIDELY else item for item in delivered)
+    return replace(found, server=f"v{version}", lists=tuple(whole))
 
 
 def _delivered_since(listed: ListedObjects, cluster: ClusterView) -> ListedObjects:
@@ -215,7 +222,7 @@ def bundle_of(cluster: ClusterView) -> Snapshot:
         metadata = {"name": item.pattern.replace("*", "x7f2b"), **item.body["metadata"]}
         by_kind.setdefault(item.resource, []).append({**item.body, "metadata": metadata})
     lists = [ListedObjects(resource, State.READ, tuple(items)) for resource, items in sorted(by_kind.items())]
-    absent = {*ALWAYS, *EVERYWHERE, CONFIG_MAPS} - by_kind.keys()
+    absent = {*ALWAYS, *AROUND, *EVERYWHERE, CONFIG_MAPS} - by_kind.keys()
     lists += [ListedObjects(resource, State.ABSENT) for resource in sorted(absent)]
     version = cluster.plan.cluster.spec.kubernetes.version
     return Snapshot(context="admin@test", server=f"v{version}", taken="2026-11-24T00:00:00Z", lists=tuple(lists))

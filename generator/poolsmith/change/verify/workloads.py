@@ -1,4 +1,4 @@
-"""Workloads, containers and rights in the stack's namespaces that nobody predicted, or that go beyond the prediction.
+"""Workloads and containers in the stack's namespaces that nobody predicted, or that go beyond the prediction.
 
 Owners are matched by uid, since anybody may write an owner's name. A webhook may take images from a mirror, and tools
 may add containers to those of the template: the privileges of those are reported. An image with another tag is of an
@@ -14,16 +14,8 @@ from poolsmith.core.diagnostics import Severity, diagnose
 from poolsmith.core.diagnostics.codes.live import UNPREDICTED_PRIVILEGE, UNPREDICTED_WORKLOAD
 from poolsmith.core.diagnostics.message_text import counted, listed
 from poolsmith.core.sources.pod_template import mapping, mappings, pod_template_of, word
-from poolsmith.gpu.catalog.live_cluster import read_left_overs
 from poolsmith.guard.ledger.workload_privileges import pod_privileges
-from poolsmith.kubernetes.live.api_resources import (
-    CLUSTER_ROLE_BINDINGS,
-    DEPLOYMENTS,
-    PODS,
-    REPLICA_SETS,
-    ROLE_BINDINGS,
-    WORKLOADS,
-)
+from poolsmith.kubernetes.live.api_resources import DEPLOYMENTS, PODS, REPLICA_SETS, WORKLOADS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -244,53 +236,3 @@ def _texts(template: Any, but: set[str]) -> list[str]:
     """Privileges as `container: token`; of the whole pod the token alone."""
     found = (f"{container}: {token}" if container else str(token) for container, token in pod_privileges(template))
     return [text for text in found if text not in but]
-
-
-_ROLES = ("ClusterRole", "Role")
-_AS_IT_SIGNS_IN = {"User": "system:serviceaccount:", "Group": "system:serviceaccounts:"}
-"""What an account is called where subjects are no accounts; its namespace follows.
-
-Source: kubernetes/kubernetes@v1.34.1:staging/src/k8s.io/apiserver/pkg/authentication/serviceaccount/util.go.
-"""
-
-
-def judge_rights(view: LiveView) -> Iterator[Diagnostic]:
-    """Bindings that nobody expects; those that an operator of another release has left are told elsewhere."""
-    expected = ((item.resource.kind, item.namespace, item.pattern) for item in view.cluster.expected)
-    roles = {key for key in expected if key[0] in _ROLES}
-    former = read_left_overs()
-    for resource in (CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS):
-        for body in view.snapshot.items(resource):
-            namespace, name = str(body["metadata"].get("namespace") or ""), str(body["metadata"]["name"])
-            if (resource, namespace, name) in view.known or former.is_of_operator(name):
-                continue
-            role = mapping(body.get("roleRef"))
-            kind, called = word(role.get("kind")), word(role.get("name"))
-            is_ours = (kind, namespace if kind == "Role" else "", called) in roles
-            subjects = [_subject(item, namespace) for item in mappings(body.get("subjects"))]
-            ours = [text for text, of in subjects if is_ours or of in view.cluster.stack_namespaces]
-            if ours:
-                yield _unpredicted_right(view, resource, (namespace, name), f"{kind} `{called}`", ours)
-
-
-def _subject(item: Any, namespace: str) -> tuple[str, str]:
-    """As it is shown, and the namespace of the account, or of all the accounts that a group stands for."""
-    kind, name = word(item.get("kind")), word(item.get("name"))
-    if kind == "ServiceAccount":
-        where = word(item.get("namespace")) or namespace
-        return f"{where}/{name}", where
-    prefix = _AS_IT_SIGNS_IN.get(kind)
-    where = name.removeprefix(prefix).partition(":")[0] if prefix and name.startswith(prefix) else ""
-    return f"{kind} {name}", where
-
-
-def _unpredicted_right(
-    view: LiveView, resource: ApiResource, place: tuple[str, str], role: str, subjects: list[str]
-) -> Diagnostic:
-    namespace, name = place
-    message = (
-        f"{shown(resource.kind, name, namespace)} of cluster `{view.cluster.name}` gives {role} to "
-        f"{listed(subjects, _FEW)}, and nobody predicted it"
-    )
-    where, subject = view.cluster.of_cluster("/spec/stack"), view.cluster.subject(resource.kind, name, namespace)
-    return diagnose(UNPREDICTED_PRIVILEGE, message, where, subject=subject)

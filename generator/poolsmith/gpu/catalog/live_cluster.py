@@ -122,6 +122,79 @@ def read_stopped() -> Stopped:
     )
 
 
+@record
+class Injection:
+    """`key` of a label or annotation; one that ends in `*` is the beginning of some. Values in `off` inject nothing."""
+
+    key: str
+    off: frozenset[str]
+    of: str
+
+    def is_asked_by(self, key: str, value: Any) -> bool:
+        fits = key.startswith(self.key[:-1]) if self.key.endswith("*") else key == self.key
+        return fits and value not in self.off
+
+
+@record
+class OnlyOne:
+    """Software of which a cluster has one. Containers that run one of `others` from its image are something else."""
+
+    of: str
+    images: frozenset[str]
+    charts: frozenset[str]
+    others: frozenset[str]
+
+
+@record
+class Around:
+    """`cloud_roles` are annotations of accounts with what they give; `webhooks` names by distribution. In the type of a
+    node's condition, a word of `wrong` says that True is bad, one of `well` that False is."""
+
+    cloud_roles: dict[str, str]
+    injections: tuple[Injection, ...]
+    webhooks: dict[str, frozenset[str]]
+    only_one: tuple[OnlyOne, ...]
+    wrong: tuple[str, ...]
+    well: tuple[str, ...]
+    restarts: int
+    metrics: frozenset[str]
+
+
+@cache
+def read_around() -> Around:
+    data = store.read_yaml("verify/around.yaml")
+    return Around(
+        cloud_roles={item["key"]: item["of"] for item in data["cloudRoles"]},
+        injections=tuple(
+            Injection(key=item["key"], off=frozenset(item["off"]), of=item["of"]) for item in data["injections"]
+        ),
+        webhooks={item["distribution"]: frozenset(item["names"]) for item in data["webhooks"]},
+        only_one=tuple(
+            OnlyOne(
+                of=item["of"],
+                images=frozenset(item["images"]),
+                charts=frozenset(item["charts"]),
+                others=frozenset(item.get("not", ())),
+            )
+            for item in data["onlyOne"]
+        ),
+        wrong=tuple(data["conditions"]["wrong"]),
+        well=tuple(data["conditions"]["well"]),
+        restarts=data["restarts"],
+        metrics=frozenset(data["metrics"]),
+    )
+
+
+@cache
+def read_script_hashes() -> dict[tuple[str, str], frozenset[str]]:
+    """By release and `ConfigMap/key`: the SHA-256 of the text that the operator brings there."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for item in store.read_yaml("verify/script_hashes.yaml")["texts"]:
+        for release in item["releases"]:
+            found.setdefault((release, item["of"]), set()).add(item["sha256"])
+    return {key: frozenset(hashes) for key, hashes in found.items()}
+
+
 _FILE = "discover/node_marks.yaml"
 
 

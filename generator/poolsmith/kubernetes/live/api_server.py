@@ -1,7 +1,9 @@
 """Read a cluster by kr8s: lists only, in pages, with a limit of time on each call. The only module that knows kr8s.
 
 What kr8s leaves to its caller is done here. It has no limit of time by default; it never tries again after 429 or 5xx;
-and it loads credentials anew after each 403, three times, though a missing right is no question of credentials.
+it follows redirects, with its credentials; it loads credentials anew after each 403, three times, though a missing
+right is no question of credentials; and it takes an answer of any size. An answer is read as it comes, and unpacked
+here: what is larger than an answer may be, or has more parts, is not taken into memory.
 Source: kr8s 0.20.15, `Api.call_api`.
 """
 
@@ -10,14 +12,19 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import ssl
+import zlib
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from poolsmith.core.diagnostics import UsageError
 from poolsmith.core.diagnostics.masking import masked
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word
-from poolsmith.kubernetes.live.api_resources import DEFINITIONS, ClusterError
+from poolsmith.kubernetes.live.api_resources import CONFIG_MAPS, DEFINITIONS, NODES, ClusterError
+from poolsmith.kubernetes.live.kubeconfig import credentials_of
 from poolsmith.kubernetes.live.snapshot import (
     HELM_RECORDS,
     SECRETS_OF_HELM,
@@ -25,26 +32,44 @@ from poolsmith.kubernetes.live.snapshot import (
     Snapshot,
     State,
     helm_record,
+    light,
     light_definition,
+    light_node,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
 
     from poolsmith.kubernetes.live.api_resources import ApiResource, Reading
+    from poolsmith.kubernetes.live.kubeconfig import Credentials
     from poolsmith.kubernetes.live.snapshot import KubernetesObject
 
 MISSING = "reading a cluster needs kr8s, which is not installed; install poolsmith with its extra: `poolsmith[live]`"
-_PAGE = 500
+_PAGE = 250
+_FEW = 20
+_PAGES = {DEFINITIONS: _FEW, CONFIG_MAPS: _FEW}
+"""Of kinds whose objects may be large, fewer on a page."""
 _TRIES = 5
+_TRIES_OF_WHO_SLEEPS = 2
 _FIRST_WAIT = 0.2
 _LONGEST_WAIT = 10.0
 _TRY_AGAIN = frozenset((429, 500, 502, 503, 504))
 _FAILURES = 3
 """So many lists in a row: nothing more is asked of a server that fails each time."""
 _MOST_RELISTS = 3
-_MOST_PAGES = 10_000
-_OK, _UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND, _GONE, _BAD_GATEWAY = 200, 401, 403, 404, 410, 502
+_MOST_PAGES = 1_000
+_MOST_BYTES = 32 << 20
+_MOST_PARTS = 2_000_000
+"""Of one answer, unpacked: its bytes, and the fields, items and braces in it."""
+_MOST_BYTES_IN_ALL = 4 << 30
+_MIB = 1 << 20
+_ANY_ENCODING = 32 + zlib.MAX_WBITS
+_OK, _UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND, _GONE = 200, 401, 403, 404, 410
+_REDIRECTS = range(300, 400)
+
+
+class _Unfit(ClusterError):
+    """An answer that does not become another one by asking again."""
 
 
 @record(kw_only=False)
@@ -113,7 +138,7 @@ async def _read(
                     ListedObjects(resource, State.FAILED, (), "not asked for: the lists before it failed", inside)
                 )
             else:
-                lists.append(await server.listed(resource, inside))
+                lists.append(await server.listed_widely(resource, inside))
         if how.helm_namespaces:
             lists.append(await server.helm_records(how.helm_namespaces))
     finally:
@@ -124,12 +149,15 @@ async def _read(
 class _Server:
     """One API server, and what it serves."""
 
-    def __init__(self, api: Any, how: Reading) -> None:
+    def __init__(self, api: Any, how: Reading, known: Credentials | None) -> None:
         self._api = api
+        self._known = known
         self._how = how
         self._served: dict[str, Mapping[str, tuple[str, bool]] | None] = {}
         self._untold: dict[str, str] = {}
         """Groups that do not tell what they have, and why: none is asked twice."""
+        self._groups: frozenset[str] | None = None
+        self._bytes = 0
         self.failures = 0
         """How many calls have failed in a row."""
         self.context = how.context or str(getattr(api.auth, "active_context", "") or "")
@@ -143,25 +171,34 @@ class _Server:
         """
         from kr8s.asyncio import Api
 
+        known = credentials_of(how.kubeconfigs, how.context) if how.kubeconfigs and not how.in_cluster else None
         try:
-            api = Api(kubeconfig=how.kubeconfig, context=how.context, bypass_factory=True)
-            if how.in_cluster:  # what kr8s has for this its constructor takes for nothing
+            config = None if known is None else (await known.fresh(how.seconds, how.environ)).as_config()
+            api = Api(kubeconfig=config, bypass_factory=True)
+            if config is None:  # what kr8s has for this its constructor takes for nothing
                 api.auth._kubeconfig_path_or_dict = False  # type: ignore[assignment]  # noqa: SLF001
             async with asyncio.timeout(how.seconds):
                 await api.auth
+                await api.auth.ssl_context()
+        except ClusterError:
+            raise
         except TimeoutError:
-            raise ClusterError(f"there were no credentials within {how.seconds:.0f} seconds") from None
+            raise ClusterError(f"there were no credentials within {how.seconds:g} seconds") from None
+        except ssl.SSLError:
+            raise UsageError("the client certificate and the key of the kubeconfig are no pair") from None
         except (ValueError, KeyError, TypeError, OSError) as error:
             what = (
-                "there is no service account of a pod here"
+                "the kubeconfig or its context can't be used"
+                if config is not None
+                else "there is no service account of a pod here"
                 if how.in_cluster
-                else "the kubeconfig or its context can't be used"
+                else "there is no kubeconfig, and no service account of a pod"
             )
             raise UsageError(f"{what}: {_plain(error)}") from None
-        except Exception as error:  # noqa: BLE001 - credential plug-ins and ssl each raise their own
+        except Exception as error:  # noqa: BLE001 - ssl and kr8s each raise their own
             raise ClusterError(f"there are no credentials for the cluster: {_plain(error)}") from None
         api.timeout = how.seconds
-        server = cls(api, how)
+        server = cls(api, how, known)
         try:
             await server._ask_version()
         except BaseException:
@@ -184,6 +221,16 @@ class _Server:
         if session is not None:
             await session.aclose()
 
+    async def listed_widely(self, resource: ApiResource, namespaces: tuple[str, ...]) -> ListedObjects:
+        """Of the whole cluster where that is wanted and allowed; else of the namespaces, and why not of all."""
+        if not namespaces or resource not in self._how.everywhere:
+            return await self.listed(resource, namespaces)
+        found = await self.listed(resource, ())
+        if found.state is not State.FORBIDDEN:
+            return found
+        narrow = await self.listed(resource, namespaces)
+        return replace(narrow, reason=found.reason) if narrow.state is State.READ else narrow
+
     async def listed(self, resource: ApiResource, namespaces: tuple[str, ...]) -> ListedObjects:
         """All objects of a kind; what is refused or breaks off is said of the whole list."""
         try:
@@ -197,22 +244,29 @@ class _Server:
         root = _root(resource.api_version)
         paths = [f"{root}/namespaces/{name}/{plural}" for name in namespaces] if namespaced and namespaces else []
         items: list[KubernetesObject] = []
-        light = partial(light_definition, schemas_of=self._how.schemas_of)
         for path in paths or [f"{root}/{plural}"]:
             try:
-                found = await self._all_pages(path, light if resource == DEFINITIONS else dict)
+                found = await self._all_pages(path, self._kept_of(resource), page=_PAGES.get(resource, _PAGE))
             except ClusterError as error:
                 return ListedObjects(resource, State.FAILED, tuple(items), str(error), namespaces)
             if isinstance(found, _Answer):
                 if found.status in (_UNAUTHORIZED, _FORBIDDEN):
                     reason = f"`list` of `{resource.named}` is not allowed: {_reason(found)}"
                     return ListedObjects(resource, State.FORBIDDEN, tuple(items), reason, namespaces)
+                reason = _reason(found)
                 if found.status == _NOT_FOUND:
-                    continue
-                return ListedObjects(resource, State.FAILED, tuple(items), _reason(found), namespaces)
+                    reason = (
+                        f"the API server says that it serves `{resource.named}`, and answers the list with {reason}"
+                    )
+                return ListedObjects(resource, State.FAILED, tuple(items), reason, namespaces)
             items += [{**item, "apiVersion": resource.api_version, "kind": resource.kind} for item in found]
         items.sort(key=lambda item: (str(item["metadata"].get("namespace") or ""), item["metadata"]["name"]))
         return ListedObjects(resource, State.READ, tuple(items), "", namespaces)
+
+    def _kept_of(self, resource: ApiResource) -> Callable[[KubernetesObject], KubernetesObject]:
+        if resource == DEFINITIONS:
+            return partial(light_definition, schemas_of=self._how.schemas_of)
+        return light_node if resource == NODES else light
 
     async def helm_records(self, namespaces: tuple[str, ...]) -> ListedObjects:
         """Helm's own records in some namespaces; of each Secret only what `helm_record` keeps."""
@@ -245,16 +299,31 @@ class _Server:
     async def _ask_kinds(self, api_version: str) -> Mapping[str, tuple[str, bool]] | None:
         answer = await self._get(_root(api_version))
         if answer.status == _NOT_FOUND:
+            if api_version in await self._all_groups():
+                raise ClusterError(f"the API server says that it serves {api_version}, and answers with 404 for it")
             return None
         if answer.status != _OK:
             raise ClusterError(f"what {api_version} has is not told: {_reason(answer)}")
         return _kinds_of(answer.body, api_version)
+
+    async def _all_groups(self) -> frozenset[str]:
+        """Each group with its version, as the API server lists them. Raises ClusterError where it does not."""
+        if self._groups is None:
+            answer = await self._get("/apis")
+            groups = answer.body.get("groups")
+            if answer.status != _OK or not isinstance(groups, list) or not groups:
+                why = _reason(answer) if answer.status != _OK else "the answer has no `groups`"
+                raise ClusterError(f"which groups the API server has is not told: {why}")
+            versions = (item for group in mappings(groups) for item in mappings(group.get("versions")))
+            self._groups = frozenset(("v1", *(word(item.get("groupVersion")) for item in versions)))
+        return self._groups
 
     async def _all_pages(
         self,
         path: str,
         kept: Callable[[KubernetesObject], KubernetesObject | None] = dict,
         selected: Mapping[str, str] | None = None,
+        page: int = _PAGE,
     ) -> list[KubernetesObject] | _Answer:
         """Whole, or the answer that ended it; of each item what is `kept`.
 
@@ -265,14 +334,18 @@ class _Server:
             token = ""
             for _ in range(_MOST_PAGES):
                 more = {"continue": token} if token else {}
-                answer = await self._get(path, limit=str(_PAGE), **(selected or {}), **more)
+                answer = await self._get(path, limit=str(page), **(selected or {}), **more)
                 if answer.status != _OK:
                     break
                 objects = _objects_of(answer.body, path)
                 items += [item for item in map(kept, objects) if item is not None]
-                token = word(mapping(answer.body.get("metadata")).get("continue"))
+                before, token = token, word(mapping(answer.body.get("metadata")).get("continue"))
                 if not token:
                     return items
+                if token == before:
+                    raise ClusterError(f"GET {path}: each page says that the same one follows")
+            else:
+                raise ClusterError(f"GET {path}: the list does not end after {_MOST_PAGES:,} pages")
             if answer.status != _GONE:
                 return answer
         return _Answer(_GONE, {"message": f"the list expired {_MOST_RELISTS} times while it was read"})
@@ -280,12 +353,17 @@ class _Server:
     async def _get(self, path: str, **query: str) -> _Answer:
         """One GET, again after 429 and 5xx, with growing pauses or as long as the server says. Raises ClusterError."""
         pause = _FIRST_WAIT
-        words = ""
-        for attempt in range(_TRIES):
+        words, tries, slept = "", 0, 0
+        while tries < _TRIES and slept < _TRIES_OF_WHO_SLEEPS:
+            tries += 1
             try:
                 answer = await self._once(path, query)
             except TimeoutError:
-                words = f"no answer within {self._how.seconds:.0f} seconds"
+                slept += 1
+                words = f"no answer within {self._how.seconds:g} seconds"
+            except _Unfit as error:
+                self.failures += 1
+                raise ClusterError(f"GET {path}: {error}") from None
             except ClusterError as error:
                 words = str(error)
             else:
@@ -293,14 +371,14 @@ class _Server:
                     self.failures = 0
                     return answer
                 words, pause = _reason(answer), max(pause, answer.wait)
-            if attempt < _TRIES - 1:
+            if tries < _TRIES and slept < _TRIES_OF_WHO_SLEEPS:
                 await asyncio.sleep(min(pause, _LONGEST_WAIT))
                 pause *= 2
         self.failures += 1
-        raise ClusterError(f"GET {path} failed {_TRIES} times: {words}")
+        raise ClusterError(f"GET {path} failed {tries} times: {words}")
 
     async def _once(self, path: str, query: dict[str, str]) -> _Answer:
-        """Credentials are loaded anew after 401 only, and by kr8s itself."""
+        """Credentials are loaded anew after 401 only, and once. Raises TimeoutError, ClusterError."""
         import httpx
         import kr8s
 
@@ -308,33 +386,84 @@ class _Server:
         place = {"version": "", "base": base or path, "url": last if base else ""}
         try:
             async with asyncio.timeout(self._how.seconds):
-                answer = await self._asked(place, query, strict=False)
-                if answer.status == _UNAUTHORIZED:
-                    answer = await self._asked(place, query, strict=True)
-                return answer
-        except kr8s.ServerError as error:
-            status = getattr(error.response, "status_code", _UNAUTHORIZED)
-            return _Answer(status, {"message": _plain(error)})
+                answer = await self._asked(place, query)
+            if answer.status == _UNAUTHORIZED:
+                await self._renew()
+                async with asyncio.timeout(self._how.seconds):
+                    answer = await self._asked(place, query)
         except kr8s.APITimeoutError:
             raise TimeoutError from None
-        except TimeoutError:
+        except (TimeoutError, ClusterError):
             raise
-        except (httpx.HTTPError, OSError, KeyError) as error:
-            raise ClusterError(_plain(error)) from None
+        except ssl.SSLError as error:
+            raise _Unfit(_plain(error)) from None
+        except (httpx.HTTPError, httpx.InvalidURL, OSError, KeyError) as error:
+            raise (_Unfit if "CERTIFICATE_VERIFY_FAILED" in str(error) else ClusterError)(_plain(error)) from None
+        return answer
 
-    async def _asked(self, place: dict[str, str], query: dict[str, str], *, strict: bool) -> _Answer:
-        async with self._api.call_api("GET", **place, params=query, raise_for_status=strict) as response:
-            try:
-                body = json.loads(response.text)
-            except (ValueError, RecursionError):
-                body = None
+    async def _renew(self) -> None:
+        if self._known is not None:
+            fresh = await self._known.fresh(self._how.seconds, self._how.environ)
+            self._api.auth._kubeconfig_path_or_dict = fresh.as_config()  # noqa: SLF001
+        await self._api.auth.reauthenticate()
+        await self._api._create_session()  # noqa: SLF001
+
+    async def _asked(self, place: dict[str, str], query: dict[str, str]) -> _Answer:
+        call = {"params": query, "raise_for_status": False, "stream": True, "follow_redirects": False}
+        async with self._api.call_api("GET", **place, **call) as response:
+            status = response.status_code
+            if status in _REDIRECTS:
+                raise _Unfit(f"the server sends on to {_host_of(response.headers.get('Location', ''))}: not followed")
+            body = _decoded(await self._unpacked(response))
             wait = response.headers.get("Retry-After", "")
-            seconds = float(wait) if wait.isdigit() else 0.0
+            seconds = float(wait) if wait.isascii() and wait.isdigit() else 0.0
             if isinstance(body, dict):
-                return _Answer(response.status_code, body, seconds)
-            if response.status_code == _OK:  # of something between: a page to log in, say
-                return _Answer(_BAD_GATEWAY, {"message": "what answers is no JSON object"}, seconds)
-            return _Answer(response.status_code, {}, seconds)
+                return _Answer(status, body, seconds)
+            if status == _OK:  # of something between: a page to log in, say
+                raise ClusterError("what answers is no JSON object")
+            return _Answer(status, {}, seconds)
+
+    async def _unpacked(self, response: Any) -> bytes:
+        """The bytes of an answer. Raises ClusterError for more of them than there may be."""
+        encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
+        if encoding not in ("identity", "gzip", "deflate", ""):
+            raise _Unfit(f"the answer is packed as `{encoding[:20]}`, which nobody asked for")
+        unpacking = zlib.decompressobj(_ANY_ENCODING) if encoding in ("gzip", "deflate") else None
+        parts: list[bytes] = []
+        size = 0
+        async for raw in response.aiter_raw():
+            try:
+                part = raw if unpacking is None else unpacking.decompress(raw, _MOST_BYTES + 1 - size)
+            except zlib.error:
+                raise ClusterError("the answer is packed, and can't be unpacked") from None
+            size += len(part)
+            if size > _MOST_BYTES:
+                raise _Unfit(f"the answer has more than {_MOST_BYTES // _MIB} MiB")
+            parts.append(part)
+        if unpacking is not None and size and not unpacking.eof:
+            raise ClusterError("the answer is packed, and breaks off")
+        self._bytes += size
+        if self._bytes > _MOST_BYTES_IN_ALL:
+            raise _Unfit(f"all answers together have more than {_MOST_BYTES_IN_ALL // _MIB:,} MiB")
+        return b"".join(parts)
+
+
+def _decoded(text: bytes) -> Any:
+    """None for what is no JSON. Raises ClusterError for more parts than an answer may have."""
+    if sum(map(text.count, (b",", b"{", b"["))) > _MOST_PARTS:
+        raise _Unfit(f"the answer has more than {_MOST_PARTS:,} fields and items")
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _host_of(location: str) -> str:
+    """Without the rest, which may hold a token."""
+    try:
+        return f"`{(urlsplit(location).hostname or 'another path')[:100]}`"
+    except ValueError:
+        return "another address"
 
 
 def _kinds_of(body: dict[str, Any], api_version: str) -> dict[str, tuple[str, bool]]:

@@ -92,6 +92,8 @@ VERSION = 1
 KIND = "ClusterSnapshot"
 LEFT_OUT = "(left out)"
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+_UNREAD = frozenset(("managedFields", "selfLink"))
+_OF_NODES = frozenset(("images", "volumesInUse", "volumesAttached"))
 _SECRET_NAME = pattern(r"(?i)pass(word|wd)|secret|token|credential|api_?key|private_?key")
 
 
@@ -186,9 +188,24 @@ def _is_object(item: dict[str, Any]) -> bool:
     return isinstance(metadata, dict) and isinstance(metadata.get("name"), str)
 
 
+def light(body: KubernetesObject) -> KubernetesObject:
+    """Without what nobody reads: who has written which field, and copies of what was applied."""
+    metadata = {key: value for key, value in mapping(body.get("metadata")).items() if key not in _UNREAD}
+    if _LAST_APPLIED in mapping(metadata.get("annotations")):
+        kept = {key: value for key, value in metadata["annotations"].items() if key != _LAST_APPLIED}
+        metadata["annotations"] = kept
+    return {**body, "metadata": metadata}
+
+
+def light_node(body: KubernetesObject) -> KubernetesObject:
+    """Also without the images and volumes that a node has."""
+    status = {key: value for key, value in mapping(body.get("status")).items() if key not in _OF_NODES}
+    return {**light(body), "status": status}
+
+
 def light_definition(body: KubernetesObject, schemas_of: Collection[str]) -> KubernetesObject:
     """As it is for these groups; of another one nobody looks at the schemas."""
-    spec = mapping(body.get("spec"))
+    body, spec = light(body), mapping(body.get("spec"))
     if spec.get("group") in schemas_of:
         return body
     versions = [{key: item[key] for key in item if key != "schema"} for item in mappings(spec.get("versions"))]
