@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,11 @@ _TEES = {
     "snp": {"amd.feature.node.kubernetes.io/snp": "true"},
     "tdx": {"intel.feature.node.kubernetes.io/tdx": "true"},
 }
+
+
+WHOLE = ("nvidia.com/gpu",)
+OF_ONE_GPU = {"1g.10gb": 7, "1g.20gb": 4, "2g.20gb": 3, "3g.40gb": 2, "7g.80gb": 1, "1g.6gb": 4, "1g.5gb": 7}
+"""Slices of one size. Source: NVIDIA's MIG user guide, supported profiles of A100, H100 and A30."""
 
 
 def view(root: Path, cluster: str) -> ClusterView:
@@ -125,13 +131,23 @@ def capacity(cluster: ClusterView, pool: PoolPlan) -> dict[str, str]:
 
 
 def advertised(pool: PoolPlan) -> dict[str, str]:
-    """By the device plugin, on a node whose GPUs are all well; of slices only the names are right."""
+    """By the device plugin, on a node whose GPUs are all well."""
     spec = pool.profile.spec
     names = {"nvidia.com/gpu": spec.gpu.count or 1}
-    if pool.mig_strategy == "mixed" and spec.gpu.mig is not None:
-        sizes = [size for row in spec.gpu.mig.devices if row.mig_enabled for size in row.mig_devices]
-        whole = {} if all(row.mig_enabled for row in spec.gpu.mig.devices) else names
-        names = {f"nvidia.com/mig-{size.replace('+', '.')}": 2 for size in sizes} | whole
+    mig = spec.gpu.mig
+    if mig is not None and mig.layout.removeprefix("all-") in OF_ONE_GPU:
+        size = mig.layout.removeprefix("all-")
+        name = f"nvidia.com/mig-{size}" if pool.mig_strategy == "mixed" or pool.resources != WHOLE else WHOLE[0]
+        names = {name: OF_ONE_GPU[size] * spec.gpu.count}
+    elif pool.mig_strategy == "mixed" and mig is not None:
+        sizes: Counter[str] = Counter()
+        for row in mig.devices:
+            gpus = spec.gpu.count if row.devices == "all" else len(row.devices)
+            if not row.mig_enabled:
+                sizes["nvidia.com/gpu"] += gpus
+            for size, count in row.mig_devices.items() if row.mig_enabled else ():
+                sizes[f"nvidia.com/mig-{size.replace('+', '.')}"] += gpus * count
+        names = dict(sizes)
     slicing, mps = spec.sharing.time_slicing, spec.sharing.mps
     shared = slicing.shared if slicing is not None else {"nvidia.com/gpu": mps.replicas} if mps is not None else {}
     renames = (slicing or mps) is not None and (slicing or mps).rename_by_default

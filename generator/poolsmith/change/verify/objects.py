@@ -14,6 +14,7 @@ from poolsmith.change.verify.expected import Bringer, shown
 from poolsmith.change.verify.version_skew import follows_release, other_release, runs_another
 from poolsmith.core.diagnostics import diagnose
 from poolsmith.core.diagnostics.codes.live import DIFFERS_ON_CLUSTER, NOT_ON_CLUSTER, POLICY_NOT_IN_FORCE
+from poolsmith.core.diagnostics.message_text import counted, listed
 from poolsmith.core.sources.pod_template import mapping
 from poolsmith.core.sources.pointer import join
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
@@ -151,6 +152,11 @@ def _missing(view: LiveView, item: ExpectedCluster) -> Diagnostic:
     who = _WHO[item.bringer].format(item.through)
     policy = item.resource in _ADMISSION
     message = f"{item.shown}, {who}, is not on cluster `{view.cluster.name}`"
+    pods = view.left_behind.get((item.resource.kind, item.namespace, item.pattern), ())
+    if pods:
+        message += (
+            f"; {counted(len(pods), 'pod')} of it still run ({listed(sorted(pods), _FEW)}), and nobody looks after them"
+        )
     rule = POLICY_NOT_IN_FORCE if policy else NOT_ON_CLUSTER
     return diagnose(rule, message, view.cluster.place(item), subject=_subject(view, item, item.pattern))
 

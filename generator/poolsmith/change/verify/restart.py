@@ -373,7 +373,7 @@ def _policies(view: LiveView, pods: tuple[StackPod, ...]) -> tuple[list[Diagnost
     if not names or not pods:
         return [], []
     kubernetes = line_of(view.cluster.plan.cluster.spec.kubernetes.version)
-    places = StreamPlaces(view.name, "")
+    places = StreamPlaces(view.cluster.name, "")
     policies, _ = read_policies([PlacedObject(body, places) for body in bodies], kubernetes)
     asking = {item.name for item in policies.policies if item.param_kind is not None}
     policies = replace(policies, policies=tuple(item for item in policies.policies if item.name not in asking))

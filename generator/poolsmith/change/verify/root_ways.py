@@ -208,6 +208,9 @@ def _ephemeral(view: LiveView) -> Iterator[Diagnostic]:
         added = list(mappings(mapping(body.get("spec")).get("ephemeralContainers")))
         if added:
             names = listed([f"{word(item.get('name'))} ({word(item.get('image'))})" for item in added], _FEW)
+            called = {word(item.get("name")) for item in added}
+            holds = [str(held) for name, held in pod_privileges(body) if name in called]
+            names += f", which holds {listed(sorted(set(holds)), _FEW)}" if holds else ""
             message = (
                 f"has {counted(len(added), 'container')} in `spec.ephemeralContainers` that somebody added while it ran: "
                 f"{names}; who may do that enters a pod that is root on its node"

@@ -146,15 +146,55 @@ def judge_workloads(view: LiveView) -> Iterator[Diagnostic]:
                 yield diagnose(UNPREDICTED_PRIVILEGE, message, place, subject=subject)
 
 
+def left_behind(view: LiveView) -> dict[Key, list[str]]:
+    """By workload that is expected and gone: what it has made and that still runs, as it was predicted.
+
+    Who deletes a workload and leaves its pods takes the owner out of them.
+    """
+    found: dict[Key, list[str]] = {}
+    gone = [
+        (key, template)
+        for item in view.cluster.expected
+        if not view.find(item) and view.knows(item) and (template := pod_template_of(item.body)) is not None
+        for key in [(item.resource.kind, item.namespace, item.pattern)]
+    ]
+    by_key = dict(gone)
+    sets: dict[Key, Key] = {}
+    for resource in (REPLICA_SETS, PODS) if gone else ():
+        for body in view.snapshot.items(resource):
+            key, owner = key_of(body), controller_of(body)[0]
+            made_by = sets.get(owner) or (owner if owner in by_key else None)
+            if not owner[0]:
+                made_by = next((one for one, template in gone if _is_made_of(template, one, body)), None)
+            if made_by is not None and not _worse(by_key[made_by], body):
+                found.setdefault(made_by, [])
+                if resource == REPLICA_SETS:
+                    sets[key] = made_by
+                else:
+                    found[made_by].append(key[2])
+    return found
+
+
+def _is_made_of(template: Any, key: Key, body: KubernetesObject) -> bool:
+    labels, held = (mapping(mapping(one.get("metadata")).get("labels")) for one in (template, body))
+    named = str(body["metadata"]["name"]).startswith(f"{key[2]}-")
+    return key[1] == body["metadata"].get("namespace") and named and labels.items() <= held.items()
+
+
+def _worse(template: Any, body: KubernetesObject) -> bool:
+    live = pod_template_of(body) or {}
+    return bool(unlike(template, live) or _texts(live, set(_texts(template, set()))))
+
+
 def _unpredicted(view: LiveView) -> Iterator[Diagnostic]:
     owners = Owners(view.snapshot)
-    bereft: dict[Key, list[str]] = {}
     strange: dict[tuple[Key, str, tuple[str, ...]], list[KubernetesObject]] = {}
-    gone = {(item.resource.kind, item.namespace, item.pattern) for item in view.cluster.expected if not view.find(item)}
+    left = view.left_behind
+    told = {(key[1], name) for key, names in left.items() for name in names}
     for resource in (*WORKLOADS, REPLICA_SETS, PODS):
         for body in view.snapshot.items(resource):
             namespace, name = str(body["metadata"].get("namespace") or ""), str(body["metadata"]["name"])
-            if namespace not in view.cluster.stack_namespaces:
+            if namespace not in view.cluster.stack_namespaces or (resource == PODS and (namespace, name) in told):
                 continue
             known = view.known_as.get((resource, namespace, name))
             if known is not None:
@@ -165,16 +205,12 @@ def _unpredicted(view: LiveView) -> Iterator[Diagnostic]:
                 found = _other_than_its_owner(view, body, owner) if resource == PODS else None
                 if found is not None:
                     strange.setdefault((key_of(owner), *found), []).append(body)
-            elif controller_of(body)[0] in gone:
-                bereft.setdefault(controller_of(body)[0], []).append(name)
-            else:
+            elif resource != REPLICA_SETS or not any(name.startswith(f"{key[2]}-") for key in left):
                 held = _texts(pod_template_of(body) or {}, set())
                 yield _finding(view, resource, body, "is not predicted", held)
     for ((kind, _, called), why, more), bodies in strange.items():
         who = f"is not what {kind} `{called}` says" + (f": {why}" if why else "")
         yield _finding(view, PODS, bodies[0], who, list(more), others=bodies[1:])
-    for (kind, namespace, name), pods in bereft.items():
-        yield _left_alone(view, shown(kind, name, namespace), (kind, namespace, name), pods)
 
 
 def _other_than_predicted(view: LiveView, item: ExpectedCluster, body: KubernetesObject) -> Iterator[Diagnostic]:
@@ -192,7 +228,7 @@ def _other_than_its_owner(
 ) -> tuple[str, tuple[str, ...]] | None:
     """Why it is not, and what it holds more. None for a pod of its template, or of the predicted one where that is
     another: pods stay for a while when a template changes."""
-    live, called = pod_template_of(body) or {}, str(owner["metadata"]["name"])
+    live, called = _without_added(pod_template_of(body) or {}), str(owner["metadata"]["name"])
     known = view.expected_as(owner)
     templates = [pod_template_of(item) or {} for item in (owner, *([known.body] if known is not None else []))]
     given = {text for template in templates for text in _texts(template, set())}
@@ -202,6 +238,12 @@ def _other_than_its_owner(
     if not str(body["metadata"]["name"]).startswith(called):
         why = why or "its name is another one than its owner gives"
     return (why, held) if held or why else None
+
+
+def _without_added(pod: Any) -> dict[str, Any]:
+    """Without ephemeral containers, which are told for themselves."""
+    kept = {key: value for key, value in mapping(pod.get("spec")).items() if key != "ephemeralContainers"}
+    return {**pod, "spec": kept}
 
 
 def _finding(
@@ -221,15 +263,6 @@ def _finding(
     severity = Severity.ERROR if worse else Severity.WARNING
     place, subject = view.cluster.of_cluster("/spec/stack"), view.cluster.subject(resource.kind, name, namespace)
     return diagnose(UNPREDICTED_WORKLOAD, message, place, subject=subject, severity=severity)
-
-
-def _left_alone(view: LiveView, name: str, key: Key, pods: list[str]) -> Diagnostic:
-    """Pods whose workload is missing, which is told for itself: one finding for all of them."""
-    still = f"{counted(len(pods), 'pod')} ({listed(sorted(pods), _FEW)})"
-    message = f"{still} of cluster `{view.cluster.name}` still run, and {name}, which they name as their owner, is gone"
-    kind, namespace, called = key
-    place, subject = view.cluster.of_cluster("/spec/stack"), view.cluster.subject(kind, called, namespace)
-    return diagnose(UNPREDICTED_WORKLOAD, message, place, subject=subject, severity=Severity.WARNING)
 
 
 def _texts(template: Any, but: set[str]) -> list[str]:

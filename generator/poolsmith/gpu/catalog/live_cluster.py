@@ -92,12 +92,12 @@ class StateField:
 @record
 class Stopped:
     """`annotations` are keys with the values that stop an engine, and what that means. `conditions` are types by group
-    of the API, with the status that says that something is wrong. `failures` and `refusals` are labels of nodes with
+    of the API, with the statuses that say that something is wrong. `failures` and `refusals` are labels of nodes with
     their value, and what that means."""
 
     annotations: dict[str, tuple[tuple[str, ...], str]]
     states: tuple[StateField, ...]
-    conditions: dict[str, tuple[str, str]]
+    conditions: dict[str, tuple[str, tuple[str, ...]]]
     failures: tuple[tuple[str, str, str], ...]
     refusals: tuple[tuple[str, str, str], ...]
 
@@ -116,7 +116,7 @@ def read_stopped() -> Stopped:
             )
             for item in data["states"]
         ),
-        conditions={item["group"]: (item["type"], item["wrong"]) for item in data["conditions"]},
+        conditions={item["group"]: (item["type"], tuple(item["wrong"])) for item in data["conditions"]},
         failures=tuple((item["key"], item["value"], item["of"]) for item in data["failures"]),
         refusals=tuple((item["key"], item["value"], item["means"]) for item in data["refusals"]),
     )
@@ -166,7 +166,7 @@ def read_around() -> Around:
     return Around(
         cloud_roles={item["key"]: item["of"] for item in data["cloudRoles"]},
         injections=tuple(
-            Injection(key=item["key"], off=frozenset(item["off"]), of=item["of"]) for item in data["injections"]
+            Injection(key=item["key"], off=frozenset(item["inert"]), of=item["of"]) for item in data["injections"]
         ),
         webhooks={item["distribution"]: frozenset(item["names"]) for item in data["webhooks"]},
         only_one=tuple(

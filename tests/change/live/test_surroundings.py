@@ -1,0 +1,40 @@
+"""What happens around the stack is told by at most two findings that name the field; harmless twins are not told."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from change.live.conftest import ROOT
+from change.live.surroundings import ROWS
+from support.live_cluster import recorded_snapshot, told, view
+
+MOST = 2
+
+
+@cache
+def _recorded(name):
+    cluster = view(ROOT, name)
+    return cluster, recorded_snapshot(cluster)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_a_drift_is_told_and_nothing_else_is(row):
+    cluster, snapshot = _recorded(row.cluster)
+    found = told(cluster, row.change(snapshot))
+
+    assert len(found) == len(row.said) <= MOST, found
+    for words in row.said:
+        assert [text for text in found if all(word in text for word in words)], found
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.twin_name)
+def test_a_harmless_twin_is_not_told(row):
+    cluster, snapshot = _recorded(row.cluster)
+
+    assert told(cluster, row.twin(snapshot)) == []
+
+
+def test_each_kind_has_rows_of_its_own():
+    assert len({row.name for row in ROWS}) == len(ROWS) >= 40
