@@ -20,6 +20,7 @@ from poolsmith.kubernetes.live.api_resources import (
     CLUSTER_ROLES,
     CONFIG_MAPS,
     DAEMON_SETS,
+    DEPLOYMENTS,
     FEATURE_RULES,
     HELM_RELEASES,
     KUSTOMIZATIONS,
@@ -30,8 +31,10 @@ from poolsmith.kubernetes.live.api_resources import (
     PODS,
     POLICIES,
     QUOTAS,
+    REPLICA_SETS,
     ROLE_BINDINGS,
     ROLES,
+    SOURCES,
     WEBHOOKS,
     ApiResource,
 )
@@ -41,6 +44,7 @@ NS = "gpu-operator"
 PLUGIN = "nvidia-device-plugin-daemonset"
 POOL_LABEL = "example.com/gpu-pool"
 MUTATING, VALIDATING = WEBHOOKS
+GIT = next(item for item in SOURCES if item.kind == "GitRepository")
 Change = Callable[[Snapshot], Snapshot]
 
 
@@ -121,11 +125,11 @@ def role(*rules: tuple[str, str, str], namespace: str = NS) -> Change:
     return put(ROLES, "handy", namespace, rules=body)
 
 
-def workload(name: str, namespace: str, image: str, resource: ApiResource = DAEMON_SETS, **container: Any) -> Change:
-    labels = {"app": name}
-    spec = {"containers": [{"name": "main", "image": image, **container}]}
+def workload(called: str, namespace: str, image: str, resource: ApiResource = DAEMON_SETS, **container: Any) -> Change:
+    labels = {"app": called}
+    spec = {"containers": [{"name": "main", "image": image} | container]}
     pods = {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": spec}}
-    return put(resource, name, namespace, spec=pods)
+    return put(resource, called, namespace, spec=pods)
 
 
 def webhook(name: str, *, resource: ApiResource = MUTATING, service: str = "hooks", **more: Any) -> Change:
@@ -223,6 +227,25 @@ def orphaned(name: str) -> Change:
             return found
 
         return _with(_with(snapshot, DAEMON_SETS, without), PODS, stripped)
+
+    return change
+
+
+def orphaned_deployment(name: str) -> Change:
+    """The same of a Deployment: its ReplicaSets are left without an owner."""
+
+    def change(snapshot: Snapshot) -> Snapshot:
+        def without(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+            return [item for item in items if item["metadata"]["name"] != name]
+
+        def stripped(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+            found = copy.deepcopy(items)
+            for item in found:
+                if item["metadata"]["name"].startswith(f"{name}-"):
+                    item["metadata"].pop("ownerReferences", None)
+            return found
+
+        return _with(_with(snapshot, DEPLOYMENTS, without), REPLICA_SETS, stripped)
 
     return change
 
@@ -419,7 +442,7 @@ ROWS = (
         AGAIN,
         "a policy of others that denies hostPath",
         policy("!has(object.spec.volumes) || object.spec.volumes.all(v, !has(v.hostPath))"),
-        (("PSM871", "ValidatingAdmissionPolicy/of-others", "refuses the pods"),),
+        (("PSM871", "ValidatingAdmissionPolicy/of-others", "refuses"),),
         "the same one that warns",
         policy("!has(object.spec.volumes) || object.spec.volumes.all(v, !has(v.hostPath))", "Warn"),
     ),
@@ -427,7 +450,7 @@ ROWS = (
         AGAIN,
         "a policy of others that denies privileged containers",
         policy("object.spec.containers.all(c, !has(c.securityContext.privileged) || !c.securityContext.privileged)"),
-        (("PSM871", "ValidatingAdmissionPolicy/of-others", "refuses the pods"),),
+        (("PSM871", "ValidatingAdmissionPolicy/of-others", "refuses"),),
         "one that asks for labels that all of them have",
         policy("has(object.metadata.labels) || object.metadata.name != ''"),
     ),
@@ -647,5 +670,158 @@ ROWS = (
         (("PSM850", PLUGIN, "still run"),),
         "nothing is deleted",
         lambda snapshot: snapshot,
+    ),
+    Row(
+        STATE,
+        "a Deployment is deleted, and its pods are left",
+        orphaned_deployment("gpu-operator-node-feature-discovery-master"),
+        (("PSM850", "node-feature-discovery-master", "still run"),),
+        "pods of an earlier ReplicaSet",
+        lambda snapshot: snapshot,
+    ),
+    Row(
+        STATE,
+        "Ready is Unknown",
+        edit(HELM_RELEASES, "edge-gpu-operator", status(conditions=[{"type": "Ready", "status": "Unknown"}])),
+        (("PSM858", "HelmRelease/edge-gpu-operator", "Ready Unknown"),),
+        "Ready is True",
+        edit(HELM_RELEASES, "edge-gpu-operator", status(conditions=[{"type": "Ready", "status": "True"}])),
+        cluster="edge",
+    ),
+    Row(
+        STATE,
+        "an older revision is applied than the source has",
+        both(
+            edit(KUSTOMIZATIONS, "edge-platform", status(lastAppliedRevision="main@sha1:1111")),
+            edit(GIT, "edge-poolsmith", status(artifact={"revision": "main@sha1:2222"})),
+        ),
+        (("PSM858", "Kustomization/edge-platform", "main@sha1:1111", "main@sha1:2222"),),
+        "the same revision",
+        both(
+            edit(KUSTOMIZATIONS, "edge-platform", status(lastAppliedRevision="main@sha1:2222")),
+            edit(GIT, "edge-poolsmith", status(artifact={"revision": "main@sha1:2222"})),
+        ),
+        cluster="edge",
+    ),
+    Row(
+        STATE,
+        "an upgrade of the chart is not through",
+        edit(
+            HELM_RELEASES,
+            "edge-gpu-operator",
+            status(lastAttemptedRevision="v26.7.0", history=[{"chartVersion": "v26.3.3", "status": "deployed"}]),
+        ),
+        (("PSM858", "HelmRelease/edge-gpu-operator", "v26.3.3", "v26.7.0"),),
+        "an upgrade that is through",
+        edit(
+            HELM_RELEASES,
+            "edge-gpu-operator",
+            status(lastAttemptedRevision="v26.7.0", history=[{"chartVersion": "v26.7.0+1", "status": "deployed"}]),
+        ),
+        cluster="edge",
+    ),
+    Row(
+        STATE,
+        "a Kustomization is suspended",
+        edit(KUSTOMIZATIONS, "edge-platform", spec(suspend=True)),
+        (("PSM851", "Kustomization/edge-platform", "suspend"),),
+        "one says that it is not",
+        edit(KUSTOMIZATIONS, "edge-platform", spec(suspend=False)),
+        cluster="edge",
+    ),
+    Row(
+        STATE,
+        "a HelmRelease is suspended",
+        edit(HELM_RELEASES, "edge-gpu-operator", spec(suspend=True)),
+        (("PSM851", "HelmRelease/edge-gpu-operator", "suspend"),),
+        "one says that it is not suspended",
+        edit(HELM_RELEASES, "edge-gpu-operator", spec(suspend=False)),
+        cluster="edge",
+    ),
+    Row(
+        ROOT,
+        "a role of others lets all editors write ClusterPolicies",
+        put(
+            CLUSTER_ROLES,
+            "gpu-editors",
+            metadata={"labels": {"rbac.authorization.k8s.io/aggregate-to-edit": "true"}},
+            rules=[{"apiGroups": ["nvidia.com"], "resources": ["clusterpolicies"], "verbs": ["patch"]}],
+        ),
+        (("PSM870", "ClusterRole/gpu-editors", "aggregate-to-edit", "clusterpolicies"),),
+        "a role of others lets all viewers read them",
+        put(
+            CLUSTER_ROLES,
+            "gpu-viewers",
+            metadata={"labels": {"rbac.authorization.k8s.io/aggregate-to-view": "true"}},
+            rules=[{"apiGroups": ["nvidia.com"], "resources": ["clusterpolicies"], "verbs": ["get"]}],
+        ),
+    ),
+    Row(
+        ROOT,
+        "a mutating webhook for DaemonSets",
+        webhook(
+            "mutator",
+            rules=[{"apiGroups": ["apps"], "operations": ["*"], "apiVersions": ["*"], "resources": ["daemonsets"]}],
+        ),
+        (("PSM870", "MutatingWebhookConfiguration/mutator"),),
+        "a mutating webhook for Ingresses",
+        webhook(
+            "mutator",
+            rules=[
+                {"apiGroups": ["networking.k8s.io"], "operations": ["*"], "apiVersions": ["*"], "resources": ["*"]}
+            ],
+        ),
+    ),
+    Row(
+        ROOT,
+        "nobody signs in, and may use nodes/proxy",
+        both(
+            put(CLUSTER_ROLES, "proxy", rules=[{"apiGroups": [""], "resources": ["nodes/proxy"], "verbs": ["get"]}]),
+            binding("proxy", {"kind": "User", "name": "system:anonymous"}),
+        ),
+        (("PSM870", "ClusterRoleBinding/handy", "nodes/proxy"),),
+        "nobody signs in, and may ask for the version",
+        both(
+            put(CLUSTER_ROLES, "version", rules=[{"nonResourceURLs": ["/version"], "verbs": ["get"]}]),
+            binding("version", {"kind": "User", "name": "system:anonymous"}),
+        ),
+    ),
+    Row(
+        AGAIN,
+        "a policy of others that denies DaemonSets",
+        policy("object.metadata.namespace != 'gpu-operator'", apiGroups=["apps"], resources=["daemonsets"]),
+        (("PSM871", "ValidatingAdmissionPolicy/of-others", "refuses"),),
+        "a policy of others for Services",
+        policy("object.metadata.namespace != 'gpu-operator'", resources=["services"]),
+    ),
+    Row(
+        AGAIN,
+        "a limit range for pods without limits",
+        put(LIMIT_RANGES, "pods", NS, spec={"limits": [{"type": "Pod", "max": {"memory": "64Gi"}}]}),
+        (("PSM871", "LimitRange/pods", "spec.limits[0]"),),
+        "a limit range for claims to volumes",
+        put(LIMIT_RANGES, "pods", NS, spec={"limits": [{"type": "PersistentVolumeClaim", "max": {"storage": "1Gi"}}]}),
+    ),
+    Row(
+        ONE,
+        "a DRA driver gives out the same GPUs",
+        workload("dra", "dra", "registry.k8s.io/dra-driver-nvidia/dra-driver-nvidia-gpu:v25.8.0", name="gpus"),
+        (("PSM872", "DaemonSet/dra", "DRA driver"),),
+        "a DRA driver for compute domains",
+        workload("dra", "dra", "nvcr.io/nvidia/k8s-dra-driver-gpu:v25.8.0", name="compute-domains"),
+    ),
+    Row(
+        ONE,
+        "a device plugin as a static pod",
+        put(
+            PODS,
+            "plugin-node1",
+            "kube-system",
+            metadata={"ownerReferences": [{"kind": "Node", "name": "node1", "controller": True, "uid": "1"}]},
+            spec={"containers": [{"name": "p", "image": "registry.example.com/m/k8s-device-plugin@sha256:" + "0" * 64}]},
+        ),
+        (("PSM872", "Pod/plugin-node1", "second device plugin"),),
+        "a static pod of the API server",
+        put(PODS, "kube-apiserver-node1", "kube-system", spec={"containers": [{"name": "a", "image": "kube-apiserver"}]}),
     ),
 )

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.live.api_resources import ApiResource
 
 _CHART = "helm.sh/chart"
+_PLUGIN, _DRA = "device plugin", "DRA driver"
 _OF_DELIVERY = ("helm.toolkit.fluxcd.io", "kustomize.toolkit.fluxcd.io", "source.toolkit.fluxcd.io", "argoproj.io")
 
 
@@ -52,9 +53,19 @@ def _software(view: LiveView) -> Iterator[Diagnostic]:
                 for one in _which(body):
                     others.setdefault(one.of, []).append((resource, body))
     for of, found in others.items():
+        if of == _DRA and of not in ours and _PLUGIN in ours:
+            yield from (_second(view, of, *one, 0) for one in found[:1] if _gives_gpus(one[1]))
+            continue
         places = {key_of(body)[1] for _, body in found}
         if of in ours or len(places) > 1:
             yield _second(view, of, *found[0], len(found) - 1)
+
+
+def _gives_gpus(body: Mapping[str, Any]) -> bool:
+    """Whether a DRA driver gives out GPUs, and not only domains for computing. Source:
+    kubernetes-sigs/dra-driver-nvidia-gpu, deployments/helm, templates/kubeletplugin.yaml."""
+    pod = mapping(mapping(pod_template_of(body)).get("spec"))
+    return any(word(item.get("name")) == "gpus" for item in containers_of(pod))
 
 
 def _which(body: Mapping[str, Any]) -> Iterator[OnlyOne]:

@@ -17,7 +17,7 @@ from poolsmith.change.verify.root_ways import met_by
 from poolsmith.change.verify.stack_remnants import why_nobody_answers
 from poolsmith.core.diagnostics import diagnose
 from poolsmith.core.diagnostics.codes.live import WOULD_NOT_START
-from poolsmith.core.diagnostics.message_text import counted, listed, shorten
+from poolsmith.core.diagnostics.message_text import counted, joined, listed, shorten
 from poolsmith.core.facts.versions import line_of
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word, words
@@ -229,10 +229,15 @@ def _limits(view: LiveView, pods: tuple[StackPod, ...]) -> Iterator[Diagnostic]:
 
 def _beyond(pod: StackPod, body: KubernetesObject) -> Iterator[str]:
     for number, item in enumerate(mappings(mapping(body.get("spec")).get("limits"))):
-        for resource in _BOTH if item.get("type") == "Container" else ():
-            for container in pod.containers:
+        for resource in _BOTH:
+            where = f"`spec.limits[{number}]` of {resource}"
+            if item.get("type") == "Pod" and (most := _amount(mapping(item.get("max")).get(resource))) is not None:
+                asked = [_asked(one, "limits", resource) for one in mappings(pod.spec.get("containers"))]
+                if None in asked or sum(filter(None, asked), Decimal(0)) > most:
+                    yield f"{where}: pods of {pod.shown} have no limit, or more than the `max` of a pod, and are refused"
+            for container in pod.containers if item.get("type") == "Container" else ():
                 if why := _outside(container, item, resource):
-                    yield f"`spec.limits[{number}]` of {resource}: container `{word(container.get('name'))}` of {pod.shown} {why}"
+                    yield f"{where}: container `{word(container.get('name'))}` of {pod.shown} {why}"
 
 
 def _outside(container: Mapping[str, Any], item: Mapping[str, Any], resource: str) -> str:
@@ -284,7 +289,7 @@ def _networks(view: LiveView, pods: tuple[StackPod, ...]) -> Iterator[Diagnostic
                 told.setdefault((chosen[0][0], chosen[0][1], way), []).append(pod.shown)
     for (namespace, name, way), names in told.items():
         what = "reach the API server" if way == "Egress" else "be asked for metrics"
-        text = f"`spec.policyTypes` has {way}, and no rule lets pods of {listed(names, _FEW)} {what}"
+        text = f"`spec.policyTypes` has {way}, and no rule lets pods of {joined(names, _FEW)} {what}"
         yield _told(view, NETWORK_POLICIES, (namespace, name), text)
 
 
@@ -379,15 +384,17 @@ def _policies(view: LiveView, pods: tuple[StackPod, ...]) -> tuple[list[Diagnost
     policies = replace(policies, policies=tuple(item for item in policies.policies if item.name not in asking))
     resources = Resources(kubernetes, ())
     spaces = {str(body["metadata"]["name"]): body for body in view.snapshot.items(NAMESPACES)}
-    requests = [_request(pod, resources, spaces) for pod in pods]
+    asked = [(pod.shown, _request(pod, resources, spaces)) for pod in pods]
+    asked += [(pod.shown, make_request(pod.item.body, resources, namespaces=spaces.get)) for pod in pods]
+    requests = [request for _, request in asked]
     run = run_policies(policies, requests, resources, imply_bindings=False, static=False)
     refused: dict[str, list[tuple[str, str]]] = {}
     bound = {item.policy for item in policies.bindings if Action.DENY in item.actions}
     unknown = dict.fromkeys(sorted(asking & bound), "its parameters are not read") | dict(run.stopped)
-    for pod, evaluation in zip(pods, run.evaluations, strict=False):
+    for (who, _), evaluation in zip(asked, run.evaluations, strict=False):
         for result in evaluation.results:
             if result.denied:
-                refused.setdefault(result.policy, []).append((pod.shown, result.message))
+                refused.setdefault(result.policy, []).append((who, result.message))
             elif result.verdict is Verdict.NOT_EVALUATED and "Deny" in result.actions:
                 unknown.setdefault(result.policy, result.message)
     told = [
@@ -395,7 +402,7 @@ def _policies(view: LiveView, pods: tuple[StackPod, ...]) -> tuple[list[Diagnost
             view,
             POLICIES,
             ("", name),
-            f"refuses the pods of {listed([pod for pod, _ in found], _FEW)}: {shorten(found[0][1])}",
+            f"refuses {joined(dict.fromkeys(who for who, _ in found), _FEW)}, or the pods of it: {shorten(found[0][1])}",
         )
         for name, found in refused.items()
     ]

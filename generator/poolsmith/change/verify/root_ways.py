@@ -15,6 +15,7 @@ from poolsmith.core.diagnostics.codes.live import UNPREDICTED_PRIVILEGE, WAY_TO_
 from poolsmith.core.diagnostics.message_text import counted, listed
 from poolsmith.core.sources.pod_template import mapping, mappings, pod_template_of, word, words
 from poolsmith.gpu.catalog.live_cluster import read_around, read_left_overs
+from poolsmith.gpu.catalog.stack_objects import OPERATOR_GROUP
 from poolsmith.guard.ledger.reach import Reach, reach_of
 from poolsmith.guard.ledger.workload_privileges import pod_privileges
 from poolsmith.kubernetes.admission.selector import labels_of, selects
@@ -159,6 +160,21 @@ def _aggregations(view: LiveView) -> Iterator[Diagnostic]:
                 yield _told(view, CLUSTER_ROLES, body, message)
 
 
+    for body in view.snapshot.items(CLUSTER_ROLES):
+        into = [key.removeprefix(_AGGREGATES) for key, value in labels_of(body).items() if key.startswith(_AGGREGATES)]
+        name = str(body["metadata"]["name"])
+        if into and (CLUSTER_ROLES, "", name) not in view.known and (way := _writes_stack(view, name)):
+            message = f"has the label `{_AGGREGATES}{into[0]}`: everybody who has the role `{into[0]}` may {way}"
+            yield _told(view, CLUSTER_ROLES, body, message)
+
+
+def _writes_stack(view: LiveView, role: str) -> str:
+    """What of the operator's resources a role may write, by which images are chosen that run as root."""
+    rights, _ = view.rights.of_role("ClusterRole", role, None)
+    own = (right for right in rights if right.arguments[0] == OPERATOR_GROUP and reach_of(right) <= _WORST)
+    return next((_as_words(right) for right in sorted(own, key=_how_bad)), "")
+
+
 def _cloud_roles(view: LiveView) -> Iterator[Diagnostic]:
     for body in view.snapshot.items(ACCOUNTS):
         if str(body["metadata"].get("namespace") or "") not in view.cluster.stack_namespaces:
@@ -243,26 +259,27 @@ def _is_of_stack(view: LiveView, body: Mapping[str, Any]) -> bool:
     return bool(services) and all(item.get("namespace") in view.cluster.stack_namespaces for item in services)
 
 
-_CREATES = frozenset(("CREATE", "*"))
-_PODS = frozenset(("pods", "*", "*/*", "pods/*"))
+_CREATES = frozenset(("CREATE", "UPDATE", "*"))
+_EVERY = frozenset(("*", "*/*"))
 
 
 def met_by(view: LiveView, webhook: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Its name, and a workload of the stack whose pods it is asked about when they are made."""
-    if not any(map(_is_of_pods, mappings(webhook.get("rules")))):
-        return None
+    """Its name, and a workload of the stack that it is asked about, or whose pods, when they are made."""
+    rules = list(mappings(webhook.get("rules")))
     for item, pod in view.running:
         labels = view.namespace_labels.get(item.namespace, {})
-        if selects(mapping(webhook.get("namespaceSelector")), labels) and selects(
-            mapping(webhook.get("objectSelector")), labels_of(pod)
-        ):
-            return word(webhook.get("name")), shown(item.resource.kind, item.pattern, item.namespace)
+        if selects(mapping(webhook.get("namespaceSelector")), labels) is not True:
+            continue
+        for kind, body in ((PODS, pod), (item.resource, item.body)):
+            is_meant = selects(mapping(webhook.get("objectSelector")), labels_of(body))
+            if is_meant and any(_is_of(rule, kind) for rule in rules):
+                return word(webhook.get("name")), shown(item.resource.kind, item.pattern, item.namespace)
     return None
 
 
-def _is_of_pods(rule: Mapping[str, Any]) -> bool:
-    groups = set(words(rule.get("apiGroups"), empty=True))
-    fits = groups & {"", "*"} and _PODS & set(words(rule.get("resources")))
+def _is_of(rule: Mapping[str, Any], kind: ApiResource) -> bool:
+    groups, resources = set(words(rule.get("apiGroups"), empty=True)), set(words(rule.get("resources")))
+    fits = groups & {kind.group, "*"} and resources & (_EVERY | {kind.plural, f"{kind.plural}/*"})
     return bool(fits and _CREATES & set(words(rule.get("operations")))) and rule.get("scope") != "Cluster"
 
 
