@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
+from itertools import groupby
 
 import pytest
 
@@ -11,6 +13,8 @@ from change.live.surroundings import ROWS
 from support.live_cluster import recorded_snapshot, told, view
 
 MOST = 2
+PAGE = ROOT / "docs/live.md"
+BEGIN, END = "<!-- drifts: made from the tests -->\n", "<!-- end of drifts -->\n"
 
 
 @cache
@@ -38,3 +42,23 @@ def test_a_harmless_twin_is_not_told(row):
 
 def test_each_kind_has_rows_of_its_own():
     assert len({row.name for row in ROWS}) == len(ROWS) >= 40
+
+
+def table():
+    """As docs/live.md has it."""
+    lines = ["| sort | what happens | is told as | what is like it, and not told |", "| --- | --- | --- | --- |"]
+    for sort, rows in groupby(sorted(ROWS, key=lambda row: row.sort), key=lambda row: row.sort):
+        for row in rows:
+            codes = ", ".join(dict.fromkeys(words[0] for words in row.said))
+            lines.append(f"| {sort} | {row.name} | {codes} | {row.twin_name} |")
+    return "\n".join(lines) + "\n"
+
+
+def test_the_page_has_these_rows():
+    text = PAGE.read_text()
+    before, rest = text.split(BEGIN)
+    held, after = rest.split(END)
+    if os.environ.get("UPDATE_DOCS") == "1":
+        PAGE.write_text(f"{before}{BEGIN}{table()}{END}{after}")
+        return
+    assert held == table(), "run `UPDATE_DOCS=1 python -m pytest tests/change/live/test_surroundings.py`"

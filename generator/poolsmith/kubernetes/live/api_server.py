@@ -23,7 +23,7 @@ from poolsmith.core.diagnostics import UsageError
 from poolsmith.core.diagnostics.masking import masked
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word
-from poolsmith.kubernetes.live.api_resources import CONFIG_MAPS, DEFINITIONS, NODES, ClusterError
+from poolsmith.kubernetes.live.api_resources import BINDINGS, CONFIG_MAPS, DEFINITIONS, NODES, POLICIES, ClusterError
 from poolsmith.kubernetes.live.kubeconfig import credentials_of
 from poolsmith.kubernetes.live.snapshot import (
     HELM_RECORDS,
@@ -64,6 +64,13 @@ _MOST_PARTS = 2_000_000
 _MOST_BYTES_IN_ALL = 4 << 30
 _MIB = 1 << 20
 _ANY_ENCODING = 32 + zlib.MAX_WBITS
+_OF_EACH_SERVER = frozenset(
+    ("", "apps", "batch", "policy")
+    + tuple(f"{name}.k8s.io" for name in ("node", "discovery", "networking", "apiextensions", "rbac.authorization"))
+    + ("admissionregistration.k8s.io",)
+)
+_SINCE_LATER = frozenset((POLICIES, BINDINGS))
+"""Kinds of these groups that older servers do not have."""
 _OK, _UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND, _GONE = 200, 401, 403, 404, 410
 _REDIRECTS = range(300, 400)
 
@@ -238,6 +245,9 @@ class _Server:
         except ClusterError as error:
             return ListedObjects(resource, State.FAILED, (), str(error), namespaces)
         place = None if served is None else served.get(resource.kind)
+        if place is None and resource.group in _OF_EACH_SERVER and resource not in _SINCE_LATER:
+            reason = f"the API server does not say that it serves `{resource.named}`, which each one has"
+            return ListedObjects(resource, State.FAILED, (), reason, namespaces)
         if place is None:
             return ListedObjects(resource, State.ABSENT, (), "", namespaces)
         plural, namespaced = place
@@ -372,7 +382,7 @@ class _Server:
                     return answer
                 words, pause = _reason(answer), max(pause, answer.wait)
             if tries < _TRIES and slept < _TRIES_OF_WHO_SLEEPS:
-                await asyncio.sleep(min(pause, _LONGEST_WAIT))
+                await asyncio.sleep(min(pause, _LONGEST_WAIT, self._how.seconds))
                 pause *= 2
         self.failures += 1
         raise ClusterError(f"GET {path} failed {tries} times: {words}")

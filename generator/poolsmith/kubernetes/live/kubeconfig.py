@@ -128,17 +128,20 @@ class Plugin:
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or "its name or an argument is none"
             raise ClusterError(f"{self.shown} can't be run: {why}") from None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        beside = asyncio.create_task(_read(process.stderr))
         try:
             async with asyncio.timeout(seconds):
-                assert process.stdout is not None
-                assert process.stderr is not None
-                output, told = await asyncio.gather(_read(process.stdout), _read(process.stderr))
+                output = await _read(process.stdout)
                 if len(output) >= _MOST_OUTPUT:
                     raise ClusterError(f"{self.shown} printed more than {_MOST_OUTPUT >> 20} MiB")
+                told = await beside
                 return output, _last_line(told), await process.wait()
         except TimeoutError:
             raise ClusterError(f"{self.shown} gave no credentials within {seconds:g} seconds, and was ended") from None
         finally:
+            beside.cancel()
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
             await process.wait()

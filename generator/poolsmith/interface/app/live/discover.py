@@ -94,10 +94,10 @@ def _held_against(root: Path, proposal: PoolProposal, snapshot: Snapshot, source
         view = ClusterView(planned.plan, planned.prediction, planned.loaded, (), project.catalog.gpus)
         if source.file is None:
             reading = replace(source, save=None)
-            seen = snapshot_of(reading, view.resources, view.namespaces, view.of_namespaces)
+            seen = snapshot_of(reading, view.required, view.namespaces, view.of_namespaces)
             whole = snapshot.with_lists(seen)
         live = LiveView(view, whole)
-        outcome = judge_live(live)
+        outcome = judge_live(live, around=False)
         compared = sum(live.knows(item) for item in view.expected)
         differences = tuple(f"{item.code} {item.message}" for item in outcome.diagnostics)
         unread += [f"{item.what}: {item.reason}" for item in outcome.skipped]
