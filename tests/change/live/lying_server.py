@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from poolsmith.kubernetes.live.api_resources import OF_NAMESPACES
 from poolsmith.kubernetes.live.snapshot import Snapshot, State
 from support.control_plane import LOOPBACK
 
@@ -74,8 +75,7 @@ class Served:
             resource = listed.resource
             if listed.state is State.ABSENT and "." in resource.group and not resource.group.endswith(".k8s.io"):
                 continue
-            namespaced = any(item["metadata"].get("namespace") for item in listed.items)
-            row = {"kind": resource.kind, "name": resource.plural, "namespaced": namespaced}
+            row = {"kind": resource.kind, "name": resource.plural, "namespaced": resource in OF_NAMESPACES}
             self._kinds.setdefault(resource.api_version, []).append(row)
             root = f"/apis/{resource.api_version}" if resource.group else "/api/v1"
             self._lists[f"{root}/{resource.plural}"] = list(listed.items)

@@ -95,7 +95,9 @@ def both(*changes: Change) -> Change:
     return change
 
 
-def _with(snapshot: Snapshot, resource: ApiResource, what: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> Snapshot:
+def _with(
+    snapshot: Snapshot, resource: ApiResource, what: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]
+) -> Snapshot:
     items = what(list(snapshot.items(resource)))
     lists = [item for item in snapshot.lists if item.resource != resource]
     return replace(snapshot, lists=(*lists, ListedObjects(resource, State.READ, tuple(items))))
@@ -767,9 +769,7 @@ ROWS = (
         "a mutating webhook for Ingresses",
         webhook(
             "mutator",
-            rules=[
-                {"apiGroups": ["networking.k8s.io"], "operations": ["*"], "apiVersions": ["*"], "resources": ["*"]}
-            ],
+            rules=[{"apiGroups": ["networking.k8s.io"], "operations": ["*"], "apiVersions": ["*"], "resources": ["*"]}],
         ),
     ),
     Row(
@@ -818,10 +818,14 @@ ROWS = (
             "plugin-node1",
             "kube-system",
             metadata={"ownerReferences": [{"kind": "Node", "name": "node1", "controller": True, "uid": "1"}]},
-            spec={"containers": [{"name": "p", "image": "registry.example.com/m/k8s-device-plugin@sha256:" + "0" * 64}]},
+            spec={
+                "containers": [{"name": "p", "image": "registry.example.com/m/k8s-device-plugin@sha256:" + "0" * 64}]
+            },
         ),
         (("PSM872", "Pod/plugin-node1", "second device plugin"),),
         "a static pod of the API server",
-        put(PODS, "kube-apiserver-node1", "kube-system", spec={"containers": [{"name": "a", "image": "kube-apiserver"}]}),
+        put(
+            PODS, "kube-apiserver-node1", "kube-system", spec={"containers": [{"name": "a", "image": "kube-apiserver"}]}
+        ),
     ),
 )

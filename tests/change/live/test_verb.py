@@ -136,7 +136,11 @@ def test_in_a_cluster_the_account_of_the_pod_counts(run_cli, monkeypatch, prod, 
     """With the roles that are printed, and a token of the very account that they are for."""
     from kr8s._auth import KubeAuth
 
-    made = [item for item in yaml.safe_load_all(run_cli(["live", "rbac", "prod-eu", "--root", ROOT, "--around"]).out) if item]
+    made = [
+        item
+        for item in yaml.safe_load_all(run_cli(["live", "rbac", "prod-eu", "--root", ROOT, "--around"]).out)
+        if item
+    ]
     for item in made:
         assert prod.client.apply(item).taken
     token = prod.client.request(

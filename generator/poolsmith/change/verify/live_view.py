@@ -385,13 +385,6 @@ class LiveView:
             return listed.reason or "what was saved has them of few namespaces only"
         return ""
 
-    @cached_property
-    def left_behind(self) -> dict[tuple[str, str, str], list[str]]:
-        """Pods that still run, by the workload that made them and is gone."""
-        from poolsmith.change.verify.workloads import left_behind  # reads this view
-
-        return left_behind(self)
-
     def is_whole(self, resource: ApiResource) -> bool:
         """Whether all objects of a kind are known, whatever their namespace."""
         listed = self.snapshot.listed(resource)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.change.verify.expected import Bringer, shown
 from poolsmith.change.verify.version_skew import follows_release, other_release, runs_another
+from poolsmith.change.verify.workloads import left_behind
 from poolsmith.core.diagnostics import diagnose
 from poolsmith.core.diagnostics.codes.live import DIFFERS_ON_CLUSTER, NOT_ON_CLUSTER, POLICY_NOT_IN_FORCE
 from poolsmith.core.diagnostics.message_text import counted, listed
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from poolsmith.change.verify.expected import ExpectedCluster
     from poolsmith.change.verify.live_view import LiveView
+    from poolsmith.change.verify.workloads import Key
     from poolsmith.core.diagnostics import Diagnostic
 
 
@@ -107,12 +109,13 @@ def judge_objects(view: LiveView) -> Iterator[Diagnostic]:
     release = other_release(view)
     committed = view.cluster.plan.cluster.spec.stack.release
     by_release = 0
+    left = left_behind(view)
     for item in view.cluster.expected:
         if item.passing:
             continue
         found = view.find(item)
         is_missing = not found and view.knows(item) and not view.waits_for_nodes(item)
-        problems = [_missing(view, item)] if is_missing else []
+        problems = [_missing(view, item, left)] if is_missing else []
         differing = ((body, tuple(_all(item, body, committed))) for body in found)
         problems += [_differs(view, item, body, told) for body, told in differing if told]
         if problems and release and follows_release(item):
@@ -148,11 +151,11 @@ def _is_left_out(text: str) -> bool:
     return len(set(text)) == 1
 
 
-def _missing(view: LiveView, item: ExpectedCluster) -> Diagnostic:
+def _missing(view: LiveView, item: ExpectedCluster, left: Mapping[Key, list[str]]) -> Diagnostic:
     who = _WHO[item.bringer].format(item.through)
     policy = item.resource in _ADMISSION
     message = f"{item.shown}, {who}, is not on cluster `{view.cluster.name}`"
-    pods = view.left_behind.get((item.resource.kind, item.namespace, item.pattern), ())
+    pods = left.get((item.resource.kind, item.namespace, item.pattern), ())
     if pods:
         message += (
             f"; {counted(len(pods), 'pod')} of it still run ({listed(sorted(pods), _FEW)}), and nobody looks after them"

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from poolsmith.change.verify.live_view import LiveView
     from poolsmith.core.diagnostics import Diagnostic
     from poolsmith.gpu.catalog.live_cluster import OnlyOne
-    from poolsmith.kubernetes.live.api_resources import ApiResource
 
 _CHART = "helm.sh/chart"
 _PLUGIN, _DRA = "device plugin", "DRA driver"
@@ -42,23 +41,23 @@ def judge_only_one(view: LiveView) -> Iterator[Diagnostic]:
 def _software(view: LiveView) -> Iterator[Diagnostic]:
     """What nobody expects outside of the stack's namespaces, in which it is told for itself."""
     ours = {one.of for item in view.cluster.expected for one in _which(item.body)}
-    others: dict[str, list[tuple[ApiResource, dict[str, Any]]]] = {}
+    others: dict[str, list[dict[str, Any]]] = {}
     owners = Owners(view.snapshot)
     for resource in (*WORKLOADS, PODS):
         for body in view.snapshot.items(resource):
-            kind, namespace, name = key_of(body)
+            _, namespace, name = key_of(body)
             if namespace in view.cluster.stack_namespaces or (resource, namespace, name) in view.known:
                 continue
             if owners.of(body) is None:
                 for one in _which(body):
-                    others.setdefault(one.of, []).append((resource, body))
+                    others.setdefault(one.of, []).append(body)
     for of, found in others.items():
         if of == _DRA and of not in ours and _PLUGIN in ours:
-            yield from (_second(view, of, *one, 0) for one in found[:1] if _gives_gpus(one[1]))
+            yield from (_second(view, of, one, 0) for one in found[:1] if _gives_gpus(one))
             continue
-        places = {key_of(body)[1] for _, body in found}
+        places = {key_of(body)[1] for body in found}
         if of in ours or len(places) > 1:
-            yield _second(view, of, *found[0], len(found) - 1)
+            yield _second(view, of, found[0], len(found) - 1)
 
 
 def _gives_gpus(body: Mapping[str, Any]) -> bool:
@@ -87,13 +86,13 @@ def _runs(container: Mapping[str, Any], one: OnlyOne) -> bool:
     return image in one.images and run[0].rpartition("/")[2] not in one.others
 
 
-def _second(view: LiveView, of: str, resource: ApiResource, body: dict[str, Any], more: int) -> Diagnostic:
+def _second(view: LiveView, of: str, body: dict[str, Any], more: int) -> Diagnostic:
     kind, namespace, name = key_of(body)
     images = [word(item.get("image")) for item in containers_of(mapping(mapping(pod_template_of(body)).get("spec")))]
     others = f", and {more} more like it" if more else ""
     message = (
-        f"{shown(kind, name, namespace)} of cluster `{view.cluster.name}` is a second {of} (image `{images[0]}`){others}: "
-        "the stack has its own, and both do the same work"
+        f"{shown(kind, name, namespace)} of cluster `{view.cluster.name}` is a second {of} (image `{images[0]}`)"
+        f"{others}: the stack has its own, and both do the same work"
     )
     place, subject = view.cluster.of_cluster("/spec/stack"), view.cluster.subject(kind, name, namespace)
     return diagnose(NOT_THE_ONLY_ONE, message, place, subject=subject)
@@ -109,8 +108,8 @@ def _writers(view: LiveView) -> Iterator[Diagnostic]:
             for field, into in fields(body):
                 if into in view.cluster.stack_namespaces:
                     message = (
-                        f"{shown(resource.kind, name, namespace)} of cluster `{view.cluster.name}` writes into the stack's "
-                        f"namespace `{into}` (`{field}`), and nothing that is committed brings it: two write there"
+                        f"{shown(resource.kind, name, namespace)} of cluster `{view.cluster.name}` writes into "
+                        f"the stack's namespace `{into}` (`{field}`), and nobody predicted it: two write there"
                     )
                     place = view.cluster.of_cluster("/spec/stack")
                     subject = view.cluster.subject(resource.kind, name, namespace)
@@ -165,8 +164,8 @@ def _rules(view: LiveView) -> Iterator[Diagnostic]:
             if taken:
                 message = (
                     f"{shown(FEATURE_RULES.kind, name, '')} of cluster `{view.cluster.name}` writes the label "
-                    f"`{taken[0]}` of nodes (`spec.rules[{number}]`), which decides what runs there, and nothing that is "
-                    "committed brings it"
+                    f"`{taken[0]}` of nodes (`spec.rules[{number}]`), which decides what runs there, and nothing "
+                    "that is committed brings it"
                 )
                 subject = view.cluster.subject(FEATURE_RULES.kind, name)
                 yield diagnose(NOT_THE_ONLY_ONE, message, view.cluster.of_cluster("/spec/stack"), subject=subject)

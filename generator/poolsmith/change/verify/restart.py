@@ -1,7 +1,7 @@
 """Would the stack start again? What the cluster's own limits, policies, webhooks and networks would do to its pods.
 
-Each predicted pod is judged as admission gets it. Quotas are judged as if no pod of the stack ran: what is there now does
-not count. Of networks only what has an address of its own is judged, and only whether anything at all is let through.
+Each predicted pod is judged as admission gets it. Quotas are judged as if no pod of the stack ran.
+ Of networks only what has an address of its own is judged, and only whether anything at all is let through.
 """
 
 from __future__ import annotations
@@ -160,7 +160,8 @@ def _over(view: LiveView, key: str, most: Decimal, namespace: str, pods: list[St
         for container in mappings(pod.spec.get("containers")):
             amount = _asked(container, part, resource) or _default(limits, part, resource)
             if amount is None:
-                return f"container `{word(container.get('name'))}` of {pod.shown} has no {part} of {resource}: its pods are refused"
+                name = word(container.get("name"))
+                return f"container `{name}` of {pod.shown} has no {part} of {resource}: its pods are refused"
             total += amount * max(pod.count, 1)
     return f"the pods of the stack ask for {total.normalize():f}" if total > most else ""
 
@@ -192,7 +193,7 @@ def _default(limits: list[KubernetesObject], part: str, resource: str) -> Decima
 
 
 def _is_in_scope(pod: StackPod, spec: Mapping[str, Any]) -> bool:
-    chosen = [(name, "Exists", ()) for name in words(spec.get("scopes"))]
+    chosen: list[tuple[str, str, tuple[str, ...]]] = [(name, "Exists", ()) for name in words(spec.get("scopes"))]
     expressions = mappings(mapping(spec.get("scopeSelector")).get("matchExpressions"))
     chosen += [
         (word(item.get("scopeName")), word(item.get("operator")), words(item.get("values"))) for item in expressions
@@ -234,7 +235,7 @@ def _beyond(pod: StackPod, body: KubernetesObject) -> Iterator[str]:
             if item.get("type") == "Pod" and (most := _amount(mapping(item.get("max")).get(resource))) is not None:
                 asked = [_asked(one, "limits", resource) for one in mappings(pod.spec.get("containers"))]
                 if None in asked or sum(filter(None, asked), Decimal(0)) > most:
-                    yield f"{where}: pods of {pod.shown} have no limit, or more than the `max` of a pod, and are refused"
+                    yield f"{where}: pods of {pod.shown} have no limit, or more than the `max`, and are refused"
             for container in pod.containers if item.get("type") == "Container" else ():
                 if why := _outside(container, item, resource):
                     yield f"{where}: container `{word(container.get('name'))}` of {pod.shown} {why}"
@@ -265,7 +266,7 @@ def _dead_webhooks(view: LiveView) -> Iterator[Diagnostic]:
                     continue
                 met = met_by(view, hook)
                 if met is not None and (why := why_nobody_answers(view, where, word(service.get("name")))):
-                    text = f"webhook `{met[0]}` is asked about the pods of {met[1]}, {why}, and its `failurePolicy` is `Fail`"
+                    text = f"webhook `{met[0]}` is asked about {met[1]}, {why}, and its `failurePolicy` is `Fail`"
                     yield _told(view, resource, ("", name), text)
                     break
 
@@ -342,7 +343,8 @@ def _budgets(view: LiveView) -> Iterator[Diagnostic]:
             and selects(selector, labels_of(pod))
         ]
         if held:
-            text = f"`{never}` lets none of {counted(len(held), 'pod')} go ({listed(sorted(held), _FEW)}), which an upgrade of the driver evicts"
+            pods = f"{counted(len(held), 'pod')} go ({listed(sorted(held), _FEW)})"
+            text = f"`{never}` lets none of {pods}, which an upgrade of the driver evicts"
             yield _told(view, BUDGETS, (namespace, name), text)
 
 
@@ -402,7 +404,7 @@ def _policies(view: LiveView, pods: tuple[StackPod, ...]) -> tuple[list[Diagnost
             view,
             POLICIES,
             ("", name),
-            f"refuses {joined(dict.fromkeys(who for who, _ in found), _FEW)}, or the pods of it: {shorten(found[0][1])}",
+            f"refuses {joined(dict.fromkeys(who for who, _ in found), _FEW)}, or its pods: {shorten(found[0][1])}",
         )
         for name, found in refused.items()
     ]

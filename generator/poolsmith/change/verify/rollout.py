@@ -178,10 +178,8 @@ def _wrong(item: ExpectedCluster, body: dict[str, Any]) -> str:
     for condition in mappings(status.get("conditions")):
         if kind and condition.get("type") == kind and condition.get("status") in told:
             reason, message = word(condition.get("reason")), word(condition.get("message"))
-            status = word(condition.get("status"))
-            return (
-                f"says {kind} {status}: {': '.join(part for part in (reason, message) if part) or 'without a reason'}"
-            )
+            held = word(condition.get("status"))
+            return f"says {kind} {held}: {': '.join(part for part in (reason, message) if part) or 'without a reason'}"
     for field in facts.states:
         if (field.api_version, field.kind) == (item.resource.api_version, item.resource.kind):
             value = word(value_at(status, field.field))

@@ -151,14 +151,13 @@ def _aggregations(view: LiveView) -> Iterator[Diagnostic]:
             into += [name for name, selector in selectors if selects(selector, held) and not selects(selector, given)]
             if into and more:
                 message = (
-                    f"has the label `{next(iter(sorted(more)))}`, which nobody predicted: its rights go to everybody who "
-                    f"has the role {listed(sorted(set(into)), _FEW)}"
+                    f"has the label `{next(iter(sorted(more)))}`, which nobody predicted: its rights go to everybody "
+                    f"who has the role {listed(sorted(set(into)), _FEW)}"
                 )
                 yield _told(view, CLUSTER_ROLES, body, message)
             if body.get("aggregationRule") and not item.body.get("aggregationRule"):
                 message = "has an `aggregationRule`, which nobody predicted: whoever labels a role gives it rights"
                 yield _told(view, CLUSTER_ROLES, body, message)
-
 
     for body in view.snapshot.items(CLUSTER_ROLES):
         into = [key.removeprefix(_AGGREGATES) for key, value in labels_of(body).items() if key.startswith(_AGGREGATES)]
@@ -228,8 +227,8 @@ def _ephemeral(view: LiveView) -> Iterator[Diagnostic]:
             holds = [str(held) for name, held in pod_privileges(body) if name in called]
             names += f", which holds {listed(sorted(set(holds)), _FEW)}" if holds else ""
             message = (
-                f"has {counted(len(added), 'container')} in `spec.ephemeralContainers` that somebody added while it ran: "
-                f"{names}; who may do that enters a pod that is root on its node"
+                f"has {counted(len(added), 'container')} in `spec.ephemeralContainers` that somebody added while "
+                f"it ran: {names}; who may do that enters a pod that is root on its node"
             )
             yield _told(view, PODS, body, message)
 

@@ -82,9 +82,7 @@ def judge_live(view: LiveView, *, around: bool = True) -> Outcome:
     )
     unknown = view.cluster.prediction.unknown
     skipped = [Skipped(f"list of {resource.named}", reason) for resource, reason in view.unread]
-    skipped += [
-        Skipped(what, f"{why}; `poolsmith live rbac --around` prints the right") for what, why in unanswered
-    ]
+    skipped += [Skipped(what, f"{why}; `poolsmith live rbac --around` prints the right") for what, why in unanswered]
     skipped += [Skipped(what, why) for what, why in undecided]
     skipped += [Skipped(f"operand expansion of cluster {view.cluster.name}", f"not known: {text}") for text in unknown]
     told = Outcome(

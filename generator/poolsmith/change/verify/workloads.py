@@ -189,7 +189,7 @@ def _worse(template: Any, body: KubernetesObject) -> bool:
 def _unpredicted(view: LiveView) -> Iterator[Diagnostic]:
     owners = Owners(view.snapshot)
     strange: dict[tuple[Key, str, tuple[str, ...]], list[KubernetesObject]] = {}
-    left = view.left_behind
+    left = left_behind(view)
     told = {(key[1], name) for key, names in left.items() for name in names}
     for resource in (*WORKLOADS, REPLICA_SETS, PODS):
         for body in view.snapshot.items(resource):

@@ -57,7 +57,9 @@ def rbac(
 
     if discovers:
         if cluster is not None or cron_job is not None or around:
-            raise UsageError("--discover is for a cluster that no profile describes yet: no CLUSTER, no --cron-job, no --around")
+            raise UsageError(
+                "--discover is for a cluster that no profile describes yet: no CLUSTER, no --cron-job, no --around"
+            )
         write(discovering_manifests(helm_records))
         return Exit.CLEAN
     if helm_records is not None:

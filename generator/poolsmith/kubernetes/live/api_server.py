@@ -65,9 +65,10 @@ _MOST_BYTES_IN_ALL = 4 << 30
 _MIB = 1 << 20
 _ANY_ENCODING = 32 + zlib.MAX_WBITS
 _OF_EACH_SERVER = frozenset(
-    ("", "apps", "batch", "policy")
-    + tuple(f"{name}.k8s.io" for name in ("node", "discovery", "networking", "apiextensions", "rbac.authorization"))
-    + ("admissionregistration.k8s.io",)
+    (
+        *("", "apps", "batch", "policy", "admissionregistration.k8s.io", "apiextensions.k8s.io", "discovery.k8s.io"),
+        *("networking.k8s.io", "node.k8s.io", "rbac.authorization.k8s.io"),
+    )
 )
 _SINCE_LATER = frozenset((POLICIES, BINDINGS))
 """Kinds of these groups that older servers do not have."""
@@ -75,7 +76,7 @@ _OK, _UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND, _GONE = 200, 401, 403, 404, 410
 _REDIRECTS = range(300, 400)
 
 
-class _Unfit(ClusterError):
+class _UnfitError(ClusterError):
     """An answer that does not become another one by asking again."""
 
 
@@ -186,7 +187,7 @@ class _Server:
                 api.auth._kubeconfig_path_or_dict = False  # type: ignore[assignment]  # noqa: SLF001
             async with asyncio.timeout(how.seconds):
                 await api.auth
-                await api.auth.ssl_context()
+                await api.auth.ssl_context()  # type: ignore[no-untyped-call]
         except ClusterError:
             raise
         except TimeoutError:
@@ -371,7 +372,7 @@ class _Server:
             except TimeoutError:
                 slept += 1
                 words = f"no answer within {self._how.seconds:g} seconds"
-            except _Unfit as error:
+            except _UnfitError as error:
                 self.failures += 1
                 raise ClusterError(f"GET {path}: {error}") from None
             except ClusterError as error:
@@ -406,9 +407,9 @@ class _Server:
         except (TimeoutError, ClusterError):
             raise
         except ssl.SSLError as error:
-            raise _Unfit(_plain(error)) from None
+            raise _UnfitError(_plain(error)) from None
         except (httpx.HTTPError, httpx.InvalidURL, OSError, KeyError) as error:
-            raise (_Unfit if "CERTIFICATE_VERIFY_FAILED" in str(error) else ClusterError)(_plain(error)) from None
+            raise (_UnfitError if "CERTIFICATE_VERIFY_FAILED" in str(error) else ClusterError)(_plain(error)) from None
         return answer
 
     async def _renew(self) -> None:
@@ -423,7 +424,9 @@ class _Server:
         async with self._api.call_api("GET", **place, **call) as response:
             status = response.status_code
             if status in _REDIRECTS:
-                raise _Unfit(f"the server sends on to {_host_of(response.headers.get('Location', ''))}: not followed")
+                raise _UnfitError(
+                    f"the server sends on to {_host_of(response.headers.get('Location', ''))}: not followed"
+                )
             body = _decoded(await self._unpacked(response))
             wait = response.headers.get("Retry-After", "")
             seconds = float(wait) if wait.isascii() and wait.isdigit() else 0.0
@@ -437,7 +440,7 @@ class _Server:
         """The bytes of an answer. Raises ClusterError for more of them than there may be."""
         encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
         if encoding not in ("identity", "gzip", "deflate", ""):
-            raise _Unfit(f"the answer is packed as `{encoding[:20]}`, which nobody asked for")
+            raise _UnfitError(f"the answer is packed as `{encoding[:20]}`, which nobody asked for")
         unpacking = zlib.decompressobj(_ANY_ENCODING) if encoding in ("gzip", "deflate") else None
         parts: list[bytes] = []
         size = 0
@@ -448,20 +451,20 @@ class _Server:
                 raise ClusterError("the answer is packed, and can't be unpacked") from None
             size += len(part)
             if size > _MOST_BYTES:
-                raise _Unfit(f"the answer has more than {_MOST_BYTES // _MIB} MiB")
+                raise _UnfitError(f"the answer has more than {_MOST_BYTES // _MIB} MiB")
             parts.append(part)
         if unpacking is not None and size and not unpacking.eof:
             raise ClusterError("the answer is packed, and breaks off")
         self._bytes += size
         if self._bytes > _MOST_BYTES_IN_ALL:
-            raise _Unfit(f"all answers together have more than {_MOST_BYTES_IN_ALL // _MIB:,} MiB")
+            raise _UnfitError(f"all answers together have more than {_MOST_BYTES_IN_ALL // _MIB:,} MiB")
         return b"".join(parts)
 
 
 def _decoded(text: bytes) -> Any:
     """None for what is no JSON. Raises ClusterError for more parts than an answer may have."""
     if sum(map(text.count, (b",", b"{", b"["))) > _MOST_PARTS:
-        raise _Unfit(f"the answer has more than {_MOST_PARTS:,} fields and items")
+        raise _UnfitError(f"the answer has more than {_MOST_PARTS:,} fields and items")
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

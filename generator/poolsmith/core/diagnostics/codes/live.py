@@ -116,7 +116,7 @@ NOT_THE_ONLY_ONE = RuleInfo(
     name="not-the-only-one",
     applies_to="live",
     what="Something of which a cluster has one stands there a second time, or somebody else writes what is ours.",
-    why="Both register the same resource, write the same labels or overwrite each other's objects, and the last one wins.",
+    why="Both register the same resource, or write the same labels and objects, and the last one wins.",
     fix="keep one: remove the other, or leave it out of the profile",
 )
 NOT_READ = RuleInfo(

@@ -135,7 +135,8 @@ def reading_manifests(
 ) -> str:
     """Roles for what `verify` reads of the cluster; with an `image` also a CronJob that runs it, as YAML.
 
-    `around`: also what stands around the stack, in all namespaces; who runs unattended gets that right, too. The image has poolsmith, and the fleet's repository at /fleet. Raises UsageError, NoInputError.
+    `around`: also what stands around the stack, in all namespaces; who runs unattended gets that right, too. The image
+    has poolsmith, and the fleet's repository at /fleet. Raises UsageError, NoInputError.
     """
     view, problems = view_of(root, cluster)
     if view is None:
