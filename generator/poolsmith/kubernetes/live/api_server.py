@@ -10,20 +10,34 @@ Source: kr8s 0.20.15, `Api.call_api`.
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import ssl
-import zlib
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from poolsmith.core.diagnostics import UsageError
 from poolsmith.core.diagnostics.masking import masked
-from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word
-from poolsmith.kubernetes.live.api_resources import BINDINGS, CONFIG_MAPS, DEFINITIONS, NODES, POLICIES, ClusterError
+from poolsmith.kubernetes.live.answers import (
+    Answer,
+    UnfitError,
+    decoded,
+    host_of,
+    kinds_of,
+    objects_of,
+    reason_of,
+    unpacked,
+)
+from poolsmith.kubernetes.live.api_resources import (
+    BINDINGS,
+    CONFIG_MAPS,
+    DEFINITIONS,
+    NODES,
+    PODS,
+    POLICIES,
+    ClusterError,
+)
 from poolsmith.kubernetes.live.kubeconfig import credentials_of
 from poolsmith.kubernetes.live.snapshot import (
     HELM_RECORDS,
@@ -35,6 +49,7 @@ from poolsmith.kubernetes.live.snapshot import (
     light,
     light_definition,
     light_node,
+    light_pod,
 )
 
 if TYPE_CHECKING:
@@ -45,7 +60,7 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.live.snapshot import KubernetesObject
 
 MISSING = "reading a cluster needs kr8s, which is not installed; install poolsmith with its extra: `poolsmith[live]`"
-_PAGE = 250
+_PAGE = 100
 _FEW = 20
 _PAGES = {DEFINITIONS: _FEW, CONFIG_MAPS: _FEW}
 """Of kinds whose objects may be large, fewer on a page."""
@@ -58,12 +73,7 @@ _FAILURES = 3
 """So many lists in a row: nothing more is asked of a server that fails each time."""
 _MOST_RELISTS = 3
 _MOST_PAGES = 1_000
-_MOST_BYTES = 32 << 20
-_MOST_PARTS = 2_000_000
-"""Of one answer, unpacked: its bytes, and the fields, items and braces in it."""
 _MOST_BYTES_IN_ALL = 4 << 30
-_MIB = 1 << 20
-_ANY_ENCODING = 32 + zlib.MAX_WBITS
 _OF_EACH_SERVER = frozenset(
     (
         *("", "apps", "batch", "policy", "admissionregistration.k8s.io", "apiextensions.k8s.io", "discovery.k8s.io"),
@@ -74,17 +84,6 @@ _SINCE_LATER = frozenset((POLICIES, BINDINGS))
 """Kinds of these groups that older servers do not have."""
 _OK, _UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND, _GONE = 200, 401, 403, 404, 410
 _REDIRECTS = range(300, 400)
-
-
-class _UnfitError(ClusterError):
-    """An answer that does not become another one by asking again."""
-
-
-@record(kw_only=False)
-class _Answer:
-    status: int
-    body: dict[str, Any]
-    wait: float = 0.0
 
 
 def read_cluster(
@@ -165,6 +164,7 @@ class _Server:
         self._untold: dict[str, str] = {}
         """Groups that do not tell what they have, and why: none is asked twice."""
         self._groups: frozenset[str] | None = None
+        self._shared: dict[str, Any] = {}
         self._bytes = 0
         self.failures = 0
         """How many calls have failed in a row."""
@@ -217,7 +217,7 @@ class _Server:
     async def _ask_version(self) -> None:
         told = await self._get("/version")
         if told.status != _OK:
-            raise ClusterError(f"the cluster does not tell its version: {_reason(told)}")
+            raise ClusterError(f"the cluster does not tell its version: {reason_of(told)}")
         version = told.body.get("gitVersion")
         if not isinstance(version, str) or not version:
             raise ClusterError("the cluster does not tell its version: what answers is no API server of Kubernetes")
@@ -260,11 +260,11 @@ class _Server:
                 found = await self._all_pages(path, self._kept_of(resource), page=_PAGES.get(resource, _PAGE))
             except ClusterError as error:
                 return ListedObjects(resource, State.FAILED, tuple(items), str(error), namespaces)
-            if isinstance(found, _Answer):
+            if isinstance(found, Answer):
                 if found.status in (_UNAUTHORIZED, _FORBIDDEN):
-                    reason = f"`list` of `{resource.named}` is not allowed: {_reason(found)}"
+                    reason = f"`list` of `{resource.named}` is not allowed: {reason_of(found)}"
                     return ListedObjects(resource, State.FORBIDDEN, tuple(items), reason, namespaces)
-                reason = _reason(found)
+                reason = reason_of(found)
                 if found.status == _NOT_FOUND:
                     reason = (
                         f"the API server says that it serves `{resource.named}`, and answers the list with {reason}"
@@ -277,6 +277,8 @@ class _Server:
     def _kept_of(self, resource: ApiResource) -> Callable[[KubernetesObject], KubernetesObject]:
         if resource == DEFINITIONS:
             return partial(light_definition, schemas_of=self._how.schemas_of)
+        if resource == PODS:
+            return partial(light_pod, shared=self._shared)
         return light_node if resource == NODES else light
 
     async def helm_records(self, namespaces: tuple[str, ...]) -> ListedObjects:
@@ -287,9 +289,9 @@ class _Server:
                 found = await self._all_pages(f"/api/v1/namespaces/{namespace}/secrets", helm_record, SECRETS_OF_HELM)
             except ClusterError as error:
                 return ListedObjects(HELM_RECORDS, State.FAILED, tuple(items), str(error), namespaces)
-            if isinstance(found, _Answer):
+            if isinstance(found, Answer):
                 refused = found.status in (_UNAUTHORIZED, _FORBIDDEN)
-                reason = f"`list` of `secrets` is not allowed: {_reason(found)}" if refused else _reason(found)
+                reason = f"`list` of `secrets` is not allowed: {reason_of(found)}" if refused else reason_of(found)
                 state = State.FORBIDDEN if refused else State.FAILED
                 return ListedObjects(HELM_RECORDS, state, tuple(items), reason, namespaces)
             items += found
@@ -314,8 +316,8 @@ class _Server:
                 raise ClusterError(f"the API server says that it serves {api_version}, and answers with 404 for it")
             return None
         if answer.status != _OK:
-            raise ClusterError(f"what {api_version} has is not told: {_reason(answer)}")
-        return _kinds_of(answer.body, api_version)
+            raise ClusterError(f"what {api_version} has is not told: {reason_of(answer)}")
+        return kinds_of(answer.body, api_version)
 
     async def _all_groups(self) -> frozenset[str]:
         """Each group with its version, as the API server lists them. Raises ClusterError where it does not."""
@@ -323,7 +325,7 @@ class _Server:
             answer = await self._get("/apis")
             groups = answer.body.get("groups")
             if answer.status != _OK or not isinstance(groups, list) or not groups:
-                why = _reason(answer) if answer.status != _OK else "the answer has no `groups`"
+                why = reason_of(answer) if answer.status != _OK else "the answer has no `groups`"
                 raise ClusterError(f"which groups the API server has is not told: {why}")
             versions = (item for group in mappings(groups) for item in mappings(group.get("versions")))
             self._groups = frozenset(("v1", *(word(item.get("groupVersion")) for item in versions)))
@@ -335,7 +337,7 @@ class _Server:
         kept: Callable[[KubernetesObject], KubernetesObject | None] = dict,
         selected: Mapping[str, str] | None = None,
         page: int = _PAGE,
-    ) -> list[KubernetesObject] | _Answer:
+    ) -> list[KubernetesObject] | Answer:
         """Whole, or the answer that ended it; of each item what is `kept`.
 
         A list that expired on the way (410) is begun anew.
@@ -348,7 +350,7 @@ class _Server:
                 answer = await self._get(path, limit=str(page), **(selected or {}), **more)
                 if answer.status != _OK:
                     break
-                objects = _objects_of(answer.body, path)
+                objects = objects_of(answer.body, path)
                 items += [item for item in map(kept, objects) if item is not None]
                 before, token = token, word(mapping(answer.body.get("metadata")).get("continue"))
                 if not token:
@@ -359,9 +361,9 @@ class _Server:
                 raise ClusterError(f"GET {path}: the list does not end after {_MOST_PAGES:,} pages")
             if answer.status != _GONE:
                 return answer
-        return _Answer(_GONE, {"message": f"the list expired {_MOST_RELISTS} times while it was read"})
+        return Answer(_GONE, {"message": f"the list expired {_MOST_RELISTS} times while it was read"})
 
-    async def _get(self, path: str, **query: str) -> _Answer:
+    async def _get(self, path: str, **query: str) -> Answer:
         """One GET, again after 429 and 5xx, with growing pauses or as long as the server says. Raises ClusterError."""
         pause = _FIRST_WAIT
         words, tries, slept = "", 0, 0
@@ -372,7 +374,7 @@ class _Server:
             except TimeoutError:
                 slept += 1
                 words = f"no answer within {self._how.seconds:g} seconds"
-            except _UnfitError as error:
+            except UnfitError as error:
                 self.failures += 1
                 raise ClusterError(f"GET {path}: {error}") from None
             except ClusterError as error:
@@ -381,14 +383,14 @@ class _Server:
                 if answer.status not in _TRY_AGAIN:
                     self.failures = 0
                     return answer
-                words, pause = _reason(answer), max(pause, answer.wait)
+                words, pause = reason_of(answer), max(pause, answer.wait)
             if tries < _TRIES and slept < _TRIES_OF_WHO_SLEEPS:
                 await asyncio.sleep(min(pause, _LONGEST_WAIT, self._how.seconds))
                 pause *= 2
         self.failures += 1
         raise ClusterError(f"GET {path} failed {tries} times: {words}")
 
-    async def _once(self, path: str, query: dict[str, str]) -> _Answer:
+    async def _once(self, path: str, query: dict[str, str]) -> Answer:
         """Credentials are loaded anew after 401 only, and once. Raises TimeoutError, ClusterError."""
         import httpx
         import kr8s
@@ -407,9 +409,9 @@ class _Server:
         except (TimeoutError, ClusterError):
             raise
         except ssl.SSLError as error:
-            raise _UnfitError(_plain(error)) from None
+            raise UnfitError(_plain(error)) from None
         except (httpx.HTTPError, httpx.InvalidURL, OSError, KeyError) as error:
-            raise (_UnfitError if "CERTIFICATE_VERIFY_FAILED" in str(error) else ClusterError)(_plain(error)) from None
+            raise (UnfitError if "CERTIFICATE_VERIFY_FAILED" in str(error) else ClusterError)(_plain(error)) from None
         return answer
 
     async def _renew(self) -> None:
@@ -419,94 +421,30 @@ class _Server:
         await self._api.auth.reauthenticate()
         await self._api._create_session()  # noqa: SLF001
 
-    async def _asked(self, place: dict[str, str], query: dict[str, str]) -> _Answer:
+    async def _asked(self, place: dict[str, str], query: dict[str, str]) -> Answer:
         call = {"params": query, "raise_for_status": False, "stream": True, "follow_redirects": False}
         async with self._api.call_api("GET", **place, **call) as response:
             status = response.status_code
             if status in _REDIRECTS:
-                raise _UnfitError(
-                    f"the server sends on to {_host_of(response.headers.get('Location', ''))}: not followed"
+                raise UnfitError(
+                    f"the server sends on to {host_of(response.headers.get('Location', ''))}: not followed"
                 )
-            body = _decoded(await self._unpacked(response))
+            packed = await unpacked(response)
+            self._bytes += len(packed)
+            if self._bytes > _MOST_BYTES_IN_ALL:
+                raise UnfitError(f"all answers together have more than {_MOST_BYTES_IN_ALL >> 20:,} MiB")
+            body = decoded(packed)
             wait = response.headers.get("Retry-After", "")
             seconds = float(wait) if wait.isascii() and wait.isdigit() else 0.0
             if isinstance(body, dict):
-                return _Answer(status, body, seconds)
+                return Answer(status, body, seconds)
             if status == _OK:  # of something between: a page to log in, say
                 raise ClusterError("what answers is no JSON object")
-            return _Answer(status, {}, seconds)
-
-    async def _unpacked(self, response: Any) -> bytes:
-        """The bytes of an answer. Raises ClusterError for more of them than there may be."""
-        encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
-        if encoding not in ("identity", "gzip", "deflate", ""):
-            raise _UnfitError(f"the answer is packed as `{encoding[:20]}`, which nobody asked for")
-        unpacking = zlib.decompressobj(_ANY_ENCODING) if encoding in ("gzip", "deflate") else None
-        parts: list[bytes] = []
-        size = 0
-        async for raw in response.aiter_raw():
-            try:
-                part = raw if unpacking is None else unpacking.decompress(raw, _MOST_BYTES + 1 - size)
-            except zlib.error:
-                raise ClusterError("the answer is packed, and can't be unpacked") from None
-            size += len(part)
-            if size > _MOST_BYTES:
-                raise _UnfitError(f"the answer has more than {_MOST_BYTES // _MIB} MiB")
-            parts.append(part)
-        if unpacking is not None and size and not unpacking.eof:
-            raise ClusterError("the answer is packed, and breaks off")
-        self._bytes += size
-        if self._bytes > _MOST_BYTES_IN_ALL:
-            raise _UnfitError(f"all answers together have more than {_MOST_BYTES_IN_ALL // _MIB:,} MiB")
-        return b"".join(parts)
-
-
-def _decoded(text: bytes) -> Any:
-    """None for what is no JSON. Raises ClusterError for more parts than an answer may have."""
-    if sum(map(text.count, (b",", b"{", b"["))) > _MOST_PARTS:
-        raise _UnfitError(f"the answer has more than {_MOST_PARTS:,} fields and items")
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _host_of(location: str) -> str:
-    """Without the rest, which may hold a token."""
-    try:
-        return f"`{(urlsplit(location).hostname or 'another path')[:100]}`"
-    except ValueError:
-        return "another address"
-
-
-def _kinds_of(body: dict[str, Any], api_version: str) -> dict[str, tuple[str, bool]]:
-    """Of an APIResourceList, without subresources. Raises ClusterError for what is none."""
-    if not isinstance(body.get("resources"), list):
-        raise ClusterError(f"what {api_version} has is not told: the answer has no `resources`")
-    rows = [(word(item.get("kind")), word(item.get("name")), item) for item in mappings(body["resources"])]
-    return {
-        kind: (name, bool(item.get("namespaced"))) for kind, name, item in rows if kind and name and "/" not in name
-    }
-
-
-def _objects_of(body: dict[str, Any], path: str) -> list[KubernetesObject]:
-    """Of a list. Raises ClusterError for what is none: then nobody knows what there is."""
-    items = body.get("items", 0)
-    found = (
-        [] if items is None else [item for item in mappings(items) if word(mapping(item.get("metadata")).get("name"))]
-    )
-    if items is not None and (not isinstance(items, list) or len(found) != len(items)):
-        raise ClusterError(f"GET {path}: what is answered is no list of objects")
-    return found
+            return Answer(status, {}, seconds)
 
 
 def _root(api_version: str) -> str:
     return f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
-
-
-def _reason(answer: _Answer) -> str:
-    message = answer.body.get("message")
-    return f"{answer.status}: {message}" if isinstance(message, str) and message else f"status {answer.status}"
 
 
 def _plain(error: BaseException) -> str:
