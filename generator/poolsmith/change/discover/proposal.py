@@ -21,7 +21,8 @@ from poolsmith.change.discover.proposed_pools import (
     is_sandboxed,
     referred,
 )
-from poolsmith.change.discover.stack import KUSTOMIZATIONS, cluster_in, find_stack
+from poolsmith.change.discover.registry import registry_of
+from poolsmith.change.discover.stack import cluster_in, find_stack
 from poolsmith.change.takeover.answers import TakeoverAnswers, cluster_profile
 from poolsmith.change.takeover.draft import ClusterDraft, ProfileDraft
 from poolsmith.change.takeover.found import Present, tag_of
@@ -34,6 +35,7 @@ from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.gpu.catalog.live_cluster import read_node_marks
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
+from poolsmith.kubernetes.live.api_resources import KUSTOMIZATIONS
 from poolsmith.project.run.argo_destinations import argo_clusters_of
 
 if TYPE_CHECKING:
@@ -234,6 +236,8 @@ class _Proposing:
             ("stack", "driverMode"): "NVIDIADriver objects",
             _LABEL: why,
         }
+        for path, value, seen_at in registry_of(self._snapshot, stack.namespace):
+            put[path], where[path] = value, seen_at
         for path, value in put.items():
             is_question = path in cluster.assumed or (path == _LABEL and why == GUESSED)
             seen = where.get(path) or shown(stack.delivered) or "objects beside it"
