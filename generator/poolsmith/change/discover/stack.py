@@ -13,6 +13,7 @@ from poolsmith.kubernetes.live.api_resources import (
     APPLICATIONS,
     DAEMON_SETS,
     DEPLOYMENTS,
+    FEATURE_RULES,
     HELM_RELEASES,
     KUSTOMIZATIONS,
     NODES,
@@ -40,6 +41,7 @@ EVERYWHERE = (
     APPLICATIONS,
     HELM_RELEASES,
     KUSTOMIZATIONS,
+    FEATURE_RULES,
     *SOURCES,
 )
 """What is read of a cluster of which nothing is known yet, in all namespaces."""

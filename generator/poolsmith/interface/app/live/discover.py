@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 UNSEEN = (
     ("kernel.args", "a kernel's arguments are in no object"),
-    ("nodes.names", "who wrote a label of a node is not told by it"),
     ("nodes.autoscaled", "nodes do not say who adds and removes them"),
     ("runtime.configVersion", "the runtime's own files are on the hosts"),
     ("sandbox.defaultMemory", "it is what pods ask for, and none may run"),
