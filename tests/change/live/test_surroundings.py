@@ -10,6 +10,7 @@ import pytest
 
 from change.live.conftest import ROOT
 from change.live.surroundings import ROWS
+from poolsmith.kubernetes.live.snapshot import to_text
 from support.live_cluster import recorded_snapshot, told, view
 
 MOST = 2
@@ -42,6 +43,22 @@ def test_a_harmless_twin_is_not_told(row):
 
 def test_each_kind_has_rows_of_its_own():
     assert len({row.name for row in ROWS}) == len(ROWS) >= 40
+
+
+def test_what_is_new_since_an_earlier_run_is_told(run_cli, tmp_path):
+    _, snapshot = _recorded("edge")
+    before, after, kept = (tmp_path / name for name in ("before.json", "after.json", "kept.json"))
+    before.write_text(to_text(snapshot))
+    row = next(row for row in ROWS if row.name == "Ready is Unknown")
+    after.write_text(to_text(row.change(snapshot)))
+    verb = ["verify", "edge", "--root", ROOT, "--from"]
+    kept.write_text(run_cli([*verb, after, "--format", "json"]).out)
+
+    said = run_cli([*verb, before, "--since", kept]).out
+    assert "0 new, 1 gone" in said
+    assert "gone since then: `PSM858 edge/flux-system/HelmRelease/edge-gpu-operator`" in said
+    assert "0 new, 0 gone, 1 finding as before" in run_cli([*verb, after, "--since", kept]).out
+    assert run_cli([*verb, before, "--since", before]).code == 2
 
 
 def table():
