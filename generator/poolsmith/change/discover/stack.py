@@ -10,8 +10,12 @@ from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.gpu.catalog.live_resources import CC_RUNTIMES, CLUSTER_POLICIES, DRIVERS, GPU_CLUSTERS
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART, OPERATOR_NAME
 from poolsmith.kubernetes.live.api_resources import (
+    APPLICATIONS,
     DAEMON_SETS,
     DEPLOYMENTS,
+    FEATURE_RULES,
+    HELM_RELEASES,
+    KUSTOMIZATIONS,
     NODES,
     RUNTIME_CLASSES,
     ApiResource,
@@ -22,9 +26,6 @@ if TYPE_CHECKING:
 
     from poolsmith.kubernetes.live.snapshot import KubernetesObject, Snapshot
 
-APPLICATIONS = ApiResource("argoproj.io/v1alpha1", "Application")
-HELM_RELEASES = ApiResource("helm.toolkit.fluxcd.io/v2", "HelmRelease")
-KUSTOMIZATIONS = ApiResource("kustomize.toolkit.fluxcd.io/v1", "Kustomization")
 SOURCES = tuple(
     ApiResource("source.toolkit.fluxcd.io/v1", kind) for kind in ("GitRepository", "HelmRepository", "OCIRepository")
 )
@@ -40,6 +41,7 @@ EVERYWHERE = (
     APPLICATIONS,
     HELM_RELEASES,
     KUSTOMIZATIONS,
+    FEATURE_RULES,
     *SOURCES,
 )
 """What is read of a cluster of which nothing is known yet, in all namespaces."""
