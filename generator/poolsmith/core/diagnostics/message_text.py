@@ -138,8 +138,15 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return "known: " + listed(candidates) if candidates else "none is known"
 
 
+def meant_one(word: str, known: Iterable[str]) -> str | None:
+    """A help sentence where a known word is near; who has listed the known ones already needs no other."""
+    match = nearest(word, known)
+    return None if match is None else f"did you mean `{match}`?"
+
+
 def nearest(word: str, known: Iterable[str], *, certain: bool = False) -> str | None:
-    """The known word that differs in case and separators only, else by one edit, else the most similar one.
+    """The known word that differs in case and separators only, else the one that others spell so, else the one that
+    is one edit away, else the most similar one.
 
     With `certain`, the last is left out.
     """
@@ -148,6 +155,10 @@ def nearest(word: str, known: Iterable[str], *, certain: bool = False) -> str | 
     same = next((candidate for candidate in candidates if flatten(candidate) == flat), None)
     if same is not None or len(word) > _LONGEST_WORD:
         return same
+    from poolsmith.core.diagnostics.other_words import other_word  # start-up: only mistakes need it
+
+    if (meant := other_word(word, candidates)) is not None:
+        return meant
     from difflib import SequenceMatcher, get_close_matches  # start-up: only mistakes need it
 
     near = [candidate for candidate in candidates if len(candidate) > 1 and one_edit(flat, flatten(candidate))]

@@ -33,7 +33,8 @@ Spec = TypeVar("Spec")
 class FileSink:
     """Collects what readers report about one file, or about the layers of one pool.
 
-    With `only_missing`, everything else has been reported before, file by file. `specs` are searched for fields that
+    With `only_missing`, everything else has been reported before, file by file. `elsewhere`: the document is none of
+    those that stand here, and nothing more is said of it. `specs` are searched for fields that
     stand in the wrong place.
     """
 
@@ -41,11 +42,13 @@ class FileSink:
     subject: str = ""
     partial: bool = False
     only_missing: bool = False
+    guessed: bool = False
+    elsewhere: bool = False
     specs: tuple[type, ...] = ()
     found: list[Diagnostic] = field(default_factory=list)
 
     def report(self, rule: RuleInfo, pointer: str, message: str, help: str | None = None) -> None:
-        if self.only_missing and rule is not codes.MISSING_FIELD:
+        if self.elsewhere or (self.only_missing and rule is not codes.MISSING_FIELD):
             return
         if len(self.found) > MAX_FINDINGS:
             return
@@ -72,6 +75,8 @@ def read_envelope(
 ) -> Metadata | None:
     """Check apiVersion, kind, metadata and unknown top-level keys; the metadata when it is sound."""
     data = file.data
+    if _report_other_kind(file, expected, sink):
+        return None
     for key in data:
         if key not in ENVELOPE:
             known = nearest(key, ENVELOPE)
@@ -83,8 +88,31 @@ def read_envelope(
     metadata = _required(data, "metadata", sink)
     if metadata is None:
         return None
-    result: Metadata | None = _read(of, metadata, "/metadata", replace(sink, partial=False))
+    whole = replace(sink, partial=False)
+    result: Metadata | None = _read(of, metadata, "/metadata", whole)
+    sink.guessed = sink.guessed or whole.guessed
     return result
+
+
+def _report_other_kind(file: SourceFile, expected: str, sink: FileSink) -> bool:
+    """One finding on a document that belongs elsewhere, by its kind; its fields are those of another kind."""
+    kind, version = kind_in(file), file.data.get("apiVersion")
+    if not kind or kind == expected:
+        return False
+    from poolsmith.core.shape.kind_places import PLACES, place_of  # on demand: only mistakes need it
+
+    place = place_of(kind, file.path)
+    if version != API_VERSION and isinstance(version, str) and place is None and nearest(kind, [expected]) is None:
+        message = f"this is a `{shorten(kind)}` of `{shorten(version)}`, and here stands a `{expected}`"
+        advice = f"move it to a folder where it is delivered; here write `kind: {expected}`"
+    elif place is not None and version == API_VERSION:
+        message = f"`kind` is `{kind}`, and this is the place of a `{expected}`"
+        advice = f"move it to {place}, or write `kind: {expected}`"
+    else:
+        return False
+    sink.report(reading.UNKNOWN_KIND, "/kind", message, advice)
+    sink.elsewhere = True
+    return True
 
 
 def read_spec(cls: type[Spec], spec: Any, sink: FileSink) -> Spec | None:
@@ -150,6 +178,6 @@ def load_kind_document(
     raw = required_spec(file, sink)
     found = read_spec(spec, raw, sink) if raw is not None else None
     problems = (*file.problems, *sink.found)
-    if metadata is None or found is None or problems:
+    if metadata is None or found is None or problems or sink.guessed:
         return None, problems
     return KindDocument(file, metadata, found), ()

@@ -181,6 +181,9 @@ def decoded(content: bytes, path: str) -> str | Diagnostic:
 
 def yaml_diagnostic(path: str, text: str, problem: YamlProblem) -> Diagnostic:
     """A YamlProblem as a diagnostic at its place in `path`."""
+    from poolsmith.core.sources.yaml_words import in_words  # on demand: only mistakes need it
+
+    problem = in_words(text, problem)
     lines = text.split("\n")
     secrets = secrets_of_text(text)
 

@@ -27,6 +27,7 @@ RULE = RuleInfo(
     bad="driver:\n  rdma:\n    enable: true\n",
     good="driver:\n  rdma:\n    enabled: true\n",
     references=("values.yaml and templates of the chart at its tag", "NVIDIA/gpu-operator issues 196, 2626"),
+    at_key=True,
 )
 MOST_SUGGESTED = 60
 """Beyond these nobody reads a suggestion, and a file may have thousands of unknown keys."""
