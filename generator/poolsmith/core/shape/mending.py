@@ -10,7 +10,7 @@ import re
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics.message_text import nearest, shorten
+from poolsmith.core.diagnostics.message_text import flatten, nearest, shorten
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.yaml_writer import scalar_text
@@ -35,26 +35,30 @@ _TAG_OR_DIGEST = pattern(r"@sha256:\w+$|:[\w.-]+$")
 _RELEASE = pattern(r"v?\d+(\.\d+){1,2}([-+].*)?")
 
 
-def mended(text: str, form: str, words: Sequence[str] = ()) -> str | None:
+def mended(text: str, form: str, words: Sequence[str] = (), known: Sequence[str] = ()) -> str | None:
     """The text in a form that the pattern `form` takes as a whole; None where no way leads there.
 
-    `words` are what is known of the field, the newest last: of them the nearest is meant, or the newest of a line.
+    `words` are examples of the field, of which the nearest may be meant. `known` is all that is known of it, the newest
+    last: a point release stands for its line, and a line for its newest.
     """
     if len(text) > _LONGEST:
         return None
     takes = re.compile(form).fullmatch
-    return next((found for found in _tries(text, words) if found != text and takes(found)), None)
+    found = next((found for found in _tries(text, words, known) if found != text and takes(found)), None)
+    line = [word for word in known if found is not None and found.startswith(f"{word}.")]
+    return line[-1] if line else found
 
 
-def _tries(text: str, words: Sequence[str]) -> Iterator[str]:
+def _tries(text: str, words: Sequence[str], known: Sequence[str]) -> Iterator[str]:
     bare = text.strip().strip(_QUOTES).strip()
     yield bare
+    yield from (word for word in (*words, *known) if flatten(word) == flatten(bare))
     if not _VERSION.search(bare) and (word := nearest(bare, words, certain=True)) is not None:
         yield word
     for way in _WAYS:
         yield from way(bare)
-    if words:
-        yield from _newest(bare, words)
+    if known:
+        yield from _newest(bare, known)
 
 
 def _newest(text: str, words: Sequence[str]) -> Iterator[str]:
@@ -136,6 +140,7 @@ def _images(text: str) -> Iterator[str]:
 def _names(text: str) -> Iterator[str]:
     """Lower case, and one separator for all that a name can't have."""
     yield text.lower()
+    yield text.replace(" ", "")
     yield text.replace(" ", "-")
     yield re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
@@ -149,9 +154,9 @@ def _units(text: str) -> Iterator[str]:
 _WAYS: tuple[Callable[[str], Iterable[str]], ...] = (
     _addresses,
     _days,
-    _numbers,
-    _paths,
     _images,
+    _paths,
+    _numbers,
     _references,
     _names,
     _units,
@@ -244,6 +249,8 @@ _MOST = 8
 def flow_text(value: Any, missing: Iterable[str] = ()) -> str:
     """A value on one line, as YAML; `missing` are keys whose values nobody can know."""
     if isinstance(value, dict):
+        if not value:
+            return "{...}"
         pairs = [f"{key}: {flow_text(item)}" for key, item in list(value.items())[:_MOST]]
         return "{" + ", ".join([*pairs, *(f"{name}: ..." for name in missing)]) + "}"
     if isinstance(value, list):

@@ -220,7 +220,7 @@ def _one_text_for_all(
             f"write `{flow_text(meant, missing)}`"
         )
     sink.report(codes.WRONG_TYPE, pointer, f"{_what(pointer)} is {kind_of(value)}, not a mapping", advice)
-    if meant is None or missing:
+    if meant is None or missing or {} in meant.values():
         return INVALID
     sink.guessed = True
     return read(meant, pointer, sink)
@@ -275,7 +275,8 @@ def _guess(meant: Any, sink: Sink) -> Any:
 def _mended(text: str, shape: Shape) -> str | None:
     from poolsmith.core.shape.mending import mended  # on demand: only mistakes need it
 
-    return mended(text, shape.pattern, shape.words) if shape.pattern is not None else None
+    known = shape.known() if shape.known is not None else ()
+    return mended(text, shape.pattern, shape.words, known) if shape.pattern is not None else None
 
 
 def _in_yaml(text: str) -> str:

@@ -33,9 +33,10 @@ _NO_BLANK_BEHIND_DASH = pattern(r"(\s*-)([^\s-].*)")
 _NO_BLANK_BEHIND_COLON = pattern(rf"(\s*{_KEY}:)([^\s/].*)")
 _EQUALS = pattern(rf"(\s*{_KEY})\s*:?=\s*(\S.*)")
 _NO_COLON = pattern(rf"(\s*{_KEY})(?:\s+([^\s:#].*?))?\s*")
-_TWO_KEYS = pattern(r"(\s*(?:- +)*[\w./-]+: +[^\s:]+),?\s+([\w./-]+:( .*)?)")
+_TWO_KEYS = pattern(r"(\s*(?:- +)*[\w./-]+: +[^\s:]+),?\s+([a-z][\w./-]*:( .*)?)")
 _WITH_VALUE = pattern(r"(\s*(?:- +)*[^\s:#][^:#]*:)\s+(\S.*?)\s*")
 _ITEM = pattern(r"(\s*)-\s+(\S.*)")
+_BARE_STAR = pattern(r"(?<=[\[,{:\s-])(\*[^\s,\]}]*)(?=\s*[,\]}]|\s*$)")
 _CLOSERS = {"[": "]", "{": "}"}
 
 
@@ -270,6 +271,13 @@ def _value(lines: list[str], at: int) -> Iterator[_Repair]:
         yield _Repair(at, f"{match[1]} {value[0]}{inner}{value[0]}", message, match.start(2) + 1)
 
 
+def _star(lines: list[str], at: int) -> Iterator[_Repair]:
+    """A pattern with a star, which YAML takes for the name of an anchor."""
+    if match := _BARE_STAR.search(lines[at]):
+        text = f'{lines[at][: match.start(1)]}"{match[1]}"{lines[at][match.end(1) :]}'
+        yield _Repair(at, text, "a value without quotes can't begin with `*`; quote it", match.start(1) + 1)
+
+
 def _beside_keys(lines: list[str], at: int) -> Iterator[_Repair]:
     below = next((line for line in lines[at + 1 :] if line.strip()), "")
     match = _WITH_VALUE.fullmatch(lines[at])
@@ -313,6 +321,7 @@ _WAYS = (
     _colon,
     _quote,
     _bracket,
+    _star,
     _value,
     _indentation,
     _beside_keys,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from poolsmith.core.diagnostics.codes.hygiene import HYGIENE
 from poolsmith.core.diagnostics.message_text import printable, printable_line
 from poolsmith.core.record import record
 from poolsmith.interface.report.formats import CLUSTER, FILE, RULE
@@ -178,9 +179,14 @@ _OF_FILES = ("PSM0", "PSM10", "PSM11")
 """What is wrong with a file as somebody wrote it: before all that may come of it."""
 
 
-def _badness(block: Block) -> tuple[int, bool, int, int, str]:
+FOLLOWING = frozenset(rule.code for rule in HYGIENE if rule.follows)
+
+
+def _badness(block: Block) -> tuple[bool, int, bool, int, int, str]:
+    """What follows from other mistakes is after all of them."""
     is_later = not block.name.startswith(_OF_FILES)
-    return block.severity.rank, is_later, -len(block.clusters), -len(block.findings), block.name
+    follows = block.name in FOLLOWING
+    return follows, block.severity.rank, is_later, -len(block.clusters), -len(block.findings), block.name
 
 
 _HANGING = 3

@@ -6,10 +6,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Severity
-from poolsmith.core.diagnostics.codes.hygiene import HYGIENE
 from poolsmith.core.diagnostics.masking import masked
 from poolsmith.core.diagnostics.message_text import counted, printable, printable_line
 from poolsmith.interface.report.finding_blocks import (
+    FOLLOWING,
     MOST_RELATED,
     blocks_of,
     body,
@@ -83,9 +83,6 @@ def _report(outcome: Outcome, layout: Layout) -> Iterator[Styled]:
         yield f"{_notes(folded)}; {_rest(layout)} shows them\n", "plain"
     if lines > _A_SCREEN and not layout.verbose:
         yield from _worst(found, layout)
-
-
-FOLLOWING = frozenset(rule.code for rule in HYGIENE if rule.follows)
 
 
 def _what_follows(found: Sequence[Diagnostic]) -> Iterator[Styled]:

@@ -134,7 +134,7 @@ def plan_cluster(project: Project, files: ClusterFiles) -> PlannedCluster:
         diagnostics.extend(resolved.diagnostics)
         plan = resolved.plan
     elif loaded.meant is not None:
-        diagnostics.extend(_wrong_besides(loaded.meant, diagnostics, project.catalog))
+        diagnostics.extend(_wrong_besides(loaded.meant, [*diagnostics, *project.bases.problems], project.catalog))
     if plan is not None:
         prediction = project.predictions.of(plan, loaded)
         diagnostics.extend(predicted_errors(prediction, loaded))

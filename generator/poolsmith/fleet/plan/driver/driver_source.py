@@ -56,7 +56,8 @@ def _choose(pool: PoolPlan, facts: Facts, *, by_object: bool) -> PoolPlan:
     check_features(pool, driver, facts, by_object=by_object)
     check_modules(pool, driver, facts)
     check_files(pool, driver, facts)
-    check_listed(pool, driver, facts)
+    if not any(item.code == IMPOSSIBLE_KERNEL.code for item in facts.found):
+        check_listed(pool, driver, facts)
     return replace(pool, driver=driver, labels=(*pool.labels, *_opt_outs(pool, source, origin, facts)))
 
 
