@@ -578,7 +578,7 @@ POLICIES = [
         ("suport-ended", "`support-ended`"),
         ("PSM999", ""),
         ("psm171", ""),
-        ("PSM 171", "`PSM171`"),
+        ("PSM917", "`PSM911`"),
         ("support_ended", "`support-ended`"),
         ("Support-Ended", ""),
     ),

@@ -31,11 +31,6 @@ def known_rules() -> dict[str, KnownRule]:
     return {word: rule for rule in found for word in (rule.code, rule.name)}
 
 
-def rule_words() -> tuple[str, ...]:
-    """Names and codes of all rules."""
-    return tuple(known_rules())
-
-
 SHAPE: Final = ("PSM10", "PSM11")
 COMPATIBILITY: Final = ("PSM2", "PSM12", "PSM13", "PSM14", "PSM15", "PSM16", "PSM17", "PSM18", "PSM19", "PSM91")
 BESIDE: Final = ("PSM80", "PSM81", "PSM82", "PSM83", "PSM84")

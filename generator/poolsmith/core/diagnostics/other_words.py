@@ -8,6 +8,8 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from poolsmith.core.diagnostics.message_text import flatten
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -109,16 +111,12 @@ _OTHERS = {
 
 def other_word(word: str, known: Iterable[str]) -> str | None:
     """The one of `known` that people mean by `word`; None where it is of no other spelling of it."""
-    from poolsmith.core.diagnostics.message_text import flatten
-
     meant = _meant().get(flatten(word), ())
     return next((candidate for candidate in known if candidate in meant), None)
 
 
 @cache
 def _meant() -> dict[str, frozenset[str]]:
-    from poolsmith.core.diagnostics.message_text import flatten
-
     found: dict[str, set[str]] = {}
     for word, others in _OTHERS.items():
         for other in others.split():

@@ -34,7 +34,8 @@ class FileSink:
     """Collects what readers report about one file, or about the layers of one pool.
 
     With `only_missing`, everything else has been reported before, file by file. `elsewhere`: the document is none of
-    those that stand here, and nothing more is said of it. `specs` are searched for fields that
+    those that stand here, and nothing more is said of it. `misspelt` are keys at the top that stand there in another
+    spelling. `specs` are searched for fields that
     stand in the wrong place.
     """
 
@@ -44,6 +45,7 @@ class FileSink:
     only_missing: bool = False
     guessed: bool = False
     elsewhere: bool = False
+    misspelt: tuple[str, ...] = ()
     specs: tuple[type, ...] = ()
     found: list[Diagnostic] = field(default_factory=list)
 
@@ -80,6 +82,7 @@ def read_envelope(
     for key in data:
         if key not in ENVELOPE:
             known = nearest(key, ENVELOPE)
+            sink.misspelt = (*sink.misspelt, known) if known is not None else sink.misspelt
             advice = f"did you mean `{known}`?" if known else "it may belong under `spec`"
             message = f"the document has no field `{shorten(key)}`"
             sink.report(codes.UNKNOWN_FIELD, join("", key), message, advice)
@@ -138,14 +141,15 @@ def required_spec(file: SourceFile, sink: FileSink) -> Any:
 
 def _required(data: dict[str, Any], key: str, sink: FileSink) -> Any:
     value = data.get(key)
-    if value is None:
+    if value is None and key not in sink.misspelt:
         sink.report(codes.MISSING_FIELD, f"/{key}", f"the document lacks `{key}`", f"add `{key}`")
     return value
 
 
 def _read_constant(data: dict[str, Any], key: str, expected: str, sink: FileSink) -> None:
     if key not in data or data[key] is None:
-        sink.report(codes.MISSING_FIELD, f"/{key}", f"the document lacks `{key}`", f"add `{key}: {expected}`")
+        if key not in sink.misspelt:
+            sink.report(codes.MISSING_FIELD, f"/{key}", f"the document lacks `{key}`", f"add `{key}: {expected}`")
     elif data[key] != expected:
         value = data[key]
         shown = f"`{shorten(value)}`" if isinstance(value, str) else kind_of(value)

@@ -25,16 +25,16 @@ _MOST_TRIES = 60
 _LONGEST_LINE = 100
 _END = 1 << 30
 
-_KEY = r"(?:- +)*[A-Za-z_][\w./-]*"
+_KEY = r"(?:- ++)*+[A-Za-z_][\w./-]*+"
 _BLANKS = pattern("[\u00a0\u1680\u2000-\u200b\u202f\u205f\u3000\ufeff]")
 _FOREIGN = pattern(r"\s*(//|/\*|```|~~~|<!--|--(?!-))")
-_TEMPLATE = pattern(r"\{\{.*?\}\}|\{%.*?%\}|\$\{\{.*?\}\}")
+_TEMPLATE = pattern(r"\{\{[^{}]*+\}\}|\{%[^%]*+%\}")
 _NO_BLANK_BEHIND_DASH = pattern(r"(\s*-)([^\s-].*)")
-_NO_BLANK_BEHIND_COLON = pattern(rf"(\s*{_KEY}:)([^\s/].*)")
-_EQUALS = pattern(rf"(\s*{_KEY})\s*:?=\s*(\S.*)")
-_NO_COLON = pattern(rf"(\s*{_KEY})(?:\s+([^\s:#].*?))?\s*")
-_TWO_KEYS = pattern(r"(\s*(?:- +)*[\w./-]+: +[^\s:]+),?\s+([a-z][\w./-]*:( .*)?)")
-_WITH_VALUE = pattern(r"(\s*(?:- +)*[^\s:#][^:#]*:)\s+(\S.*?)\s*")
+_NO_BLANK_BEHIND_COLON = pattern(rf"(\s*+{_KEY}:)([^\s/].*)")
+_EQUALS = pattern(rf"(\s*+{_KEY})\s*+:?=\s*+(\S.*)")
+_NO_COLON = pattern(rf"(\s*+{_KEY})(?:\s++([^\s:#].*))?")
+_TWO_KEYS = pattern(r"(\s*+(?:- ++)*+[\w./-]++: ++[^\s:,]++),?\s++([a-z][\w./-]*+:( .*)?)")
+_WITH_VALUE = pattern(r"(\s*+(?:- ++)*+[^\s:#][^:#]*+:)\s++(\S.*)")
 _ITEM = pattern(r"(\s*)-\s+(\S.*)")
 _BARE_STAR = pattern(r"(?<=[\[,{:\s-])(\*[^\s,\]}]*)(?=\s*[,\]}]|\s*$)")
 _CLOSERS = {"[": "]", "{": "}"}
@@ -59,9 +59,11 @@ def in_words(text: str, problem: YamlProblem) -> YamlProblem:
     at = min(problem.position.line, len(lines)) - 1
     if template := _template(lines, at):
         return template
+    if problem.reason != "yaml-syntax":
+        return problem
     found = _first_that_helps(lines, at)
     if found is None:
-        return problem if problem.help or problem.reason != "yaml-syntax" else _unexplained(problem)
+        return in_words_alone(problem)
     column = found.column or len(lines[found.line]) - len(lines[found.line].lstrip()) + 1
     written = cut(found.text.strip(), _LONGEST_LINE)
     return YamlProblem(
@@ -89,7 +91,10 @@ _PLAIN_WORDS = (
 )
 
 
-def _unexplained(problem: YamlProblem) -> YamlProblem:
+def in_words_alone(problem: YamlProblem) -> YamlProblem:
+    """What the parser says, in words that repeat nothing of the text."""
+    if problem.help:
+        return problem
     words = next((plain for parser, plain in _PLAIN_WORDS if parser in problem.message), None)
     if words is None:
         return problem
@@ -220,7 +225,7 @@ def _colon(lines: list[str], at: int) -> Iterator[_Repair]:
         text = f"{match[1]}\n{' ' * _indent_of(line)}{match[2]}"
         advice = f"begin a new line before `{cut(match[2], _LONGEST_LINE)}`"
         yield _Repair(at, text, "two keys stand on one line", match.start(2) + 1, advice)
-    if (match := _NO_COLON.fullmatch(line)) and ": " not in line:
+    if (match := _NO_COLON.fullmatch(line.rstrip())) and ": " not in line:
         text = f"{match[1]}: {match[2]}" if match[2] else f"{match[1]}:"
         yield _Repair(at, text, f"the key `{match[1].strip().removeprefix('- ')}` has no colon behind it")
 
@@ -255,7 +260,7 @@ def _bracket(lines: list[str], at: int) -> Iterator[_Repair]:
 
 def _value(lines: list[str], at: int) -> Iterator[_Repair]:
     """A value that YAML takes for something else; and one that stands beside keys below it."""
-    match = _WITH_VALUE.fullmatch(lines[at])
+    match = _WITH_VALUE.fullmatch(lines[at].rstrip())
     if match is None:
         return
     value = match[2]
@@ -280,7 +285,7 @@ def _star(lines: list[str], at: int) -> Iterator[_Repair]:
 
 def _beside_keys(lines: list[str], at: int) -> Iterator[_Repair]:
     below = next((line for line in lines[at + 1 :] if line.strip()), "")
-    match = _WITH_VALUE.fullmatch(lines[at])
+    match = _WITH_VALUE.fullmatch(lines[at].rstrip())
     if match is not None and _indent_of(below) > _indent_of(lines[at]):
         message = f"{cut(match[1].strip(), _LONGEST_LINE)} has a value on its line, and keys below it"
         yield _Repair(at, match[1], f"`{message}".replace(": has", "` has", 1), match.start(2) + 1)

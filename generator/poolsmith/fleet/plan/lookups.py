@@ -151,7 +151,7 @@ def _operating_system(pool: PoolPlan, system: NodeSystem, facts: Facts) -> None:
             pool,
             "/spec/os/id",
             f"the catalog does not know the operating system `{os.id}`",
-            help=meant_one(os.id, known) or f"known: {listed(known)}; {declare}",
+            help=f"{did_you_mean(os.id, known)}; {declare}",
             severity=severity,
         )
     elif not entry.knows(version):
@@ -160,7 +160,7 @@ def _operating_system(pool: PoolPlan, system: NodeSystem, facts: Facts) -> None:
             pool,
             pointer,
             f"the catalog does not know `{os.id}` version `{version}`",
-            help=f'write "{meant}"'
+            help=f'write "{meant}"; {declare}'
             if (meant := entry.meant(version))
             else f"known: {listed(entry.known_versions())}; {declare}",
             severity=severity,
