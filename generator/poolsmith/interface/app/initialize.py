@@ -18,17 +18,19 @@ from poolsmith.interface.app.new_files import write_new_files
 from poolsmith.interface.app.schemas import policy_schema_files, schema_files
 from poolsmith.interface.app.starter_files import cluster_text, policy_texts, pool_text, repository_files
 from poolsmith.project.run.generated_folder import link_in_the_way
-from poolsmith.project.run.surroundings import Forge, Surroundings, look_around
+from poolsmith.project.run.surroundings import FLUX_NAMESPACE, Forge, Surroundings, https_address, look_around
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
     from poolsmith.interface.app.starter_files import StarterFile
+    from poolsmith.project.run.surroundings import FluxSource
 
 _ADDRESS = "https://git.example.com/gpu.git"
 _BRANCH = "main"
 _ENGINE = "argocd"
+_FLUX = "flux"
 _HTTPS = "https://"
 _NAME = "gpu-cluster"
 _OUTPUT = "output"
@@ -73,6 +75,8 @@ def initialize(
         raise UsageError(f"`{cluster}` is no cluster name: use lower-case letters, digits and `-`, at most 63")
     around = look_around(root)
     new = None if profiles is not None else cluster or (None if _has_clusters(root) else name_of(root))
+    if new is not None and os.path.lexists(root / PROFILES / new / CLUSTER_FILE):
+        new = None  # it has its pools, and no sample is put beside them
     written = _destination(root, around, new, engine or _value(around.engine, _ENGINE), destination)
     files = repository_files(around, _value(around.branch, _BRANCH)) if not around.prefix else ()
     folders = {path.rpartition("/")[0] for path in profiles or ()} | ({f"{PROFILES}/{new}"} if new else set())
@@ -210,14 +214,22 @@ def _profiles(
     more = f"    path: {path}\n" if around.prefix and matches(RELATIVE_PATH, path) else ""
     if destination is not None:
         more += f"    destination:\n      {emit(_written(destination))}"
+    chosen, address = engine or _value(around.engine, _ENGINE), _value(around.address, _ADDRESS)
+    if chosen == _FLUX and not address.startswith(_HTTPS):
+        if around.source is not None:
+            more += _source_ref(around.source)
+        else:
+            address = https_address(address) or _ADDRESS
     text = cluster_text(
-        cluster,
-        engine=engine or _value(around.engine, _ENGINE),
-        address=_value(around.address, _ADDRESS),
-        branch=_value(around.branch, _BRANCH),
-        more=more,
+        cluster, engine=chosen, address=address, branch=_value(around.branch, _BRANCH), more=more
     )
     return {f"{PROFILES}/{cluster}/cluster.yaml": text, f"{PROFILES}/{cluster}/gpu.yaml": pool_text()}
+
+
+def _source_ref(source: FluxSource) -> str:
+    """What Flux has with its credentials already, where it reads the repository by SSH."""
+    namespace = "" if source.namespace == FLUX_NAMESPACE else f"      namespace: {source.namespace}\n"
+    return f"    sourceRef:\n      name: {source.name}\n{namespace}"
 
 
 def _value(detected: object, otherwise: str) -> str:
@@ -275,6 +287,10 @@ def _found(around: Surroundings, cluster: str | None, engine: str | None, missin
         found.append(f"repository {around.address.value}, from {around.address.source}")
     if around.branch is not None and (cluster is not None or missing):
         found.append(f"branch {around.branch.value}, from {around.branch.source}")
+    chosen = engine or _value(around.engine, _ENGINE)
+    if cluster is not None and chosen == _FLUX and around.source is not None and around.address is not None:
+        if not around.address.value.startswith(_HTTPS):
+            found.append(f"source {around.source.name}, from {around.source.file}")
     if cluster is not None and engine is None and around.engine is not None:
         found.append(f"engine {around.engine.value}, from {around.engine.source}")
     if around.tool is not None and missing:

@@ -122,7 +122,7 @@ def drift_diagnostics(comparison: Comparison, subject: str, *, together: bool = 
 def _line_ends(comparison: Comparison, files: int, subject: str) -> Diagnostic:
     """Of a checkout that turned LF into CRLF, in one finding."""
     message = f"lines of {counted(files, 'file')} here end in CRLF: git's `core.autocrlf` changed them at the checkout"
-    advice = "write `* text=auto eol=lf` into .gitattributes, then run `poolsmith generate`"
+    advice = "write `output/** text eol=lf` into .gitattributes, then run `poolsmith generate`"
     return diagnose(codes.HAND_EDITED, message, whole_file(comparison.folder), subject=subject, help=advice)
 
 
