@@ -22,7 +22,11 @@ spec:
   source: {repoURL: "https://git.example.com/apps.git", path: apps, targetRevision: main}
   destination: {name: in-cluster, namespace: apps}
 """
-SSH, SCP, HTTPS = "ssh://git@github.com/acme/fleet", "git@github.com:acme/fleet.git", "https://github.com/acme/fleet.git"
+SSH, SCP, HTTPS = (
+    "ssh://git@github.com/acme/fleet",
+    "git@github.com:acme/fleet.git",
+    "https://github.com/acme/fleet.git",
+)
 SHAPES = {
     "nothing": (None, {}, ()),
     "https": (HTTPS, {}, ()),

@@ -367,7 +367,9 @@ SHAPES = [
         "`driver: {source: container}`",
     ),
     Mistake("shape", L4, "timeSlicing:\n      replicas: 4", "timeSlicing: 4", "`timeSlicing: {replicas: 4}`"),
-    Mistake("shape", L4, "sharing:\n    timeSlicing:\n      replicas: 4", "sharing: time-slicing", "timeSlicing: {...}"),
+    Mistake(
+        "shape", L4, "sharing:\n    timeSlicing:\n      replicas: 4", "sharing: time-slicing", "timeSlicing: {...}"
+    ),
     Mistake("shape", L4, "upgradePolicy: {}", "upgradePolicy: true", "`upgradePolicy: {autoUpgrade: true}`"),
     Mistake("shape", L4, "count: 2", "count: two", ""),
     Mistake("shape", L4, "count: 2", 'count: "2"', "`count: 2`"),
@@ -395,8 +397,14 @@ SHAPES = [
         "- nvidia.com/gpu=present:NoSchedule",
         "`{key: nvidia.com/gpu, value: present, effect: NoSchedule}`",
     ),
-    Mistake("shape", A100, "key: nvidia.com/gpu, ", 'key: nvidia.com/gpu, value: true, ', '"true"'),
-    Mistake("shape", CLUSTER, 'kubernetes:\n    version: "1.33"\n    distribution: kubeadm', 'kubernetes: "1.33"', "{version"),
+    Mistake("shape", A100, "key: nvidia.com/gpu, ", "key: nvidia.com/gpu, value: true, ", '"true"'),
+    Mistake(
+        "shape",
+        CLUSTER,
+        'kubernetes:\n    version: "1.33"\n    distribution: kubeadm',
+        'kubernetes: "1.33"',
+        "{version",
+    ),
     Mistake("shape", CLUSTER, "spec:\n", "spec:\n  nfd: false\n", "`nfd: {provider: external}`"),
     Mistake("shape", CLUSTER, "spec:\n", "spec:\n  nfd: external\n", "`nfd: {provider: external}`"),
     Mistake("shape", CLUSTER, "spec:\n", "spec:\n  registry: registry.example.com\n", ""),
@@ -440,7 +448,9 @@ KEYS = [
         ("extends", "extend"),
         ("driver", "drivers"),
     ),
-    *_keys(L4, ("replicas", "replica"), ("timeSlicing", "time-slicing"), ("os", "operatingSystem"), ("sharing", "share")),
+    *_keys(
+        L4, ("replicas", "replica"), ("timeSlicing", "time-slicing"), ("os", "operatingSystem"), ("sharing", "share")
+    ),
     Mistake("key", L4, "spec:\n", "spec:\n  taints: []\n", "`spec.nodes`"),
     Mistake("key", L4, "spec:\n", "spec:\n  mig: {layout: all-disabled}\n", "`spec.gpu`"),
     Mistake("key", L4, "spec:\n", "spec:\n  tolerations: []\n", ""),
@@ -531,7 +541,9 @@ POLICIES = [
     ),
     *_values("policy", GRANT, "containers: [nvidia-dcgm-exporter]", ("[dcgm-exporter]", "`nvidia-dcgm-exporter`")),
     *_values("policy", GRANT, "clusters: [lab]", ("[labs]", "`lab`"), ("lab", "`clusters: [lab]`"), ("[Lab]", "`lab`")),
-    *_values("policy", GRANT, 'pools: ["*"]', ("[a10]", "`a100`"), ("[*]", '"*"'), ("*", '"*"'), ("[lab/a100]", "`a100`")),
+    *_values(
+        "policy", GRANT, 'pools: ["*"]', ("[a10]", "`a100`"), ("[*]", '"*"'), ("*", '"*"'), ("[lab/a100]", "`a100`")
+    ),
     *_values(
         "policy",
         GRANT,
@@ -591,11 +603,20 @@ POLICIES = [
         ("labs/a100", "`lab/a100`"),
         ("profiles/lab/a100.yaml", "`lab/a100`"),
     ),
-    *_values("policy", WAIVERS, "expires: 2027-06-30", ("2025-01-01", "was valid until"), ("30.06.2027", '"2027-06-30"')),
     *_values(
-        "policy", RULES, "unused-base: {severity: error}", ("{severity: warn}", "`warning`"), ("{severity: info}", "`note`"),
-        ("{severity: fatal}", "`error`"), ("error", "`unused-base: {severity: error}`"), ("off", "enabled: false"),
-        ("{severity: off}", ""), ("{level: error}", "`severity`"),
+        "policy", WAIVERS, "expires: 2027-06-30", ("2025-01-01", "was valid until"), ("30.06.2027", '"2027-06-30"')
+    ),
+    *_values(
+        "policy",
+        RULES,
+        "unused-base: {severity: error}",
+        ("{severity: warn}", "`warning`"),
+        ("{severity: info}", "`note`"),
+        ("{severity: fatal}", "`error`"),
+        ("error", "`unused-base: {severity: error}`"),
+        ("off", "enabled: false"),
+        ("{severity: off}", ""),
+        ("{level: error}", "`severity`"),
     ),
     Mistake("policy", RULES, "unused-base:", "unused-bases:", "`unused-base`"),
     Mistake("policy", RULES, "unused-base:", "PSM11:", ""),

@@ -9,7 +9,13 @@ from interface.messages.told import GOLDEN, findings, golden_lines, make_project
 
 _FOLLOWS = "PSM501"
 _MOST_LINES = 8
-_PARSERS_WORDS = ("while parsing", "while scanning", "mapping values are not", "did not find expected", "could not find")
+_PARSERS_WORDS = (
+    "while parsing",
+    "while scanning",
+    "mapping values are not",
+    "did not find expected",
+    "could not find",
+)
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.diagnostics.flat_words import flatten
 from poolsmith.core.diagnostics.masking import without_secrets
 from poolsmith.core.pattern import pattern
 
@@ -186,8 +187,3 @@ def one_edit(left: str, right: str) -> bool:
         return short[at:] == long[at + 1 :]
     swapped = short[at : at + 2] == long[at : at + 2][::-1] and short[at + 2 :] == long[at + 2 :]
     return swapped or short[at + 1 :] == long[at + 1 :]
-
-
-def flatten(word: str) -> str:
-    """What a word keeps of itself when case and separators don't count."""
-    return word.lower().replace("_", "").replace("-", "").replace(" ", "").replace(".", "")

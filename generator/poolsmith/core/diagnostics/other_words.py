@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics.message_text import flatten
+from poolsmith.core.diagnostics.flat_words import flatten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -58,8 +58,8 @@ _OTHERS = {
     # processors, adapters, workloads, confidential computing
     "amd64": "x86_64 x64 x86 x86-64 intel amd",
     "arm64": "aarch64 arm arm64v8 armv8 sbsa",
-    "mellanox": "mlnx connectx connectx-4 connectx-5 connectx-6 connectx-7 connectx-8 bluefield infiniband ib rdma roce "
-    "mofed cx5 cx6 cx7",
+    "mellanox": "mlnx connectx connectx-4 connectx-5 connectx-6 connectx-7 connectx-8 bluefield infiniband ib rdma "
+    "roce mofed cx5 cx6 cx7",
     "vm-passthrough": "passthrough pci-passthrough vfio vfio-pci gpu-passthrough",
     "vm-vgpu": "vgpu vgpu-host",
     "kata": "kata-containers kata-qemu kata-qemu-nvidia-gpu katacontainers",

@@ -102,7 +102,7 @@ def _report_other_kind(file: SourceFile, expected: str, sink: FileSink) -> bool:
     kind, version = kind_in(file), file.data.get("apiVersion")
     if not kind or kind == expected:
         return False
-    from poolsmith.core.shape.kind_places import PLACES, place_of  # on demand: only mistakes need it
+    from poolsmith.core.shape.kind_places import place_of  # on demand: only mistakes need it
 
     place = place_of(kind, file.path)
     if version != API_VERSION and isinstance(version, str) and place is None and nearest(kind, [expected]) is None:

@@ -10,7 +10,8 @@ import re
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics.message_text import flatten, nearest, shorten
+from poolsmith.core.diagnostics.flat_words import flatten
+from poolsmith.core.diagnostics.message_text import nearest, shorten
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.yaml_writer import scalar_text
@@ -19,9 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from poolsmith.core.diagnostics import RuleInfo
-    from poolsmith.core.shape.reader import FieldReader, Reader
+
+    Read = Callable[[Any, str, Any], Any]
+    """As `core/shape/reader.py` makes them: value, pointer, sink."""
 
 _LONGEST = 300
+_MOST_DIGITS = 9
 _ANY = frozenset(("latest", "newest", "stable", "current", "any", "*"))
 _VERSION = pattern(r"(?<![\w.])[vVrR]?(\d+(?:\.\d+)*)")
 _HOST = pattern(r"[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+(:\d+)?/\S+")
@@ -30,7 +34,7 @@ _SCHEME = pattern(r"(?:git|http|https|git\+https|git\+http):/{1,3}(\S+)")
 _DAY = pattern(r"(\d{1,4})[-./ ](\d{1,2})[-./ ](\d{1,4})")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _NAMED_DAY = pattern(r"(?:(\d{1,2})\.?\s+)?([A-Za-z]{3})[a-z]*\.?\s+(?:(\d{1,2})(?:st|nd|rd|th)?,?\s+)?(\d{4})")
-_QUOTES = "\"'“”„‟‘’‚`´«»"
+_QUOTES = "\"'`\u201c\u201d\u201e\u201f\u2018\u2019\u201a\u00b4\u00ab\u00bb"
 _TAG_OR_DIGEST = pattern(r"@sha256:\w+$|:[\w.-]+$")
 _RELEASE = pattern(r"v?\d+(\.\d+){1,2}([-+].*)?")
 
@@ -148,7 +152,7 @@ def _names(text: str) -> Iterator[str]:
 def _units(text: str) -> Iterator[str]:
     yield text.upper()
     if text.lower().endswith(("%", " percent")):
-        yield f"{text.split()[0].rstrip('%')}%"
+        yield f"{text.split(maxsplit=1)[0].rstrip('%')}%"
 
 
 _WAYS: tuple[Callable[[str], Iterable[str]], ...] = (
@@ -165,9 +169,9 @@ _WAYS: tuple[Callable[[str], Iterable[str]], ...] = (
 
 def as_whole_number(value: object) -> int | None:
     """The number that a text or a number with a fraction of zero is."""
-    if isinstance(value, str) and value.strip().isdecimal() and len(value) < len("1000000000"):
+    if isinstance(value, str) and value.strip().isdecimal() and len(value) <= _MOST_DIGITS:
         return int(value)
-    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 1e9 else None
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 10**_MOST_DIGITS else None
 
 
 _YES = frozenset(("yes", "y", "on", "true", "enabled", "enable", "1"))
@@ -178,7 +182,6 @@ def as_boolean(value: object) -> bool | None:
     """What a text or a number means where true or false is needed."""
     word = str(value).strip().lower() if isinstance(value, (str, int)) else ""
     return True if word in _YES else False if word in _NO else None
-
 
 
 @record(frozen=False, kw_only=False)
@@ -202,7 +205,7 @@ class _Trial:
         return ()
 
 
-def as_mapping(cls: type, fields: Mapping[str, FieldReader], value: Any) -> dict[str, Any] | None:
+def as_mapping(cls: type, fields: Mapping[str, Any], value: Any) -> dict[str, Any] | None:
     """The mapping that is meant by one value: the class says it itself (`meant_by`), or one field takes the value.
 
     Of several that take it, those that have to be given are before the others, and those whose example begins as the
@@ -218,16 +221,16 @@ def as_mapping(cls: type, fields: Mapping[str, FieldReader], value: Any) -> dict
     return {min(taking, key=lambda name: _distance(fields[name], value)): value} if taking else None
 
 
-def _takes(field: FieldReader, value: Any) -> bool:
+def _takes(field: Any, value: Any) -> bool:
     return _reads(field.read, value)
 
 
-def _distance(field: FieldReader, value: Any) -> tuple[bool, bool]:
+def _distance(field: Any, value: Any) -> tuple[bool, bool]:
     first = str(field.shape.examples[0])[:1] if field.shape.examples else ""
     return first.isdigit() != str(value)[:1].isdigit(), not field.required
 
 
-def as_list(value: Any, read: Reader) -> list[Any]:
+def as_list(value: Any, read: Read) -> list[Any]:
     """The list that is meant by one item, by items behind commas, or by a mapping's keys; empty where none is."""
     ways: list[list[Any]] = [[value]]
     if isinstance(value, dict):
@@ -237,7 +240,7 @@ def as_list(value: Any, read: Reader) -> list[Any]:
     return next((items for items in ways if all(_reads(read, item) for item in items)), [])
 
 
-def _reads(read: Reader, item: Any) -> bool:
+def _reads(read: Read, item: Any) -> bool:
     trial = _Trial()
     read(item, "", trial)
     return not trial.refused

@@ -216,8 +216,10 @@ def _one_text_for_all(
     advice = None
     if meant is not None:
         missing = [name for name, field in fields.items() if field.required and name not in meant]
-        advice = f"write `{pointer.rpartition('/')[2]}: {flow_text(meant, missing)}`" if not _in_list(pointer) else (
-            f"write `{flow_text(meant, missing)}`"
+        advice = (
+            f"write `{pointer.rpartition('/')[2]}: {flow_text(meant, missing)}`"
+            if not _in_list(pointer)
+            else (f"write `{flow_text(meant, missing)}`")
         )
     sink.report(codes.WRONG_TYPE, pointer, f"{_what(pointer)} is {kind_of(value)}, not a mapping", advice)
     if meant is None or missing or {} in meant.values():

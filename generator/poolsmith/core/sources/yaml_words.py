@@ -1,7 +1,8 @@
 """Why a text is no YAML, in the words of who wrote it: the line of the mistake, and what is to stand there.
 
-A parser tells where it gave up, which is often a line later. Here the ways in which people break YAML are undone one by
-one, near that place and where a bracket or a quote was opened; the one after which the text can be read was the mistake.
+A parser tells where it gave up, which is often a line later. Here the ways in which people break YAML are undone one
+by one, near that place and where a bracket or a quote was opened; the one after which the text can be read was the
+mistake.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ _CLOSERS = {"[": "]", "{": "}"}
 
 @record(kw_only=False)
 class _Repair:
-    """What was wrong, and the line as it is to be; `line` counts from 0. `advice` stands where that is not help enough."""
+    """What was wrong, and the line as it is to be; `line` counts from 0. `advice` stands where that is no help."""
 
     line: int
     text: str

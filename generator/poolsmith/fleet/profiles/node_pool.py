@@ -29,7 +29,6 @@ from poolsmith.fleet.profiles.cluster import Acknowledgement  # noqa: TC001 - `l
 from poolsmith.fleet.profiles.driver import Driver
 from poolsmith.fleet.profiles.gpu import Gpu, Sharing
 
-
 _KUBECTL_TAINT = pattern(r"([^=:]+)(?:=([^:]*))?:([A-Za-z]+)")
 
 

@@ -44,9 +44,9 @@ class OperatingSystemEntry:
     a path, `declared` or `unknown`, None for the root file system; `repository` holds drivers that others publish.
     `unsupported` says by version what the operator's documentation excludes; `cdi`: containers get their GPUs there by
     the Container Device Interface only. `operator` is the first release of the operator that the system's guide
-    installs, `none` where it installs none, None where nobody says. `codenames` are what people call versions; `kernels`
-    what `uname -r` prints there. All of it is that of the oldest versions; `later`
-    are the same entries from a version on, newest first.
+    installs, `none` where it installs none, None where nobody says. `codenames` are what people call versions;
+    `kernels` what `uname -r` prints there. All of it is that of the oldest versions; `later` are the same entries from
+    a version on, newest first.
     """
 
     id: str
@@ -78,7 +78,7 @@ class OperatingSystemEntry:
         return major.isdecimal() and version_key(major)[0] in self.majors
 
     def meant(self, version: str) -> str | None:
-        """The known version that a text in another form means: a point release, a code name, a version as tags have it."""
+        """The known version that a text in another form means: a point release, a code name, as tags have it."""
         text = version.lower()
         for name, known in self.codenames.items():
             if name in text:

@@ -220,9 +220,7 @@ def _profiles(
             more += _source_ref(around.source)
         else:
             address = https_address(address) or _ADDRESS
-    text = cluster_text(
-        cluster, engine=chosen, address=address, branch=_value(around.branch, _BRANCH), more=more
-    )
+    text = cluster_text(cluster, engine=chosen, address=address, branch=_value(around.branch, _BRANCH), more=more)
     return {f"{PROFILES}/{cluster}/cluster.yaml": text, f"{PROFILES}/{cluster}/gpu.yaml": pool_text()}
 
 
@@ -288,9 +286,9 @@ def _found(around: Surroundings, cluster: str | None, engine: str | None, missin
     if around.branch is not None and (cluster is not None or missing):
         found.append(f"branch {around.branch.value}, from {around.branch.source}")
     chosen = engine or _value(around.engine, _ENGINE)
-    if cluster is not None and chosen == _FLUX and around.source is not None and around.address is not None:
-        if not around.address.value.startswith(_HTTPS):
-            found.append(f"source {around.source.name}, from {around.source.file}")
+    by_ssh = around.address is not None and not around.address.value.startswith(_HTTPS)
+    if cluster is not None and chosen == _FLUX and around.source is not None and by_ssh:
+        found.append(f"source {around.source.name}, from {around.source.file}")
     if cluster is not None and engine is None and around.engine is not None:
         found.append(f"engine {around.engine.value}, from {around.engine.source}")
     if around.tool is not None and missing:

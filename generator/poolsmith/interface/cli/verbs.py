@@ -95,7 +95,9 @@ class _Verbs(click.Group):
 def _no_such(word: str) -> str:
     from poolsmith.core.diagnostics.message_text import meant_one, shorten  # on demand
 
-    return f"there is no command `{shorten(word)}`" + (f"; {near}" if (near := meant_one(word, VERBS)) else "")
+    begun = [verb for verb in VERBS if verb.startswith(word.lower())]
+    near = f"did you mean `{begun[0]}`?" if len(begun) == 1 else meant_one(word, VERBS)
+    return f"there is no command `{shorten(word)}`" + (f"; {near}" if near else "")
 
 
 def _take_no_color(command: click.Command) -> None:

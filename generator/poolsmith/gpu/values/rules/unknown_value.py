@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.message_text import flatten, listed, nearest
+from poolsmith.core.diagnostics.flat_words import flatten
+from poolsmith.core.diagnostics.message_text import listed, nearest
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pointer import dotted
 from poolsmith.gpu.catalog.chart_contents import components_reading, discovery_components

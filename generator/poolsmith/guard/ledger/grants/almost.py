@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics.message_text import flatten, nearest
+from poolsmith.core.diagnostics.flat_words import flatten
+from poolsmith.core.diagnostics.message_text import nearest
 from poolsmith.core.record import record
 from poolsmith.guard.ledger.grants.matching import glob_matches, pool_matches, workload_matches
 from poolsmith.guard.ledger.privilege import covers

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from poolsmith.fleet.plan.origin import FromProfile
-    from poolsmith.guard.ledger.grants.grant_files import LoadedGrant
     from poolsmith.guard.ledger.grants.grant import PrivilegeGrant
+    from poolsmith.guard.ledger.grants.grant_files import LoadedGrant
     from poolsmith.guard.ledger.grants.grant_proposal import ClusterNeeds, Proposal
     from poolsmith.guard.ledger.ledger import Ledger, LedgerLine, LineOrigins
     from poolsmith.guard.ledger.ledger_view import PrivilegeView
