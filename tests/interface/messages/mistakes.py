@@ -590,7 +590,6 @@ POLICIES = [
         ("suport-ended", "`support-ended`"),
         ("PSM999", ""),
         ("psm171", ""),
-        ("PSM917", "`PSM911`"),
         ("support_ended", "`support-ended`"),
         ("Support-Ended", ""),
     ),

@@ -34,6 +34,7 @@ _FLUX = "flux"
 _HTTPS = "https://"
 _NAME = "gpu-cluster"
 _OUTPUT = "output"
+_POOL_FILE = "gpu.yaml"
 _MOST_BYTES = 1 << 20
 
 
@@ -75,13 +76,15 @@ def initialize(
         raise UsageError(f"`{cluster}` is no cluster name: use lower-case letters, digits and `-`, at most 63")
     around = look_around(root)
     new = None if profiles is not None else cluster or (None if _has_clusters(root) else name_of(root))
-    if new is not None and os.path.lexists(root / PROFILES / new / CLUSTER_FILE):
+    there = _there(root, new)
+    if there:
         new = None  # it has its pools, and no sample is put beside them
     written = _destination(root, around, new, engine or _value(around.engine, _ENGINE), destination)
     files = repository_files(around, _value(around.branch, _BRANCH)) if not around.prefix else ()
     folders = {path.rpartition("/")[0] for path in profiles or ()} | ({f"{PROFILES}/{new}"} if new else set())
     _refuse_links(root, folders, files)
     project = _Writer(root)
+    project.kept += there
     first = _profiles(around, new, engine, written) if profiles is None else dict(profiles)
     project.add(first, {f"{PROFILES}/{SCHEMAS}/{n}": t for n, t in schema_files().items()})
     policies = policy_texts()
@@ -107,6 +110,14 @@ def initialize(
         to_fill=tuple(_to_fill(around, new, missing, written, is_told=destination is not None)) + unsupplied,
         has_grants=(root / PRIVILEGES).is_dir(),
     )
+
+
+def _there(root: Path, cluster: str | None) -> list[str]:
+    """The files of a cluster that has its profile already."""
+    if cluster is None or not os.path.lexists(root / PROFILES / cluster / CLUSTER_FILE):
+        return []
+    paths = (f"{PROFILES}/{cluster}/{name}" for name in (CLUSTER_FILE, _POOL_FILE))
+    return [path for path in paths if os.path.lexists(root / path)]
 
 
 class _Writer:
@@ -221,7 +232,7 @@ def _profiles(
         else:
             address = https_address(address) or _ADDRESS
     text = cluster_text(cluster, engine=chosen, address=address, branch=_value(around.branch, _BRANCH), more=more)
-    return {f"{PROFILES}/{cluster}/cluster.yaml": text, f"{PROFILES}/{cluster}/gpu.yaml": pool_text()}
+    return {f"{PROFILES}/{cluster}/cluster.yaml": text, f"{PROFILES}/{cluster}/{_POOL_FILE}": pool_text()}
 
 
 def _source_ref(source: FluxSource) -> str:

@@ -42,9 +42,9 @@ def command(
     cache: bool | None,
     rehash: bool,
 ) -> int:
-    """Generate output/ from profiles/, of all clusters or of those that are named.
+    """Generate output/ from profiles/.
 
-    Every cluster's folder is replaced as a whole, and only when all profiles are sound.
+    Of all clusters, or of those that are named. Every cluster's folder is replaced as a whole, and only when all profiles are sound.
     """
     from poolsmith.interface.app.check_project import compare
 
