@@ -13,7 +13,7 @@ import json
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import version_key
@@ -129,7 +129,7 @@ def main(place: str) -> None:
         print(f"{name}: {len(entry['tags'])} tags, {len(entry['read'])} names")
 
 
-def recorded(repositories: Path, item: Input) -> dict[str, object]:
+def recorded(repositories: Path, item: Input) -> dict[str, Any]:
     git = Repository(repositories / item.repository.replace("/", "+") / "repo")
     by_tag = {name: item.read(git, tag) for name, tag in (*git.tags(item.tags), *item.beyond)}
     if item.anywhere:

@@ -331,4 +331,6 @@ RULES: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...] = (
     ("PSM902", "warned-by-policy", "warning", ()),
     ("PSM903", "audited-by-policy", "note", ()),
     ("PSM904", "undecided-by-policy", "note", ()),
+    ("PSM910", "impossible-kernel", "error", ()),
+    ("PSM911", "version-of-no-release", "warning", ()),
 )

@@ -10,7 +10,7 @@ from dataclasses import field
 from functools import cached_property
 from typing import Any
 
-from poolsmith.core.diagnostics.message_text import flatten
+from poolsmith.core.diagnostics.flat_words import flatten
 from poolsmith.core.facts import store
 from poolsmith.core.facts.packs import remembered
 from poolsmith.core.facts.versions import at_least, covers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -105,6 +106,7 @@ def command(flags: ReportFlags, paths: tuple[Path, ...], outputs: tuple[str, ...
     if check.accepted and check.policies_from is None:
         raise UsageError("--accept is about a change: it needs --policies-from")
     root = flags.root
+    _refuse_clusters(root, paths)
     files = options.report_files(outputs, root, CHECK)
     is_there = not paths and flags.shard is None
     fleet = partial(fleet_of, root, () if paths else flags.clusters, is_there=is_there)
@@ -123,6 +125,16 @@ def command(flags: ReportFlags, paths: tuple[Path, ...], outputs: tuple[str, ...
             fleet=fleet,
         )
     return exit_code(outcome, flags.fail_on)
+
+
+def _refuse_clusters(root: Path, paths: tuple[Path, ...]) -> None:
+    """The name of a cluster in the place of a path. Raises UsageError."""
+    for path in paths:
+        name = str(path)
+        if not os.path.lexists(name) and "/" not in name and (root / "profiles" / name).is_dir():
+            raise UsageError(
+                f"there is no file or folder `{name}`; the cluster of that name: `poolsmith check --cluster {name}`"
+            )
 
 
 @record

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo
-from poolsmith.core.diagnostics.message_text import flatten, listed, nearest
+from poolsmith.core.diagnostics.flat_words import flatten
+from poolsmith.core.diagnostics.message_text import listed, nearest
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pointer import dotted
 from poolsmith.gpu.catalog.chart_contents import components_reading, discovery_components
@@ -26,6 +27,7 @@ RULE = RuleInfo(
     bad="driver:\n  rdma:\n    enable: true\n",
     good="driver:\n  rdma:\n    enabled: true\n",
     references=("values.yaml and templates of the chart at its tag", "NVIDIA/gpu-operator issues 196, 2626"),
+    at_key=True,
 )
 MOST_SUGGESTED = 60
 """Beyond these nobody reads a suggestion, and a file may have thousands of unknown keys."""
