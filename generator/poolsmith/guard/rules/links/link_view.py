@@ -15,6 +15,8 @@ from poolsmith.core.sources.pod_template import mapping, pod_template_of, pod_te
 from poolsmith.core.sources.pointer import MISSING, value_at
 from poolsmith.gpu.catalog.chart_workloads import read_chart_workloads
 from poolsmith.gpu.catalog.stack_objects import OPERATOR
+from poolsmith.guard.rules.names.need import Names
+from poolsmith.guard.rules.names.offers import offers_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -42,6 +44,8 @@ class LinkedChart:
     namespace: str | None = None
     release_name: str | None = None
     partial: bool = False
+    namespace_wanted_at: Location | None = None
+    """Where an engine names a namespace that it does not make itself."""
     is_around: bool = False
     """Whether these are the own values of a chart that has it as a dependency."""
 
@@ -104,6 +108,13 @@ class LinkView:
     @cached_property
     def pods(self) -> tuple[LinkedPod, ...]:
         return tuple(_pods(self.objects))
+
+    @cached_property
+    def names(self) -> Names:
+        """What is named here, and what supplies it."""
+        from poolsmith.guard.rules.links.name_needs import needs_of_view  # on demand
+
+        return Names(offers_of(self.objects), needs_of_view(self))
 
     @cached_property
     def namespaces(self) -> dict[str, SetupObject]:

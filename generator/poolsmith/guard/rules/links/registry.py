@@ -17,6 +17,7 @@ from poolsmith.guard.rules.links import (
     inflated_chart,
     metrics_without_pods,
     monitor_not_selected,
+    name_of_nobody,
     null_around_a_chart,
     quota_of_gpus,
     release_forced,
@@ -49,4 +50,5 @@ LINK_RULES: tuple[Rule[LinkView, Location], ...] = (
     release_forced,
     null_around_a_chart,
     claim_of_nobody,
+    name_of_nobody,
 )

@@ -6,6 +6,8 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.rule_engine import run_rules
+from poolsmith.core.sources.pod_template import mapping, word, words
+from poolsmith.core.sources.pointer import value_at
 from poolsmith.gpu.catalog.stack_objects import CHARTS, OPERATOR
 from poolsmith.gpu.values.values_places import FoundValues
 from poolsmith.guard.rules.links.link_view import RKE2_CIS, TALOS, LinkedChart, LinkView, chart_defaults
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
     from poolsmith.kubernetes.repository.model import RepositoryModel
 
+_MADE_BY_ARGO = "CreateNamespace=true"
 _MONITORING = frozenset(("kube-prometheus-stack",))
 """Charts beside the stack that take something of it by name."""
 
@@ -103,8 +106,21 @@ def _chart(item: ChartInstallation, release: str | None) -> LinkedChart:
         namespace=item.namespace,
         release_name=item.release_name,
         partial=found.partial,
+        namespace_wanted_at=_wanted_namespace(item),
         is_around=_is_around(item),
     )
+
+
+def _wanted_namespace(item: ChartInstallation) -> Location | None:
+    """Where an engine's object names a namespace that it expects to be there."""
+    spec, own = mapping(mapping(item.document.data).get("spec")), item.document.metadata.get("namespace")
+    if item.document.kind == "HelmRelease" and word(spec.get("targetNamespace")) not in ("", own):
+        is_made = value_at(spec, ("install", "createNamespace")) is True
+        return None if is_made else item.document.source.locate("/spec/targetNamespace")
+    if item.document.kind == "Application" and word(value_at(spec, ("destination", "namespace"))):
+        options = words(value_at(spec, ("syncPolicy", "syncOptions")))
+        return None if _MADE_BY_ARGO in options else item.document.source.locate("/spec/destination/namespace")
+    return None
 
 
 def _is_around(item: ChartInstallation) -> bool:

@@ -1,0 +1,74 @@
+"""Names that pods and charts need, and that nothing supplies, that stand elsewhere, or that lack a key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.guard.rules.links.name_needs import needs_of_chart
+from poolsmith.guard.rules.names.messages import changed, elsewhere, lacking, outside, slip
+from poolsmith.guard.rules.names.need import State
+from poolsmith.guard.rules.names.needs_of_pods import needs_of_pod
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.links.link_view import LinkView
+    from poolsmith.guard.rules.names.need import Need, Verdict
+
+RULE = RuleInfo(
+    code="PSM773",
+    name="name-of-nobody",
+    applies_to="manifest",
+    what="A pod of the stack, or the values of one of its charts, names a ConfigMap, a Secret, a ServiceAccount, a "
+    "PriorityClass, a RuntimeClass, a volume claim or a namespace that arrives under another name, stands in another "
+    "namespace, lacks the key that is asked for, or is a slip of the pen for one that nobody asks for. As a note: a "
+    "chart names something that nothing here makes.",
+    why="The API server refuses the pods, or they wait for ever in ContainerCreating.",
+    fix="write the name as it is applied, in the namespace of who names it, with its keys",
+    bad="priorityClassName: gpu-hgh  # beside a PriorityClass gpu-high\n",
+    good="priorityClassName: gpu-high  # beside a PriorityClass gpu-high\n",
+    symptom='`no PriorityClass with name gpu-hgh was found`; `serviceaccount "..." not found`; `configmap references '
+    "non-existent config key`",
+    references=(
+        "kubernetes/kubernetes:pkg/kubelet/configmap, plugin/pkg/admission/priority and serviceaccount",
+        "NVIDIA/dcgm-exporter@4.5.3-4.8.2:internal/pkg/counters/counter_config.go, readConfigMap",
+    ),
+)
+_SAID = {State.CHANGED: changed, State.NEAR: slip, State.ELSEWHERE: elsewhere, State.LACKS_KEY: lacking}
+_COPIED = ("replicat", "reflector", "kubed", "kyverno")
+"""Words in annotations of objects that a controller copies into other namespaces."""
+
+
+def check(view: LinkView) -> Iterator[Finding[Location]]:
+    if not view.is_whole:
+        return
+    for pod in view.pods:
+        yield from (_SAID[found.state](found) for found in _wrong(view, needs_of_pod(pod)))
+    for chart in view.charts:
+        for found in _wrong(view, needs_of_chart(chart)) if not chart.is_operator else ():
+            yield _SAID[found.state](found)
+        yield from _from_outside(view, needs_of_chart(chart), is_operator=chart.is_operator)
+
+
+def _wrong(view: LinkView, needs: Iterator[Need]) -> Iterator[Verdict]:
+    for need in needs:
+        verdict = view.names.verdict(need)
+        if verdict.state in _SAID and not need.may_be_absent and not _is_copied(verdict):
+            yield verdict
+
+
+def _is_copied(verdict: Verdict) -> bool:
+    held = verdict.offer.item.metadata.get("annotations") if verdict.offer is not None else None
+    return verdict.state is State.ELSEWHERE and any(mark in str(held).lower() for mark in _COPIED)
+
+
+def _from_outside(view: LinkView, needs: Iterator[Need], *, is_operator: bool) -> Iterator[Finding[Location]]:
+    for need in needs:
+        if need.kind == "Secret" or (is_operator and need.kind != "Namespace"):
+            continue
+        verdict = view.names.verdict(need)
+        if verdict.state is State.OUTSIDE:
+            yield outside(verdict, Severity.NOTE)

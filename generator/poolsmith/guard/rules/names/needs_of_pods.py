@@ -1,0 +1,47 @@
+"""What the spec of a pod names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.facts import store
+from poolsmith.core.sources.pointer import dotted_pointer, join, reached
+from poolsmith.guard.rules.names.need import Need
+from poolsmith.guard.rules.names.needs_of_values import FILLED_LATER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from poolsmith.guard.rules.links.link_view import LinkedPod
+
+_OF_THE_CLUSTER = ("PriorityClass", "RuntimeClass")
+
+
+def needs_of_pod(pod: LinkedPod) -> Iterator[Need]:
+    """By the rows of data/named_objects.yaml."""
+    for row in store.read_yaml("named_objects.yaml")["pods"]:
+        for at, holder in reached(pod.spec, row["at"]):
+            if isinstance(holder, dict):
+                yield from _need(pod, row, at, holder)
+
+
+def _need(pod: LinkedPod, row: Mapping[str, Any], at: str, holder: Mapping[str, Any]) -> Iterator[Need]:
+    field = row["name"][0]
+    name = holder.get(field)
+    if not isinstance(name, str) or not name or FILLED_LATER.search(name):
+        return
+    pointer = join(at, field)
+    yield Need(
+        kind=row["kind"],
+        name=name,
+        where=dotted_pointer(pointer),
+        who=pod.owner.name,
+        place=pod.place(pointer),
+        namespace=None if row["kind"] in _OF_THE_CLUSTER else pod.namespace or None,
+        keys={
+            key: pod.place(at + below)
+            for below, key in reached(holder, row.get("keys", ()))
+            if row.get("keys") and isinstance(key, str) and not FILLED_LATER.search(key)
+        },
+        may_be_absent=holder.get("optional") is True,
+    )
