@@ -15,6 +15,7 @@ from poolsmith.guard.rules.links import (
     gpu_request,
     gpus_given_out_twice,
     inflated_chart,
+    label_of_no_rule,
     metrics_without_pods,
     monitor_not_selected,
     name_of_nobody,
@@ -51,4 +52,5 @@ LINK_RULES: tuple[Rule[LinkView, Location], ...] = (
     null_around_a_chart,
     claim_of_nobody,
     name_of_nobody,
+    label_of_no_rule,
 )
