@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from poolsmith.kubernetes.repository.delivered import ChartInstallation, Delivered, Unknown
-    from poolsmith.kubernetes.repository.flux import Identity
+    from poolsmith.kubernetes.repository.flux import Emptied, Identity
     from poolsmith.kubernetes.repository.kustomize.build import Build
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 
@@ -46,6 +46,9 @@ class EngineDelivery:
     by_engine: bool = True
     refused: tuple[Unknown, ...] = ()
     """Where kustomize stops: nothing of that build is applied."""
+    emptied: tuple[Emptied, ...] = ()
+    units: tuple[tuple[Delivered, ...], ...] = ()
+    """What Flux applies at once, and no part of it before the whole was checked."""
 
 
 @record(slots=False)
@@ -123,6 +126,8 @@ class _Modelling:
         clusters = FluxClusters(self.files, self.builder, self.whole.named)
         by_place: dict[str, list[Delivered]] = {}
         folders: dict[str, set[str]] = {}
+        emptied: dict[str, list[Emptied]] = {}
+        units: dict[str, list[tuple[Delivered, ...]]] = {}
         for found in clusters.deliveries(whole):
             self.taken |= found.taken
             self.unknown += found.unknown
@@ -130,9 +135,12 @@ class _Modelling:
             place = posixpath.dirname(found.top.path)
             by_place.setdefault(place, []).extend(found.objects)
             folders.setdefault(place, set()).update(found.folders)
+            emptied.setdefault(place, []).extend(found.emptied)
+            units.setdefault(place, []).extend(found.units)
         for place, objects in by_place.items():
             inside = self._kustomizations_of(folders[place])
             self._add(place, objects, kustomizations=inside, refused=self._refused_in(folders[place]))
+            self.deliveries[-1] = replace(self.deliveries[-1], emptied=tuple(emptied[place]), units=tuple(units[place]))
 
     def _argo(self, whole: list[CheckedDocument]) -> None:
         left = [item for item in whole if identity(item) not in self.taken]

@@ -24,7 +24,8 @@ RULE = RuleInfo(
     code="PSM775",
     name="label-of-no-rule",
     applies_to="manifest",
-    what="A pod that asks for GPUs, or a chart of the stack, selects nodes by a label that is a slip of the pen for one "
+    what="A pod that asks for GPUs, or a chart of the stack, selects nodes by a label that is a slip of the pen for "
+    "one "
     "of GPU feature discovery or of a NodeFeatureRule here, by a value that the rule does not write, or by a label of "
     "PCI devices that Node Feature Discovery here builds of other fields.",
     why="No node has the label: the pod stays Pending, the DaemonSet wants no pod.",
@@ -92,8 +93,8 @@ def _of_rules(item: Selection, written: dict[str, set[str]]) -> Iterator[Finding
         values = written[item.key]
         if item.values and not values.intersection(("*", *item.values)):
             yield Finding(
-                message=f"{item.who} selects nodes with `{shorten(item.key)}: {shorten(item.values[0])}`, and the rules "
-                f"here write {listed(sorted(values), _FEW)}",
+                message=f"{item.who} selects nodes with `{shorten(item.key)}: {shorten(item.values[0])}`, and the "
+                f"rules here write {listed(sorted(values), _FEW)}",
                 place=item.place,
                 help=f"write `{min(values)}`",
             )

@@ -15,14 +15,15 @@ from poolsmith.core.sources.pod_template import mapping, pod_template_of, pod_te
 from poolsmith.core.sources.pointer import MISSING, value_at
 from poolsmith.gpu.catalog.chart_workloads import read_chart_workloads
 from poolsmith.gpu.catalog.stack_objects import OPERATOR
-from poolsmith.guard.rules.names.need import Names
-from poolsmith.guard.rules.names.offers import offers_of
+from poolsmith.kubernetes.repository.manifest_files import CheckedTree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupObject
+    from poolsmith.kubernetes.repository.flux import Emptied
+    from poolsmith.kubernetes.repository.node_templates import NodeTemplate
 
 TALOS, RKE2_CIS = "talos", "rke2 with the profile cis"
 """Distributions that enforce a Pod Security level in each namespace that says none."""
@@ -70,6 +71,22 @@ class LinkedChart:
         return value_at(self.values, path.split("."), MISSING) is not MISSING
 
 
+@record(slots=False, eq=False)
+class Machines:
+    """What files say of nodes to come, read by the first rule that asks."""
+
+    tree: CheckedTree
+
+    @cached_property
+    def templates(self) -> tuple[NodeTemplate, ...]:
+        from poolsmith.kubernetes.repository.node_templates import node_templates  # on demand
+
+        return node_templates(self.tree)
+
+
+NO_MACHINES = Machines(tree=CheckedTree((), frozenset()))
+
+
 @record
 class LinkedPod:
     """The template of a workload's pods; `at` is the pointer to its spec in the object."""
@@ -99,6 +116,12 @@ class LinkView:
     labels_said: frozenset[str] = frozenset()
     distributions: frozenset[str] = frozenset()
     """Distributions that the files configure machines of, such as talos."""
+    emptied: tuple[Emptied, ...] = ()
+    """Variables of Flux that nothing stands for."""
+    units: tuple[tuple[SetupObject, ...], ...] = ()
+    """What Flux applies at once."""
+    machines: Machines = NO_MACHINES
+    """Descriptions of nodes anywhere in the files, of whichever cluster."""
     made: dict[str, object] = field(default_factory=dict)
     """What rules share, by a name."""
 
@@ -108,13 +131,6 @@ class LinkView:
     @cached_property
     def pods(self) -> tuple[LinkedPod, ...]:
         return tuple(_pods(self.objects))
-
-    @cached_property
-    def names(self) -> Names:
-        """What is named here, and what supplies it."""
-        from poolsmith.guard.rules.links.name_needs import needs_of_view  # on demand
-
-        return Names(offers_of(self.objects), needs_of_view(self))
 
     @cached_property
     def namespaces(self) -> dict[str, SetupObject]:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.rule_engine import Finding
-from poolsmith.guard.rules.links.name_needs import needs_of_chart
+from poolsmith.gpu.catalog.gpu_requests import asks_for_gpus
+from poolsmith.guard.rules.links.name_needs import names_of, needs_of_chart, needs_of_linked_pod
 from poolsmith.guard.rules.names.messages import changed, elsewhere, lacking, outside, slip
 from poolsmith.guard.rules.names.need import State
-from poolsmith.guard.rules.names.needs_of_pods import needs_of_pod
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
+    from poolsmith.core.diagnostics.rule_engine import Finding
     from poolsmith.guard.rules.links.link_view import LinkView
     from poolsmith.guard.rules.names.need import Need, Verdict
 
@@ -45,8 +45,8 @@ _COPIED = ("replicat", "reflector", "kubed", "kyverno")
 def check(view: LinkView) -> Iterator[Finding[Location]]:
     if not view.is_whole:
         return
-    for pod in view.pods:
-        yield from (_SAID[found.state](found) for found in _wrong(view, needs_of_pod(pod)))
+    for pod in filter(lambda pod: asks_for_gpus(pod.spec), view.pods):
+        yield from (_SAID[found.state](found) for found in _wrong(view, needs_of_linked_pod(pod)))
     for chart in view.charts:
         for found in _wrong(view, needs_of_chart(chart)) if not chart.is_operator else ():
             yield _SAID[found.state](found)
@@ -55,7 +55,7 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
 
 def _wrong(view: LinkView, needs: Iterator[Need]) -> Iterator[Verdict]:
     for need in needs:
-        verdict = view.names.verdict(need)
+        verdict = names_of(view).verdict(need)
         if verdict.state in _SAID and not need.may_be_absent and not _is_copied(verdict):
             yield verdict
 
@@ -67,8 +67,8 @@ def _is_copied(verdict: Verdict) -> bool:
 
 def _from_outside(view: LinkView, needs: Iterator[Need], *, is_operator: bool) -> Iterator[Finding[Location]]:
     for need in needs:
-        if need.kind == "Secret" or (is_operator and need.kind != "Namespace"):
+        if need.kind not in ("ConfigMap", "Namespace") or (is_operator and need.kind == "ConfigMap"):
             continue
-        verdict = view.names.verdict(need)
+        verdict = names_of(view).verdict(need)
         if verdict.state is State.OUTSIDE:
             yield outside(verdict, Severity.NOTE)

@@ -10,10 +10,11 @@ from poolsmith.core.sources.pod_template import mapping, word, words
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.gpu.catalog.stack_objects import CHARTS, OPERATOR
 from poolsmith.gpu.values.values_places import FoundValues
-from poolsmith.guard.rules.links.link_view import RKE2_CIS, TALOS, LinkedChart, LinkView, chart_defaults
+from poolsmith.guard.rules.links.link_view import RKE2_CIS, TALOS, LinkedChart, LinkView, Machines, chart_defaults
 from poolsmith.guard.rules.links.registry import LINK_RULES
 from poolsmith.guard.rules.setup.repository_setups import objects_of
 from poolsmith.kubernetes.repository.delivered import delivered
+from poolsmith.kubernetes.repository.manifest_files import CheckedTree
 from poolsmith.kubernetes.repository.model import EngineDelivery
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def views_of(
     labels = frozenset(mark.key for nodes in labelled for mark in nodes.labels)
     machines = frozenset(name for document in model.documents if (name := _machines_of(document)))
     nodes = given.nodes if given is not None else None
+    described = Machines(tree=CheckedTree(model.documents, frozenset(item.path for item in model.documents)))
     for part in (*model.deliveries, _loose(model)):
         if not part.refused:
             yield LinkView(
@@ -56,6 +58,9 @@ def views_of(
                 is_whole=part.place != _LOOSE,
                 labels_said=labels,
                 distributions=machines,
+                emptied=part.emptied,
+                units=tuple(map(_linked, part.units)),
+                machines=described,
             )
 
 

@@ -27,8 +27,8 @@ RULE = RuleInfo(
     name="resource-of-nobody",
     applies_to="manifest",
     what="A pod asks for a GPU resource that no configuration of the device plugin beside it offers (renamed by "
-    "sharing, or by another MIG strategy), or selects a product as no node is called under that sharing or strategy; or "
-    "a quota, or a range of limits, counts such a resource.",
+    "sharing, or by another MIG strategy), or selects a product as no node is called under that sharing or strategy; "
+    "or a quota, or a range of limits, counts such a resource.",
     why="The scheduler finds no node: the pod stays Pending. Where GPUs are shared without another name, discovery "
     "adds `-SHARED` to the product; where they are renamed, `nvidia.com/gpu` is gone. A quota on it counts nothing.",
     fix="ask for what the configuration offers, or change the configuration",
@@ -53,7 +53,7 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
 
 
 def _counted(item: SetupObject, offers: PluginOffers) -> Iterator[Finding[Location]]:
-    """What a quota or a range of limits counts under a name that no pod can ask for; nought forbids, and is no mistake."""
+    """What a quota or a range of limits counts under a name that no pod can ask for. Nought forbids: no mistake."""
     found = [(at, name, amount) for at, name, amount in _amounts(item) if _is_of_the_plugin(name)]
     if any(offers.has(name) for _, name, _ in found):
         return

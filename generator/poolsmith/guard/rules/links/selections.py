@@ -1,4 +1,4 @@
-"""Labels of nodes that pods of the stack, and the pods of its charts, have to find: those without which none is taken."""
+"""Labels of nodes that pods of the stack, and those of its charts, have to find: without them no node is taken."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import field
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from poolsmith.core.diagnostics.message_text import nearest
 from poolsmith.core.record import record
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.setup.setup_view import SetupObject
+    from poolsmith.core.sources.source_file import SourceFile
 
 _DIGITS = str.maketrans("", "", "0123456789")
 _MOST_NEAR = 200
@@ -30,10 +30,31 @@ BUILT_IN = frozenset(
 """What Kubernetes makes by itself, in each namespace or for the cluster."""
 
 
+class NamedObject(Protocol):
+    """What is needed of a Kubernetes object here."""
+
+    @property
+    def data(self) -> dict[str, Any]: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def group(self) -> str: ...
+    @property
+    def metadata(self) -> dict[str, Any]: ...
+    @property
+    def own_name(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def source(self) -> SourceFile | None: ...
+    def place(self, pointer: str, note: str | None = None, /) -> Location:
+        """Where a pointer leads in the file."""
+
+
 @record
 class Need:
-    """`where` is the field as people write it, `who` the object that has it. Without a namespace it is the cluster's, or
-    nobody knows. `keys` have to be there, each with its place. `may_be_absent`: its reader starts without it."""
+    """`where` is the field as people write it, `who` the object that has it. Without a namespace it is the cluster's,
+    or nobody knows. `keys` have to be there, each with its place. `may_be_absent`: its reader starts without it."""
 
     kind: str
     name: str
@@ -52,7 +73,7 @@ class Offer:
     kind: str
     name: str
     namespace: str
-    item: SetupObject
+    item: NamedObject
     calls: tuple[str, ...] = ()
     keys: frozenset[str] | None = None
 

@@ -5,19 +5,30 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.facts import store
+from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import dotted_pointer, join, reached
 from poolsmith.guard.rules.names.need import Need
 from poolsmith.guard.rules.names.needs_of_values import FILLED_LATER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
-    from poolsmith.guard.rules.links.link_view import LinkedPod
+    from poolsmith.core.diagnostics import Location
 
 _OF_THE_CLUSTER = ("PriorityClass", "RuntimeClass")
 
 
-def needs_of_pod(pod: LinkedPod) -> Iterator[Need]:
+@record
+class NamingPod:
+    """The spec of a pod, where its fields are, and whose it is."""
+
+    spec: Mapping[str, Any]
+    place: Callable[[str], Location]
+    namespace: str | None
+    who: str
+
+
+def needs_of_pod(pod: NamingPod) -> Iterator[Need]:
     """By the rows of data/named_objects.yaml."""
     for row in store.read_yaml("named_objects.yaml")["pods"]:
         for at, holder in reached(pod.spec, row["at"]):
@@ -25,7 +36,7 @@ def needs_of_pod(pod: LinkedPod) -> Iterator[Need]:
                 yield from _need(pod, row, at, holder)
 
 
-def _need(pod: LinkedPod, row: Mapping[str, Any], at: str, holder: Mapping[str, Any]) -> Iterator[Need]:
+def _need(pod: NamingPod, row: Mapping[str, Any], at: str, holder: Mapping[str, Any]) -> Iterator[Need]:
     field = row["name"][0]
     name = holder.get(field)
     if not isinstance(name, str) or not name or FILLED_LATER.search(name):
@@ -35,9 +46,9 @@ def _need(pod: LinkedPod, row: Mapping[str, Any], at: str, holder: Mapping[str, 
         kind=row["kind"],
         name=name,
         where=dotted_pointer(pointer),
-        who=pod.owner.name,
+        who=pod.who,
         place=pod.place(pointer),
-        namespace=None if row["kind"] in _OF_THE_CLUSTER else pod.namespace or None,
+        namespace=None if row["kind"] in _OF_THE_CLUSTER else pod.namespace,
         keys={
             key: pod.place(at + below)
             for below, key in reached(holder, row.get("keys", ()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.facts import store
@@ -20,7 +21,7 @@ FILLED_LATER = pattern(r"\$\{|\{\{|\$\(")
 
 @record
 class NamingFields:
-    """`value` and `is_set` take dotted paths: what holds in the end, and whether the user says it. `place` leads there."""
+    """`value` and `is_set` take dotted paths: what holds in the end, and whether the user says it."""
 
     value: Callable[[str], Any]
     is_set: Callable[[str], bool]
@@ -60,7 +61,7 @@ def _named(row: Mapping[str, Any], fields: NamingFields) -> tuple[str | None, st
     if "after" not in row:
         return fields.namespace, value if isinstance(value, str) else ""
     words = value if isinstance(value, list) else []
-    found = next((after for before, after in zip(words, words[1:], strict=False) if before == row["after"]), "")
+    found = next((after for before, after in pairwise(words) if before == row["after"]), "")
     namespace, _, name = found.partition(":") if isinstance(found, str) else ("", "", "")
     return namespace, name
 

@@ -14,7 +14,7 @@ from poolsmith.kubernetes.repository.delivered import LayeredSource
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from poolsmith.guard.rules.setup.setup_view import SetupObject
+    from poolsmith.guard.rules.names.need import NamedObject
 
 _HASHED = pattern(r"(.+)-[bcdfghkmt2456789]{10}")
 _OPENED = {"ConfigMap": ("data", "binaryData"), "Secret": ("data", "stringData")}
@@ -30,7 +30,7 @@ _GROUPS = {
 """The kinds that needs have, with their groups."""
 
 
-def offers_of(objects: Iterable[SetupObject]) -> Iterator[Offer]:
+def offers_of(objects: Iterable[NamedObject]) -> Iterator[Offer]:
     suppliers = store.read_yaml("named_objects.yaml")["suppliers"]
     made_by = {row["kind"]: row for row in suppliers}
     for item in objects:
@@ -42,7 +42,7 @@ def offers_of(objects: Iterable[SetupObject]) -> Iterator[Offer]:
                 yield Offer(kind=row["makes"], name=name, namespace=_namespace(item), item=item)
 
 
-def _itself(item: SetupObject) -> Offer:
+def _itself(item: NamedObject) -> Offer:
     held = {str(key) for part in _OPENED.get(item.kind, ()) for key in mapping(item.data.get(part))}
     return Offer(
         kind=item.kind,
@@ -54,11 +54,11 @@ def _itself(item: SetupObject) -> Offer:
     )
 
 
-def _namespace(item: SetupObject) -> str:
+def _namespace(item: NamedObject) -> str:
     return word(item.metadata.get("namespace"))
 
 
-def calls(item: SetupObject) -> tuple[str, ...]:
+def calls(item: NamedObject) -> tuple[str, ...]:
     """The names that it may have had before kustomize put a hash, a prefix or a suffix to it."""
     found = []
     if isinstance(item.source, LayeredSource):

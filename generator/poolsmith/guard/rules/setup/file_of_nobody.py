@@ -20,14 +20,14 @@ RULE = RuleInfo(
     code="PSM774",
     name="file-of-nobody",
     applies_to="setup",
-    what="A variable of dcgm-exporter or of the MIG manager leads to a file in a folder where the image's own files, or "
-    "the keys of a ConfigMap, are, and none of them is called so.",
+    what="A variable of dcgm-exporter or of the MIG manager leads to a file in a folder where the image's own files, "
+    "or the keys of a ConfigMap, are, and none of them is called so.",
     why="The container reads the file when it starts, and stops: no metrics, or no layout that is ever applied.",
     fix="name a file that is there, or add the key to the ConfigMap",
     bad="dcgmExporter:\n  env: [{name: DCGM_EXPORTER_COLLECTORS, value: /etc/dcgm-exporter/ours.csv}]\n",
     good="dcgmExporter:\n  config: {name: our-metrics}  # with the key dcgm-metrics.csv\n",
-    symptom="`Could not find metrics file '/etc/dcgm-exporter/ours.csv'`; `open /mig-parted-config/layouts.yaml: no such "
-    "file or directory`",
+    symptom="`Could not find metrics file '/etc/dcgm-exporter/ours.csv'`; `open /mig-parted-config/layouts.yaml: no "
+    "such file or directory`",
     references=(
         "NVIDIA/dcgm-exporter@4.5.3-4.8.2:etc",
         "NVIDIA/gpu-operator@v26.7.0:controllers/object_controls.go, TransformDCGMExporter, TransformMIGManager",
@@ -56,7 +56,9 @@ def _path(view: SetupView, row: Mapping[str, Any]) -> str:
     """The last of that name counts."""
     if not view.is_set(row["path"]) or view.flag(f"{row['path'].partition('.')[0]}.enabled") is False:
         return ""
-    values = [word(item.get("value")) for item in mappings(view.value(row["path"])) if item.get("name") == row["variable"]]
+    values = [
+        word(item.get("value")) for item in mappings(view.value(row["path"])) if item.get("name") == row["variable"]
+    ]
     return values[-1] if values else ""
 
 

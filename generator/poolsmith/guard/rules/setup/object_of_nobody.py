@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.guard.rules.names.messages import changed, lacking, outside, slip
 from poolsmith.guard.rules.names.need import State
 from poolsmith.guard.rules.setup.named_objects import verdicts
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
+    from poolsmith.core.diagnostics.rule_engine import Finding
     from poolsmith.guard.rules.names.need import Verdict
     from poolsmith.guard.rules.setup.setup_view import SetupView
 
@@ -57,4 +57,4 @@ def _is_short(verdict: Verdict) -> bool:
 
 def _is_told(view: SetupView, verdict: Verdict) -> bool:
     """Secrets rarely stand in git, and what poolsmith generates is complete."""
-    return verdict.need.kind != "Secret" and bool(view.objects) and not view.is_generated
+    return verdict.need.kind == "ConfigMap" and bool(view.objects) and not view.is_generated
