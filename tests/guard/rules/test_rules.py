@@ -46,7 +46,6 @@ PRIVILEGES = {rule.RULE.name: rule for rule in PRIVILEGE_RULES}
 OF_PROJECTS = (*COMPATIBILITY, "PSM4", "PSM6", *BESIDE, "PSM9")
 """Those of a cluster that runs need one: tests/live."""
 ELSEWHERE = {
-    "pod-security": "needs a level: tests/kubernetes/pod_security",
     "changed-policies": "needs another revision: tests/hostile/test_shipped_policies.py",
     "stray-policy-object": "projects ship none: tests/kubernetes/admission/test_admission_check.py",
     "policy-widening": "needs another revision: tests/change/review/test_policy_widening.py",
