@@ -23,6 +23,7 @@ from poolsmith.gpu.values.values_check import (
 )
 from poolsmith.gpu.values.values_places import values_of
 from poolsmith.guard.policies.applied_policies import strictly
+from poolsmith.guard.policies.policy_files import EXTERNAL
 from poolsmith.guard.rules.links.registry import LINK_RULES
 from poolsmith.guard.rules.links.repository_links import judge_links
 from poolsmith.guard.rules.registry import RULES
@@ -48,12 +49,16 @@ from poolsmith.project.run.facts import with_facts
 from poolsmith.project.run.setup_check import judge_setups_of
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.gpu.values.document import ValuePlace
+    from poolsmith.guard.rules.links.repository_links import LinkResult
     from poolsmith.guard.rules.pod_security import PodSecurityStandard
     from poolsmith.guard.rules.setup.repository_setups import GivenNodes
+    from poolsmith.guard.rules.templates.labelled_nodes import LabelledNodes
+    from poolsmith.kubernetes.repository.model import RepositoryModel
     from poolsmith.kubernetes.repository.repository_files import Listed
 
 MAX_MANIFEST_BYTES = 32 << 20
@@ -75,6 +80,7 @@ def check_paths(
     cluster: str | None = None,
     everything: bool = False,
     only: frozenset[str] | None = None,
+    today: dt.date | None = None,
 ) -> Outcome:
     """Anyone's files and folders. An explicitly named empty file is counted, not an error.
 
@@ -86,6 +92,7 @@ def check_paths(
 
     `kubernetes` (default: the newest known) and `release` (of the gpu-operator) choose the schemas; Helm values are
     judged by the release that they are for, else by `release`. `pod_security` is what pods have to hold to.
+    Names of policies/external.yaml are past their day as of `today`; without one, never.
     Setups are judged with the nodes of a file, or with the pools of the `cluster` of that name in `profiles/`, which
     also says Kubernetes and release where nothing else does.
     Raises UsageError for a path that does not exist, NoInputError when there is no YAML file at all.
@@ -106,6 +113,7 @@ def check_paths(
             kubernetes,
             everything=everything,
             only=only,
+            today=today,
         )
     return strictly(outcome) if strict else outcome
 
@@ -135,6 +143,7 @@ def _check_paths(
     *,
     everything: bool,
     only: frozenset[str] | None,
+    today: dt.date | None,
 ) -> Outcome:
     files = RepositoryFiles(root, paths)
     listed = _listed(files, paths)
@@ -151,17 +160,14 @@ def _check_paths(
     diagnostics += refused_builds(model, scope)
     versions = tuple(judged_trees(model, scope))
     trees = tuple(tree for tree, _ in versions)
-    schemas: list[SchemaResult] = []
-    for tree, version in versions:
-        diagnostics.extend(run_rules(RULES, tree, by_file=True))
-        schemas.append(judge_schemas(tree, against if against.operator else of_version(against, version)))
-        diagnostics.extend(schemas[-1].diagnostics)
-        diagnostics.extend(broken_texts(tree))
+    schemas = [_schemas(tree, version, against, diagnostics) for tree, version in versions]
     diagnostics.extend(run_rules(CHART_RULES, model.all_installations, by_file=True))
     whole = CheckedTree(model.documents, frozenset(listed.yaml))
     labelled = labelled_nodes(whole, listed.others, files)
-    diagnostics.extend(run_rules(TEMPLATE_RULES, labelled, by_file=True))
-    diagnostics.extend(judge_links(model, release, given, labelled))
+    diagnostics += run_rules(TEMPLATE_RULES, labelled, by_file=True)
+    is_whole = only is None and any(path.resolve() == root.resolve() for path in paths)
+    links = _links(model, release, given, labelled, root, today, is_whole=is_whole)
+    diagnostics += links.diagnostics
     loose = [*values_of(model.installations, release), *plain_files(model, release, named)]
     delivered = [found for item in model.deliveries for found in values_of(item.installations, release)]
     found = [item for item in (*delivered, *loose) if scope.has_installation(item.installation)]
@@ -193,6 +199,8 @@ def _check_paths(
         },
         skipped=left.skipped,
         not_evaluated=left.unknown,
+        facts=(links.said,) if links.said else (),
+        needs=links.counts,
     )
     outcome = setups.added_to(values.added_to(with_schema_results(outcome, schemas)))
     if pod_security is not None:
@@ -203,6 +211,35 @@ def _check_paths(
     sound = (item for item in model.documents if scope.has(item) and not files.file(item.path).problems)
     written = CheckedTree(tuple(sound), frozenset(listed.yaml))
     return with_opinion(outcome, kubeconform, root, lambda: [judge_schemas(written, against, keep_verdicts=True)])
+
+
+def _schemas(tree: CheckedTree, version: str | None, against: Against, diagnostics: list[Diagnostic]) -> SchemaResult:
+    """Judges a tree of objects: what is found is added to the diagnostics."""
+    result = judge_schemas(tree, against if against.operator else of_version(against, version))
+    diagnostics += (*run_rules(RULES, tree, by_file=True), *result.diagnostics, *broken_texts(tree))
+    return result
+
+
+def _links(
+    model: RepositoryModel,
+    release: str | None,
+    given: GivenNodes | None,
+    labelled: Sequence[LabelledNodes],
+    root: Path,
+    today: dt.date | None,
+    *,
+    is_whole: bool,
+) -> LinkResult:
+    """With what policies/external.yaml says comes from outside."""
+    if not (root / EXTERNAL).is_file():
+        return judge_links(model, release, given, labelled)
+    from poolsmith.guard.policies.external_names import ExternalBook
+    from poolsmith.guard.policies.policies import Policies  # on demand
+
+    entries, problems = Policies(root).external
+    book = ExternalBook(entries, is_kept=True, today=today)
+    found = judge_links(model, release, given, labelled, book)
+    return replace(found, diagnostics=(*found.diagnostics, *problems, *book.problems(complete=is_whole)))
 
 
 def _errors(*found: Sequence[Diagnostic]) -> list[Location]:

@@ -15,12 +15,14 @@ from poolsmith.core.sources.pod_template import mapping, pod_template_of, pod_te
 from poolsmith.core.sources.pointer import MISSING, value_at
 from poolsmith.gpu.catalog.chart_workloads import read_chart_workloads
 from poolsmith.gpu.catalog.stack_objects import OPERATOR
+from poolsmith.guard.policies.external_names import NO_BOOK
 from poolsmith.kubernetes.repository.manifest_files import CheckedTree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.policies.external_names import ExternalBook
     from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupObject
     from poolsmith.kubernetes.repository.flux import Emptied
     from poolsmith.kubernetes.repository.node_templates import NodeTemplate
@@ -122,6 +124,9 @@ class LinkView:
     """What Flux applies at once."""
     machines: Machines = NO_MACHINES
     """Descriptions of nodes anywhere in the files, of whichever cluster."""
+    cluster: str = ""
+    """The folder where its delivery begins."""
+    external: ExternalBook = NO_BOOK
     made: dict[str, object] = field(default_factory=dict)
     """What rules share, by a name."""
 

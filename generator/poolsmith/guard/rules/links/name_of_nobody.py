@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.gpu.catalog.gpu_requests import asks_for_gpus
-from poolsmith.guard.rules.links.name_needs import names_of, needs_of_chart, needs_of_linked_pod
+from poolsmith.guard.rules.links.name_needs import names_of, needs_of_chart, needs_of_linked_pod, state_of
 from poolsmith.guard.rules.names.messages import changed, elsewhere, lacking, outside, slip
-from poolsmith.guard.rules.names.need import State
+from poolsmith.guard.rules.names.need import State, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.core.diagnostics.rule_engine import Finding
     from poolsmith.guard.rules.links.link_view import LinkView
-    from poolsmith.guard.rules.names.need import Need, Verdict
+    from poolsmith.guard.rules.names.need import Need
 
 RULE = RuleInfo(
     code="PSM773",
@@ -25,7 +25,7 @@ RULE = RuleInfo(
     what="A pod of the stack, or the values of one of its charts, names a ConfigMap, a Secret, a ServiceAccount, a "
     "PriorityClass, a RuntimeClass, a volume claim or a namespace that arrives under another name, stands in another "
     "namespace, lacks the key that is asked for, or is a slip of the pen for one that nobody asks for. As a note: a "
-    "chart names something that nothing here makes.",
+    "chart names something that nothing here makes; where policies/external.yaml is kept, of pods too.",
     why="The API server refuses the pods, or they wait for ever in ContainerCreating.",
     fix="write the name as it is applied, in the namespace of who names it, with its keys",
     bad="priorityClassName: gpu-hgh  # beside a PriorityClass gpu-high\n",
@@ -47,10 +47,10 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
         return
     for pod in filter(lambda pod: asks_for_gpus(pod.spec), view.pods):
         yield from (_SAID[found.state](found) for found in _wrong(view, needs_of_linked_pod(pod)))
+        yield from _from_outside(view, needs_of_linked_pod(pod), kinds=())
     for chart in view.charts:
-        for found in _wrong(view, needs_of_chart(chart)) if not chart.is_operator else ():
-            yield _SAID[found.state](found)
-        yield from _from_outside(view, needs_of_chart(chart), is_operator=chart.is_operator)
+        yield from (_SAID[found.state](found) for found in _wrong(view, needs_of_chart(chart)))
+        yield from _from_outside(view, needs_of_chart(chart), kinds=("ConfigMap", "Namespace"))
 
 
 def _wrong(view: LinkView, needs: Iterator[Need]) -> Iterator[Verdict]:
@@ -65,10 +65,9 @@ def _is_copied(verdict: Verdict) -> bool:
     return verdict.state is State.ELSEWHERE and any(mark in str(held).lower() for mark in _COPIED)
 
 
-def _from_outside(view: LinkView, needs: Iterator[Need], *, is_operator: bool) -> Iterator[Finding[Location]]:
+def _from_outside(view: LinkView, needs: Iterator[Need], kinds: tuple[str, ...]) -> Iterator[Finding[Location]]:
+    """Of these kinds; of all where somebody keeps policies/external.yaml."""
     for need in needs:
-        if need.kind not in ("ConfigMap", "Namespace") or (is_operator and need.kind == "ConfigMap"):
-            continue
-        verdict = names_of(view).verdict(need)
-        if verdict.state is State.OUTSIDE:
-            yield outside(verdict, Severity.NOTE)
+        is_told = need.kind in kinds or view.external.is_kept
+        if is_told and not need.may_be_absent and state_of(view, need) is State.OUTSIDE:
+            yield outside(Verdict(need, State.OUTSIDE), Severity.NOTE)

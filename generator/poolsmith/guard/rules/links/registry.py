@@ -25,6 +25,7 @@ from poolsmith.guard.rules.links import (
     monitor_of_nobody,
     name_of_nobody,
     null_around_a_chart,
+    object_from_outside,
     part_of_the_host,
     pod_security_of_namespace,
     quota_of_gpus,
@@ -71,4 +72,5 @@ LINK_RULES: tuple[Rule[LinkView, Location], ...] = (
     part_of_the_host,
     limits_of_namespace,
     pod_security_of_namespace,
+    object_from_outside,
 )

@@ -79,7 +79,7 @@ class Offer:
 
 
 class State(Enum):
-    """How a need stands. The first is good, the last may come from outside, the others are mistakes."""
+    """How a need stands. The first and the last are good, the one before may be, the others are mistakes."""
 
     SUPPLIED = "supplied"
     LACKS_KEY = "lacks a key"
@@ -87,6 +87,7 @@ class State(Enum):
     ELSEWHERE = "in another namespace"
     NEAR = "undefined, and another one is near"
     OUTSIDE = "undefined here"
+    EXTERNAL = "from outside, as somebody says"
 
 
 @record(kw_only=False)

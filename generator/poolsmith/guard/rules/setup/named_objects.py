@@ -43,10 +43,11 @@ def _of_driver_objects(view: SetupView) -> Iterator[Need]:
 
 def needs_of_driver(item: SetupObject, namespace: str | None) -> Iterator[Need]:
     """`namespace` is that of the operator, where its pods run."""
-    yield from needs_of(store.read_yaml("named_objects.yaml")["driverObjects"], _fields(item, namespace))
+    yield from needs_of(store.read_yaml("named_objects.yaml")["driverObjects"], fields_of(item, namespace))
 
 
-def _fields(item: SetupObject, namespace: str | None) -> NamingFields:
+def fields_of(item: SetupObject, namespace: str | None) -> NamingFields:
+    """Of an object whose spec has the fields."""
     return NamingFields(
         value=lambda path: value_at(item.spec, path.split(".")),
         is_set=lambda path: value_at(item.spec, path.split(".")) is not None,

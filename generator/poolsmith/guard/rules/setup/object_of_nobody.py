@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.guard.rules.names.messages import changed, lacking, outside, slip
+from poolsmith.core.diagnostics import RuleInfo
+from poolsmith.guard.rules.names.messages import changed, lacking, slip
 from poolsmith.guard.rules.names.need import State
 from poolsmith.guard.rules.setup.named_objects import verdicts
 
@@ -46,15 +46,8 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
             yield _SAID[verdict.state](verdict)
         elif verdict.state is State.LACKS_KEY and _is_short(verdict):
             yield lacking(verdict)
-        elif verdict.state is State.OUTSIDE and _is_told(view, verdict):
-            yield outside(verdict, Severity.NOTE)
 
 
 def _is_short(verdict: Verdict) -> bool:
     """An object with many keys may be made for several readers."""
     return verdict.offer is not None and len(verdict.offer.keys or ()) <= _MOST_KEYS
-
-
-def _is_told(view: SetupView, verdict: Verdict) -> bool:
-    """Secrets rarely stand in git, and what poolsmith generates is complete."""
-    return verdict.need.kind == "ConfigMap" and bool(view.objects) and not view.is_generated
