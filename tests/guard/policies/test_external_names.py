@@ -22,7 +22,7 @@ spec:
     gfd: {enabled: true}
     config: {name: sharing}
 """,
-    "gpu/kustomization.yaml": "resources: [ns.yaml, release.yaml]\n",
+    "gpu/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [ns.yaml, release.yaml]\n",
 }
 
 

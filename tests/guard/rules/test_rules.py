@@ -28,11 +28,12 @@ from poolsmith.interface.app import check_paths, check_project, rule_book
 
 HERE = Path(__file__).resolve().parent / "examples"
 WITH_NODES = frozenset(("untolerating-workload",))
+OF_SETUPS = frozenset(rule.RULE.name for rule in SETUP_RULES)
 NAMES = sorted(
     (
         *(rule.RULE.name for rule in (*RULES, *TEMPLATE_RULES, *VALUE_RULES)),
         *(rule.RULE.name for rule in CHART_RULES if rule.RULE not in CODE_BOOK),
-        *(rule.RULE.name for rule in LINK_RULES if rule.RULE.name not in WITH_NODES),
+        *(rule.RULE.name for rule in LINK_RULES if rule.RULE.name not in (*WITH_NODES, *OF_SETUPS)),
         "refused-by-definition",
     )
 )
@@ -57,6 +58,10 @@ ELSEWHERE = {
     "change-at-a-distance": "needs another revision: tests/change/diff/test_other_pools.py",
     "leaves-the-delivery": "needs another revision: tests/change/diff/test_departures.py",
     "refused-by-the-server": "needs another revision: tests/change/diff/test_recreated.py",
+    **dict.fromkeys(
+        ("unexplained-external-name", "expired-external-name", "unused-external-name"),
+        "is for files of anybody: tests/guard/policies/test_external_names.py",
+    ),
     "expired-baseline": "is for files of anybody: tests/interface/app/test_baseline.py",
     "unused-baseline-entry": "is for files of anybody: tests/interface/app/test_baseline.py",
     "not-evaluated": "needs --strict: tests/interface/app/test_verdicts.py",

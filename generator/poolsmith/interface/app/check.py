@@ -39,7 +39,14 @@ from poolsmith.guard.rules.schema.object_schemas import (
 )
 from poolsmith.guard.rules.setup.repository_setups import setups_of
 from poolsmith.guard.rules.templates.labelled_nodes import labelled_nodes
-from poolsmith.interface.app.check_scope import file_problems, judged_trees, left_out, refused_builds, scope_of
+from poolsmith.interface.app.check_scope import (
+    by_release,
+    file_problems,
+    judged_trees,
+    left_out,
+    refused_builds,
+    scope_of,
+)
 from poolsmith.kubernetes.repository.file_search import searched
 from poolsmith.kubernetes.repository.manifest_files import YAML_ENDINGS, CheckedDocument, CheckedTree, parse_documents
 from poolsmith.kubernetes.repository.model import model_of
@@ -160,7 +167,10 @@ def _check_paths(
     diagnostics += refused_builds(model, scope)
     versions = tuple(judged_trees(model, scope))
     trees = tuple(tree for tree, _ in versions)
-    schemas = [_schemas(tree, version, against, diagnostics) for tree, version in versions]
+    for tree in trees:
+        diagnostics += (*run_rules(RULES, tree, by_file=True), *broken_texts(tree))
+    schemas = _schemas(versions, against, model)
+    diagnostics += (item for result in schemas for item in result.diagnostics)
     diagnostics.extend(run_rules(CHART_RULES, model.all_installations, by_file=True))
     whole = CheckedTree(model.documents, frozenset(listed.yaml))
     labelled = labelled_nodes(whole, listed.others, files)
@@ -213,11 +223,12 @@ def _check_paths(
     return with_opinion(outcome, kubeconform, root, lambda: [judge_schemas(written, against, keep_verdicts=True)])
 
 
-def _schemas(tree: CheckedTree, version: str | None, against: Against, diagnostics: list[Diagnostic]) -> SchemaResult:
-    """Judges a tree of objects: what is found is added to the diagnostics."""
-    result = judge_schemas(tree, against if against.operator else of_version(against, version))
-    diagnostics += (*run_rules(RULES, tree, by_file=True), *result.diagnostics, *broken_texts(tree))
-    return result
+def _schemas(
+    trees: Iterable[tuple[CheckedTree, str | None]], against: Against, model: RepositoryModel
+) -> list[SchemaResult]:
+    """Each object by the release that its cluster has, unless a flag says which."""
+    parts = (part for tree, version in trees for part in by_release(tree, version, model))
+    return [judge_schemas(tree, against if against.operator else of_version(against, tag)) for tree, tag in parts]
 
 
 def _links(

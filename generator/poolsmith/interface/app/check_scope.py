@@ -147,6 +147,43 @@ def judged_trees(model: RepositoryModel, scope: Scope) -> Iterator[tuple[Checked
     yield _tree(tuple(loose), model), _version(model.installations)
 
 
+def by_release(
+    tree: CheckedTree, version: str | None, model: RepositoryModel
+) -> Iterator[tuple[CheckedTree, str | None]]:
+    """A tree in parts of one release each: what stands alone is of the release in the nearest folder that has one.
+
+    The folder of all files is too far away: what is in none nearer may belong to any cluster.
+    """
+    if version is not None or len(tree.documents) == 0:
+        yield tree, version
+        return
+    releases = _releases(model)
+    parts: dict[str | None, list[CheckedDocument]] = {}
+    for item in tree.documents:
+        parts.setdefault(_nearest(item, releases), []).append(item)
+    for release, documents in parts.items():
+        yield CheckedTree(tuple(documents), tree.paths), release
+
+
+def _releases(model: RepositoryModel) -> dict[str, set[str | None]]:
+    """The versions of the operator's chart in each folder, with all that is below it."""
+    found: dict[str, set[str | None]] = {}
+    for item in model.all_installations:
+        folder = posixpath.dirname(item.document.path) if item.chart in OPERATOR else ""
+        while folder:
+            found.setdefault(folder, set()).add(item.version)
+            folder = posixpath.dirname(folder)
+    return found
+
+
+def _nearest(item: CheckedDocument, releases: dict[str, set[str | None]]) -> str | None:
+    folder = posixpath.dirname(item.path)
+    while folder and folder not in releases:
+        folder = posixpath.dirname(folder)
+    known = releases.get(folder, {None})
+    return next(iter(known)) if len(known) == 1 else None
+
+
 def _version(installations: tuple[ChartInstallation, ...]) -> str | None:
     found = {item.version for item in installations if item.chart in OPERATOR}
     return found.pop() if len(found) == 1 else None

@@ -215,7 +215,7 @@ class FluxClusters:
         path = normal(word(spec.get("path")) or ".")
         if path is None or not self._is_own(mapping(spec.get("sourceRef")), path):
             return None
-        return self._files.in_repository(path)
+        return self._files.in_repository(self._files.told_from(path, item.path))
 
     def _is_own(self, reference: Any, path: str) -> bool:
         """Whether a source is this repository, by its address; the one that bootstrapped Flux is."""

@@ -134,6 +134,7 @@ class _Modelling:
             self._built(found.folders)
             place = posixpath.dirname(found.top.path)
             by_place.setdefault(place, []).extend(found.objects)
+            by_place[place].extend(self._beside(found.top, by_place[place]))
             folders.setdefault(place, set()).update(found.folders)
             emptied.setdefault(place, []).extend(found.emptied)
             units.setdefault(place, []).extend(found.units)
@@ -141,6 +142,20 @@ class _Modelling:
             inside = self._kustomizations_of(folders[place])
             self._add(place, objects, kustomizations=inside, refused=self._refused_in(folders[place]))
             self.deliveries[-1] = replace(self.deliveries[-1], emptied=tuple(emptied[place]), units=tuple(units[place]))
+
+    def _beside(self, top: CheckedDocument, known: Iterable[Delivered]) -> list[Delivered]:
+        """What a kustomization applies together with a Kustomization of Flux: it reaches the same cluster."""
+        folder = posixpath.dirname(top.path)
+        if not any(posixpath.dirname(item.path) == folder for item in self.whole.kustomizations):
+            return []
+        build = self.builder.folder(folder)
+        if identity(top) not in map(identity, build.objects):
+            return []
+        self._built((folder,))
+        self.unknown += build.unknown
+        self.taken |= set(map(identity, build.objects))
+        there = set(map(identity, known))
+        return [item for item in build.objects if identity(item) not in there]
 
     def _argo(self, whole: list[CheckedDocument]) -> None:
         left = [item for item in whole if identity(item) not in self.taken]

@@ -59,7 +59,7 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
             continue
         if level:
             yield _finding(chart, namespace, f"enforces `{level}`")
-        elif view.distributions:
+        elif view.distributions and view.is_alone:
             yield _finding(chart, namespace, f"has no level of its own, and {min(view.distributions)} enforces one")
 
 

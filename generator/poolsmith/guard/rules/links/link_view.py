@@ -14,6 +14,7 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, pod_template_of, pod_template_pointer, word
 from poolsmith.core.sources.pointer import MISSING, value_at
 from poolsmith.gpu.catalog.chart_workloads import read_chart_workloads
+from poolsmith.gpu.catalog.node_labels import SelectedNodes
 from poolsmith.gpu.catalog.stack_objects import OPERATOR
 from poolsmith.guard.policies.external_names import NO_BOOK
 from poolsmith.kubernetes.repository.manifest_files import CheckedTree
@@ -85,6 +86,21 @@ class Machines:
 
         return node_templates(self.tree)
 
+    @cached_property
+    def whole(self) -> tuple[NodeTemplate, ...]:
+        """Those of which nothing is said elsewhere."""
+        return tuple(item for item in self.templates if not item.is_partial)
+
+    @cached_property
+    def by_labels(self) -> SelectedNodes:
+        """Finds those by what a pod selects."""
+        return SelectedNodes([{mark.key: mark.value or "" for mark in item.labels} for item in self.whole])
+
+    @cached_property
+    def made(self) -> dict[str, object]:
+        """What rules share, by a name."""
+        return {}
+
 
 NO_MACHINES = Machines(tree=CheckedTree((), frozenset()))
 
@@ -126,6 +142,8 @@ class LinkView:
     """Descriptions of nodes anywhere in the files, of whichever cluster."""
     cluster: str = ""
     """The folder where its delivery begins."""
+    is_alone: bool = False
+    """Whether no other delivery of the files has charts of the stack: what they say of nodes is about these."""
     external: ExternalBook = NO_BOOK
     made: dict[str, object] = field(default_factory=dict)
     """What rules share, by a name."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import listed
@@ -53,13 +53,14 @@ class _Host:
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
-    operators = [chart for chart in view.charts if chart.is_operator and not chart.partial and view.is_whole]
-    hosts = _hosts(view) if operators else ()
-    for chart in operators:
-        for host in hosts:
-            doubled = [part for part in host.parts if chart.value(f"{part}.enabled") is True]
-            if doubled:
-                yield _finding(chart, host, doubled)
+    operators = [chart for chart in view.charts if chart.is_operator and not chart.partial]
+    for chart in operators if view.is_whole and view.is_alone else ():
+        told: set[Location] = set()
+        for part in _PARTS:
+            host = _hosts(view).get(part) if chart.value(f"{part}.enabled") is True else None
+            if host is not None and host.place not in told:
+                told.add(host.place)
+                yield _finding(chart, host, [name for name in host.parts if chart.value(f"{name}.enabled") is True])
 
 
 def _finding(chart: LinkedChart, host: _Host, doubled: list[str]) -> Finding[Location]:
@@ -73,9 +74,19 @@ def _finding(chart: LinkedChart, host: _Host, doubled: list[str]) -> Finding[Loc
     )
 
 
-def _hosts(view: LinkView) -> tuple[_Host, ...]:
-    documents = view.machines.tree.documents
-    return tuple(host for document in documents for host in _hosts_of(document))
+_MADE = "hosts"
+
+
+def _hosts(view: LinkView) -> dict[str, _Host]:
+    """The first of the files that brings each part; looked for once."""
+    if _MADE not in view.machines.made:
+        found: dict[str, _Host] = {}
+        for document in view.machines.tree.documents:
+            for host in _hosts_of(document):
+                for part in host.parts:
+                    found.setdefault(part, host)
+        view.machines.made[_MADE] = found
+    return cast("dict[str, _Host]", view.machines.made[_MADE])
 
 
 def _hosts_of(document: CheckedDocument) -> Iterator[_Host]:

@@ -41,7 +41,7 @@ def _level(view: LinkView, name: str) -> tuple[Level, str]:
     said = mapping(namespace.metadata.get("labels")).get(ENFORCE)
     if said is not None:
         return (Level(said) if word(said) in tuple(Level) else Level.PRIVILEGED), f"namespace {name} enforces"
-    known = [BY_DEFAULT[item] for item in view.distributions if item in BY_DEFAULT]
+    known = [BY_DEFAULT[item] for item in view.distributions if item in BY_DEFAULT and view.is_alone]
     return (known[0], f"{min(view.distributions)} enforces in namespace {name}") if known else (Level.PRIVILEGED, "")
 
 

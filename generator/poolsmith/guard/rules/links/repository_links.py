@@ -93,6 +93,7 @@ def views_of(
     machines = frozenset(name for document in model.documents if (name := _machines_of(document)))
     nodes = given.nodes if given is not None else None
     described = Machines(tree=CheckedTree(model.documents, frozenset(item.path for item in model.documents)))
+    is_alone = sum(map(_has_stack, model.deliveries)) <= 1
     for part in (*model.deliveries, _loose(model)):
         if not part.refused:
             yield LinkView(
@@ -107,8 +108,13 @@ def views_of(
                 units=tuple(map(_linked, part.units)),
                 machines=described,
                 cluster=part.place,
+                is_alone=is_alone,
                 external=external,
             )
+
+
+def _has_stack(part: EngineDelivery) -> bool:
+    return any(item.chart in CHARTS for item in part.installations)
 
 
 _LOOSE = "loose"

@@ -9,7 +9,7 @@ from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import mapping, mappings
 from poolsmith.fleet.profiles.toleration import covered, keeps_away
 from poolsmith.gpu.catalog.gpu_requests import GPU, asks_for_gpus, gpu_resources
-from poolsmith.gpu.catalog.node_labels import SelectedNodes, matches
+from poolsmith.gpu.catalog.node_labels import matches
 from poolsmith.guard.rules.setup.setup_view import named
 
 if TYPE_CHECKING:
@@ -57,10 +57,8 @@ def _of_nodes(view: LinkView) -> Iterator[Finding[Location]]:
 def _of_templates(view: LinkView) -> Iterator[Finding[Location]]:
     """Where files describe nodes to come, by those that have all labels which the pod selects by."""
     pods = [pod for pod in view.pods if view.is_whole and pod.spec.get("nodeSelector") and asks_for_gpus(pod.spec)]
-    templates = [item for item in view.machines.templates if not item.is_partial] if pods else []
-    known = SelectedNodes([{mark.key: mark.value or "" for mark in item.labels} for item in templates])
     for pod in pods:
-        selected = [templates[index] for index in known.of(_selector(pod))]
+        selected = [view.machines.whole[index] for index in view.machines.by_labels.of(_selector(pod))]
         gaps = [(item, gap) for item in selected if (gap := _gap_of_template(pod, item)) is not None]
         if gaps and len(gaps) == len(selected):
             item, mark = gaps[0]
