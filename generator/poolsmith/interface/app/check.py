@@ -45,6 +45,7 @@ from poolsmith.interface.app.check_scope import (
     judged_trees,
     left_out,
     refused_builds,
+    releases_of,
     scope_of,
 )
 from poolsmith.kubernetes.repository.file_search import searched
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.pod_security import PodSecurityStandard
     from poolsmith.guard.rules.setup.repository_setups import GivenNodes
     from poolsmith.guard.rules.templates.labelled_nodes import LabelledNodes
+    from poolsmith.interface.app.check_scope import JudgedTree
     from poolsmith.kubernetes.repository.model import RepositoryModel
     from poolsmith.kubernetes.repository.repository_files import Listed
 
@@ -165,11 +167,11 @@ def _check_paths(
     unread = search.unread if search is not None else frozenset()
     diagnostics += file_problems((path for path in listed.yaml if path not in unread), files, scope)
     diagnostics += refused_builds(model, scope)
-    versions = tuple(judged_trees(model, scope))
-    trees = tuple(tree for tree, _ in versions)
+    judged_parts = tuple(judged_trees(model, scope))
+    trees = tuple(part.tree for part in judged_parts)
     for tree in trees:
         diagnostics += (*run_rules(RULES, tree, by_file=True), *broken_texts(tree))
-    schemas = _schemas(versions, against, model)
+    schemas = _schemas(judged_parts, against, model)
     diagnostics += (item for result in schemas for item in result.diagnostics)
     diagnostics.extend(run_rules(CHART_RULES, model.all_installations, by_file=True))
     whole = CheckedTree(model.documents, frozenset(listed.yaml))
@@ -223,12 +225,11 @@ def _check_paths(
     return with_opinion(outcome, kubeconform, root, lambda: [judge_schemas(written, against, keep_verdicts=True)])
 
 
-def _schemas(
-    trees: Iterable[tuple[CheckedTree, str | None]], against: Against, model: RepositoryModel
-) -> list[SchemaResult]:
+def _schemas(parts: Iterable[JudgedTree], against: Against, model: RepositoryModel) -> list[SchemaResult]:
     """Each object by the release that its cluster has, unless a flag says which."""
-    parts = (part for tree, version in trees for part in by_release(tree, version, model))
-    return [judge_schemas(tree, against if against.operator else of_version(against, tag)) for tree, tag in parts]
+    releases = releases_of(model)
+    trees = (found for part in parts for found in by_release(part, releases))
+    return [judge_schemas(tree, against if against.operator else of_version(against, tag)) for tree, tag in trees]
 
 
 def _links(

@@ -146,7 +146,7 @@ class _Modelling:
     def _beside(self, top: CheckedDocument, known: Iterable[Delivered]) -> list[Delivered]:
         """What a kustomization applies together with a Kustomization of Flux: it reaches the same cluster."""
         folder = posixpath.dirname(top.path)
-        if not any(posixpath.dirname(item.path) == folder for item in self.whole.kustomizations):
+        if folder not in self.folders_of_kustomizations:
             return []
         build = self.builder.folder(folder)
         if identity(top) not in map(identity, build.objects):
@@ -191,6 +191,10 @@ class _Modelling:
                 brought = build.kustomizations
                 own_charts = self._inflated(brought)
                 self._add(folder, build.objects, own_charts, brought, refused=_certain(build), by_engine=False)
+
+    @cached_property
+    def folders_of_kustomizations(self) -> frozenset[str]:
+        return frozenset(posixpath.dirname(item.path) for item in self.whole.kustomizations)
 
     @cached_property
     def kustomized_folders(self) -> frozenset[str]:
