@@ -93,4 +93,4 @@ def test_a_run_over_a_part_says_nothing_of_unused_entries(tmp_path):
 
 
 def test_a_book_without_entries_has_nothing():
-    assert not ExternalBook((), is_kept=True, today=TODAY).has("ConfigMap", "a", None, "")
+    assert not ExternalBook((), TODAY).has("ConfigMap", "a", None, "")

@@ -82,10 +82,9 @@ class LoadedName:
 
 
 class ExternalBook:
-    """The entries of a repository, and which of them something asked for. `is_kept`: there is such a file."""
+    """The entries of a repository, and which of them something asked for."""
 
-    def __init__(self, entries: Iterable[LoadedName], *, is_kept: bool, today: dt.date | None) -> None:
-        self.is_kept = is_kept
+    def __init__(self, entries: Iterable[LoadedName], today: dt.date | None) -> None:
         self._today = today
         self._entries: dict[tuple[str, str], list[LoadedName]] = {}
         for entry in entries:
@@ -111,9 +110,6 @@ class ExternalBook:
 
     def _is_past(self, item: LoadedName) -> bool:
         return self._today is not None and self._today > item.last_day
-
-
-NO_BOOK = ExternalBook((), is_kept=False, today=None)
 
 
 def load_external(tree: InputTree, path: str) -> tuple[tuple[LoadedName, ...], tuple[Diagnostic, ...]]:

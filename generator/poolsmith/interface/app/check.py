@@ -249,7 +249,7 @@ def _links(
     from poolsmith.guard.policies.policies import Policies  # on demand
 
     entries, problems = Policies(root).external
-    book = ExternalBook(entries, is_kept=True, today=today)
+    book = ExternalBook(entries, today)
     found = judge_links(model, release, given, labelled, book)
     return replace(found, diagnostics=(*found.diagnostics, *problems, *book.problems(complete=is_whole)))
 

@@ -16,7 +16,6 @@ from poolsmith.core.sources.pointer import MISSING, value_at
 from poolsmith.gpu.catalog.chart_workloads import read_chart_workloads
 from poolsmith.gpu.catalog.node_labels import SelectedNodes
 from poolsmith.gpu.catalog.stack_objects import OPERATOR
-from poolsmith.guard.policies.external_names import NO_BOOK
 from poolsmith.kubernetes.repository.manifest_files import CheckedTree
 
 if TYPE_CHECKING:
@@ -144,7 +143,8 @@ class LinkView:
     """The folder where its delivery begins."""
     is_alone: bool = False
     """Whether no other delivery of the files has charts of the stack: what they say of nodes is about these."""
-    external: ExternalBook = NO_BOOK
+    external: ExternalBook | None = None
+    """Names that come from outside, as policies/external.yaml says, where that is kept."""
     made: dict[str, object] = field(default_factory=dict)
     """What rules share, by a name."""
 

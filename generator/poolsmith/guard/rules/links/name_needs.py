@@ -54,7 +54,9 @@ def needs_of_operator(view: LinkView) -> Iterator[Need]:
 def state_of(view: LinkView, need: Need) -> State:
     """The verdict, with what policies/external.yaml says of the cluster."""
     state = names_of(view).verdict(need).state
-    is_known = state is State.OUTSIDE and view.external.has(need.kind, need.name, need.namespace, view.cluster)
+    if state is not State.OUTSIDE or view.external is None:
+        return state
+    is_known = view.external.has(need.kind, need.name, need.namespace, view.cluster)
     return State.EXTERNAL if is_known else state
 
 

@@ -68,6 +68,6 @@ def _is_copied(verdict: Verdict) -> bool:
 def _from_outside(view: LinkView, needs: Iterator[Need], kinds: tuple[str, ...]) -> Iterator[Finding[Location]]:
     """Of these kinds; of all where somebody keeps policies/external.yaml."""
     for need in needs:
-        is_told = need.kind in kinds or view.external.is_kept
+        is_told = need.kind in kinds or view.external is not None
         if is_told and not need.may_be_absent and state_of(view, need) is State.OUTSIDE:
             yield outside(Verdict(need, State.OUTSIDE), Severity.NOTE)

@@ -22,6 +22,6 @@ RULE = object_of_nobody.RULE
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
     for need in needs_of_operator(view) if view.is_whole else ():
-        is_told = need.kind == "ConfigMap" or view.external.is_kept
+        is_told = need.kind == "ConfigMap" or view.external is not None
         if is_told and state_of(view, need) is State.OUTSIDE:
             yield outside(Verdict(need, State.OUTSIDE), Severity.NOTE)

@@ -10,7 +10,6 @@ from poolsmith.core.sources.pod_template import mapping, pod_template_of, pod_te
 from poolsmith.gpu.catalog.gpu_requests import asks_for_gpus
 from poolsmith.guard.rules.links.link_view import RKE2_CIS, TALOS
 from poolsmith.guard.rules.setup.privileged_namespace import ENFORCE
-from poolsmith.kubernetes.pod_security.engine import judge_pod
 from poolsmith.kubernetes.pod_security.standard import Level
 
 if TYPE_CHECKING:
@@ -46,6 +45,8 @@ def _level(view: LinkView, name: str) -> tuple[Level, str]:
 
 
 def _judged(view: LinkView, pod: LinkedPod, level: Level, whose: str) -> Iterator[Finding[Location]]:
+    from poolsmith.kubernetes.pod_security.engine import judge_pod  # on demand
+
     template = pod_template_of(pod.owner.data) or {}
     top = pod_template_pointer(pod.owner.data) or ""
     for found in judge_pod(template.get("metadata"), template.get("spec"), level)[:_MOST]:

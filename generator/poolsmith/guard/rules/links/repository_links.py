@@ -13,7 +13,6 @@ from poolsmith.core.sources.pod_template import mapping, word, words
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.gpu.catalog.stack_objects import CHARTS, OPERATOR
 from poolsmith.gpu.values.values_places import FoundValues
-from poolsmith.guard.policies.external_names import NO_BOOK
 from poolsmith.guard.rules.links.link_view import RKE2_CIS, TALOS, LinkedChart, LinkView, Machines, chart_defaults
 from poolsmith.guard.rules.links.name_needs import counted as states
 from poolsmith.guard.rules.links.registry import LINK_RULES
@@ -70,7 +69,7 @@ def judge_links(
     release: str | None,
     given: GivenNodes | None,
     labelled: Sequence[LabelledNodes],
-    external: ExternalBook = NO_BOOK,
+    external: ExternalBook | None = None,
 ) -> LinkResult:
     """What the rules say of each cluster's files. `release` is the operator's where its installation names none."""
     diagnostics: list[Diagnostic] = []
@@ -87,7 +86,7 @@ def views_of(
     release: str | None,
     given: GivenNodes | None,
     labelled: Sequence[LabelledNodes],
-    external: ExternalBook = NO_BOOK,
+    external: ExternalBook | None = None,
 ) -> Iterator[LinkView]:
     labels = frozenset(mark.key for nodes in labelled for mark in nodes.labels)
     machines = frozenset(name for document in model.documents if (name := _machines_of(document)))
