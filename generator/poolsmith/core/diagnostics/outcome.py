@@ -47,7 +47,8 @@ class Outcome:
 
     `checked` counts by kind (profiles, manifests ...). `facts` are sentences about what was done, `details` further
     ones for who asks for all. `shard` is what a part of a run hands on in its JSON report. `judged` says what was
-    judged, where that is more than the files on disk: a commit, the index.
+    judged, where that is more than the files on disk: a commit, the index. `needs` counts names that something needs
+    by how they are supplied; empty where nothing was looked up.
     """
 
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -59,6 +60,7 @@ class Outcome:
     details: tuple[str, ...] = ()
     shard: dict[str, Any] | None = None
     judged: str = ""
+    needs: dict[str, int] = field(default_factory=dict)
 
     @property
     def open(self) -> tuple[Diagnostic, ...]:

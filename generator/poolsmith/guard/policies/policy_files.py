@@ -27,6 +27,7 @@ RULES = f"{POLICIES}/rules.yaml"
 BASELINE = f"{POLICIES}/baseline.yaml"
 ENFORCEMENT = f"{POLICIES}/enforcement.yaml"
 SUPPLY = f"{POLICIES}/supply.yaml"
+EXTERNAL = f"{POLICIES}/external.yaml"
 MAX_FOLDER_BYTES = 4 << 20
 TEST_ENDING = ".test.yaml"
 _YAML = (".yaml", ".yml")
@@ -45,13 +46,14 @@ class PolicyFiles:
     baseline: str | None = None
     enforcement: str | None = None
     supply: str | None = None
+    external: str | None = None
     has_privileges: bool = False
     problems: tuple[Diagnostic, ...] = ()
 
     @property
     def paths(self) -> tuple[str, ...]:
         """All files that are read."""
-        single = (self.waivers, self.rules, self.baseline, self.enforcement, self.supply)
+        single = (self.waivers, self.rules, self.baseline, self.enforcement, self.supply, self.external)
         return (*self.privileges, *self.admission, *self.tests, *(path for path in single if path is not None))
 
 
@@ -61,7 +63,7 @@ def find_policies(tree: InputTree) -> PolicyFiles:
         return PolicyFiles()
     listing = tree.listing(POLICIES)
     problems = list(listing.problems)
-    known = {path.rpartition("/")[2]: path for path in (WAIVERS, RULES, BASELINE, ENFORCEMENT, SUPPLY)}
+    known = {path.rpartition("/")[2]: path for path in (WAIVERS, RULES, BASELINE, ENFORCEMENT, SUPPLY, EXTERNAL)}
     problems += [
         _misplaced(tree, f"{POLICIES}/{name}", known, f"known here: {', '.join(known)}, privileges/ and admission/")
         for name in listing.files
@@ -85,6 +87,7 @@ def find_policies(tree: InputTree) -> PolicyFiles:
         baseline=found.get("baseline.yaml"),
         enforcement=found.get("enforcement.yaml"),
         supply=found.get("supply.yaml"),
+        external=found.get("external.yaml"),
         has_privileges="privileges" in listing.folders,
         problems=tuple(problems),
     )

@@ -23,6 +23,7 @@ from poolsmith.gpu.values.values_check import (
 )
 from poolsmith.gpu.values.values_places import values_of, values_of_neighbours
 from poolsmith.guard.policies.applied_policies import strictly
+from poolsmith.guard.policies.policy_files import EXTERNAL
 from poolsmith.guard.rules.links.registry import LINK_RULES
 from poolsmith.guard.rules.links.repository_links import judge_links
 from poolsmith.guard.rules.registry import RULES
@@ -39,7 +40,15 @@ from poolsmith.guard.rules.schema.object_schemas import (
 from poolsmith.guard.rules.setup.repository_setups import setups_of
 from poolsmith.guard.rules.templates.labelled_nodes import labelled_nodes
 from poolsmith.guard.rules.texts.judge_texts import judge_texts
-from poolsmith.interface.app.check_scope import file_problems, judged_trees, left_out, refused_builds, scope_of
+from poolsmith.interface.app.check_scope import (
+    by_release,
+    file_problems,
+    judged_trees,
+    left_out,
+    refused_builds,
+    releases_of,
+    scope_of,
+)
 from poolsmith.kubernetes.repository.file_search import searched
 from poolsmith.kubernetes.repository.manifest_files import YAML_ENDINGS, CheckedDocument, CheckedTree, parse_documents
 from poolsmith.kubernetes.repository.model import model_of
@@ -49,12 +58,17 @@ from poolsmith.project.run.facts import with_facts
 from poolsmith.project.run.setup_check import judge_setups_of
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.gpu.values.document import ValuePlace
+    from poolsmith.guard.rules.links.repository_links import LinkResult
     from poolsmith.guard.rules.pod_security import PodSecurityStandard
     from poolsmith.guard.rules.setup.repository_setups import GivenNodes
+    from poolsmith.guard.rules.templates.labelled_nodes import LabelledNodes
+    from poolsmith.interface.app.check_scope import JudgedTree
+    from poolsmith.kubernetes.repository.model import RepositoryModel
     from poolsmith.kubernetes.repository.repository_files import Listed
 
 MAX_MANIFEST_BYTES = 32 << 20
@@ -76,6 +90,7 @@ def check_paths(
     cluster: str | None = None,
     everything: bool = False,
     only: frozenset[str] | None = None,
+    today: dt.date | None = None,
 ) -> Outcome:
     """Anyone's files and folders. An explicitly named empty file is counted, not an error.
 
@@ -87,6 +102,7 @@ def check_paths(
 
     `kubernetes` (default: the newest known) and `release` (of the gpu-operator) choose the schemas; Helm values are
     judged by the release that they are for, else by `release`. `pod_security` is what pods have to hold to.
+    Names of policies/external.yaml are past their day as of `today`; without one, never.
     Setups are judged with the nodes of a file, or with the pools of the `cluster` of that name in `profiles/`, which
     also says Kubernetes and release where nothing else does.
     Raises UsageError for a path that does not exist, NoInputError when there is no YAML file at all.
@@ -107,6 +123,7 @@ def check_paths(
             kubernetes,
             everything=everything,
             only=only,
+            today=today,
         )
     return strictly(outcome) if strict else outcome
 
@@ -136,6 +153,7 @@ def _check_paths(
     *,
     everything: bool,
     only: frozenset[str] | None,
+    today: dt.date | None,
 ) -> Outcome:
     files = RepositoryFiles(root, paths)
     listed = _listed(files, paths)
@@ -150,19 +168,19 @@ def _check_paths(
     unread = search.unread if search is not None else frozenset()
     diagnostics += file_problems((path for path in listed.yaml if path not in unread), files, scope)
     diagnostics += refused_builds(model, scope)
-    versions = tuple(judged_trees(model, scope))
-    trees = tuple(tree for tree, _ in versions)
-    schemas: list[SchemaResult] = []
-    for tree, version in versions:
-        diagnostics.extend(run_rules(RULES, tree, by_file=True))
-        schemas.append(judge_schemas(tree, against if against.operator else of_version(against, version)))
-        diagnostics.extend(schemas[-1].diagnostics)
-        diagnostics.extend(broken_texts(tree))
+    judged_parts = tuple(judged_trees(model, scope))
+    trees = tuple(part.tree for part in judged_parts)
+    for tree in trees:
+        diagnostics += (*run_rules(RULES, tree, by_file=True), *broken_texts(tree))
+    schemas = _schemas(judged_parts, against, model)
+    diagnostics += (item for result in schemas for item in result.diagnostics)
     diagnostics.extend(run_rules(CHART_RULES, model.all_installations, by_file=True))
     whole = CheckedTree(model.documents, frozenset(listed.yaml))
     labelled = labelled_nodes(whole, listed.others, files)
-    diagnostics.extend(run_rules(TEMPLATE_RULES, labelled, by_file=True))
-    diagnostics.extend(judge_links(model, release, given, labelled))
+    diagnostics += run_rules(TEMPLATE_RULES, labelled, by_file=True)
+    is_whole = only is None and any(path.resolve() == root.resolve() for path in paths)
+    links = _links(model, release, given, labelled, root, today, is_whole=is_whole)
+    diagnostics += links.diagnostics
     loose = [*values_of(model.installations, release), *plain_files(model, release, named)]
     delivered = [found for item in model.deliveries for found in values_of(item.installations, release)]
     every = (*delivered, *loose, *values_of_neighbours(model.all_installations))
@@ -196,6 +214,8 @@ def _check_paths(
         },
         skipped=left.skipped,
         not_evaluated=left.unknown,
+        facts=(links.said,) if links.said else (),
+        needs=links.counts,
     )
     outcome = setups.added_to(values.added_to(with_schema_results(outcome, schemas)))
     if pod_security is not None:
@@ -206,6 +226,35 @@ def _check_paths(
     sound = (item for item in model.documents if scope.has(item) and not files.file(item.path).problems)
     written = CheckedTree(tuple(sound), frozenset(listed.yaml))
     return with_opinion(outcome, kubeconform, root, lambda: [judge_schemas(written, against, keep_verdicts=True)])
+
+
+def _schemas(parts: Iterable[JudgedTree], against: Against, model: RepositoryModel) -> list[SchemaResult]:
+    """Each object by the release that its cluster has, unless a flag says which."""
+    releases = releases_of(model)
+    trees = (found for part in parts for found in by_release(part, releases))
+    return [judge_schemas(tree, against if against.operator else of_version(against, tag)) for tree, tag in trees]
+
+
+def _links(
+    model: RepositoryModel,
+    release: str | None,
+    given: GivenNodes | None,
+    labelled: Sequence[LabelledNodes],
+    root: Path,
+    today: dt.date | None,
+    *,
+    is_whole: bool,
+) -> LinkResult:
+    """With what policies/external.yaml says comes from outside."""
+    if not (root / EXTERNAL).is_file():
+        return judge_links(model, release, given, labelled)
+    from poolsmith.guard.policies.external_names import ExternalBook
+    from poolsmith.guard.policies.policies import Policies  # on demand
+
+    entries, problems = Policies(root).external
+    book = ExternalBook(entries, today)
+    found = judge_links(model, release, given, labelled, book)
+    return replace(found, diagnostics=(*found.diagnostics, *problems, *book.problems(complete=is_whole)))
 
 
 def _errors(*found: Sequence[Diagnostic]) -> list[Location]:

@@ -35,7 +35,7 @@ from poolsmith.kubernetes.repository.manifest_files import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from poolsmith.core.diagnostics import Diagnostic
     from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
@@ -130,11 +130,18 @@ _SHARED = frozenset(("kube-system", "default", "flux-system", "argocd"))
 """Namespaces that hold much besides, so that being in them says nothing."""
 
 
-def judged_trees(model: RepositoryModel, scope: Scope) -> Iterator[tuple[CheckedTree, str | None]]:
-    """What is judged: the objects of each cluster with the kustomizations that bring them, and what stands alone.
+@record(kw_only=False)
+class JudgedTree:
+    """`version` is that of the operator's chart there, as it is written; None where nobody says it, or several."""
 
-    With each the version of the operator's chart there, as it is written; None where nobody says it, or several.
-    """
+    tree: CheckedTree
+    version: str | None
+    of_cluster: bool
+    """Whether an engine brings all of it to one cluster."""
+
+
+def judged_trees(model: RepositoryModel, scope: Scope) -> Iterator[JudgedTree]:
+    """What is judged: the objects of each cluster with the kustomizations that bring them, and what stands alone."""
     told: set[tuple[str, int]] = set()
     for delivery in model.deliveries:
         own = tuple(item for item in delivery.objects if scope.has(item))
@@ -142,9 +149,44 @@ def judged_trees(model: RepositoryModel, scope: Scope) -> Iterator[tuple[Checked
         bringing = tuple(item for item in delivery.kustomizations if _brings(item, folders, scope))
         told.update((item.path, item.index) for item in delivery.kustomizations)
         if own or bringing:
-            yield _tree((*own, *bringing), model), _version(delivery.installations)
+            yield JudgedTree(_tree((*own, *bringing), model), _version(delivery.installations), delivery.by_engine)
     loose = (item for item in model.loose.documents if scope.has(item) and (item.path, item.index) not in told)
-    yield _tree(tuple(loose), model), _version(model.installations)
+    yield JudgedTree(_tree(tuple(loose), model), _version(model.installations), of_cluster=False)
+
+
+def by_release(judged: JudgedTree, releases: Mapping[str, set[str | None]]) -> Iterator[tuple[CheckedTree, str | None]]:
+    """In parts of one release each: what no engine brings is of the release in the nearest folder that has one.
+
+    The folder of all files is too far away: what is in none nearer may belong to any cluster.
+    """
+    tree = judged.tree
+    if judged.version is not None or judged.of_cluster or not tree.documents:
+        yield tree, judged.version
+        return
+    parts: dict[str | None, list[CheckedDocument]] = {}
+    for item in tree.documents:
+        parts.setdefault(_nearest(item, releases), []).append(item)
+    for release, documents in parts.items():
+        yield CheckedTree(tuple(documents), tree.paths), release
+
+
+def releases_of(model: RepositoryModel) -> dict[str, set[str | None]]:
+    """The versions of the operator's chart in each folder, with all that is below it."""
+    found: dict[str, set[str | None]] = {}
+    for item in model.all_installations:
+        folder = posixpath.dirname(item.document.path) if item.chart in OPERATOR else ""
+        while folder:
+            found.setdefault(folder, set()).add(item.version)
+            folder = posixpath.dirname(folder)
+    return found
+
+
+def _nearest(item: CheckedDocument, releases: Mapping[str, set[str | None]]) -> str | None:
+    folder = posixpath.dirname(item.path)
+    while folder and folder not in releases:
+        folder = posixpath.dirname(folder)
+    known = releases.get(folder, {None})
+    return next(iter(known)) if len(known) == 1 else None
 
 
 def _version(installations: tuple[ChartInstallation, ...]) -> str | None:

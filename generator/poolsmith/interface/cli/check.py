@@ -198,17 +198,6 @@ def _of_paths(flags: ReportFlags, paths: tuple[Path, ...], check: CheckFlags) ->
         raise UsageError("--judge is for the project; PATHS are judged as they stand on disk")
     if len(flags.clusters) > 1:
         raise UsageError("PATHS describe one cluster; name one with --cluster")
-    judge = partial(
-        check_paths,
-        flags.root,
-        kubernetes=check.kubernetes,
-        release=check.release,
-        kubeconform=check.kubeconform,
-        pod_security=_standard(check.pod_security),
-        nodes=check.nodes,
-        cluster=flags.clusters[0] if flags.clusters else None,
-        everything=check.everything,
-    )
     more = {
         "--all": check.everything,
         "--release": check.release,
@@ -226,6 +215,18 @@ def _of_paths(flags: ReportFlags, paths: tuple[Path, ...], check: CheckFlags) ->
     )
     if check.today is not None:
         accepting = replace(accepting, today=check.today.date())
+    judge = partial(
+        check_paths,
+        flags.root,
+        kubernetes=check.kubernetes,
+        release=check.release,
+        kubeconform=check.kubeconform,
+        pod_security=_standard(check.pod_security),
+        nodes=check.nodes,
+        cluster=flags.clusters[0] if flags.clusters else None,
+        everything=check.everything,
+        today=accepting.today,
+    )
     outcome = _of_hook(flags.root, paths, judge) if check.hook else _by_hand(paths, judge)
     outcome = with_accepted(outcome, flags.root, paths, accepting)
     return _strictly(outcome) if check.strict else outcome

@@ -46,6 +46,8 @@ def report(outcome: Outcome, *, tool: str) -> dict[str, Any]:
     }
     if outcome.judged:
         body["judged"] = masked(outcome.judged)
+    if outcome.needs:
+        body["needs"] = outcome.needs
     return body if outcome.shard is None else body | {"shard": outcome.shard}
 
 

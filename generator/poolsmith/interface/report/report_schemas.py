@@ -101,6 +101,11 @@ def report_schema() -> dict[str, Any]:
             **_TEXT,
             "description": "What was judged, where that is a commit, the index, or the work tree of a change.",
         },
+        "needs": {
+            "type": "object",
+            "additionalProperties": _COUNT,
+            "description": "Names that something needs: supplied here, from outside, or without a supplier.",
+        },
         "shard": {"$ref": "#/$defs/Shard"},
     }
     definitions = {
@@ -110,7 +115,7 @@ def report_schema() -> dict[str, Any]:
         "Diagnostic": _object(_DIAGNOSTIC),
         "Location": _object(_LOCATION),
     }
-    return _document("report", "The findings of a run", properties, definitions, optional=("judged", "shard"))
+    return _document("report", "The findings of a run", properties, definitions, optional=("judged", "needs", "shard"))
 
 
 def diff_schema() -> dict[str, Any]:

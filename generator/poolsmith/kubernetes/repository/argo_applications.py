@@ -42,22 +42,23 @@ class ArgoSource:
     path: str | None
 
 
-def sources_of(spec: Any, pointer: str, files: RepositoryFiles) -> list[ArgoSource]:
-    """`pointer` leads to the Application's spec. `sources` count, as soon as there are any."""
+def sources_of(spec: Any, pointer: str, files: RepositoryFiles, document: str) -> list[ArgoSource]:
+    """`pointer` leads to the Application's spec. `sources` count, as soon as there are any. `document` is its file."""
     several = list(mappings(mapping(spec).get("sources")))
     if several:
         listed = [(source, f"{pointer}/sources/{index}") for index, source in enumerate(several)]
     else:
         listed = [(source, f"{pointer}/source") for source in mappings([mapping(spec).get("source")])]
-    return [ArgoSource(source, place, _folder(source, files)) for source, place in listed]
+    return [ArgoSource(source, place, _folder(source, files, document)) for source, place in listed]
 
 
-def _folder(source: Any, files: RepositoryFiles) -> str | None:
+def _folder(source: Any, files: RepositoryFiles, document: str) -> str | None:
     path = source.get("path")
     if not isinstance(path, str) or source.get("chart"):
         return None
     folder = normal(path)
-    return folder if folder is not None and files.is_folder(folder) else None
+    found = None if folder is None else files.told_from(folder, document)
+    return found if found is not None and files.is_folder(found) else None
 
 
 def normal(path: str) -> str | None:
@@ -70,7 +71,7 @@ def chart_installations(
     item: CheckedDocument, spec: Any, pointer: str, files: RepositoryFiles
 ) -> Iterator[ChartInstallation]:
     """Those of sources that name a chart of a registry."""
-    sources = sources_of(spec, pointer, files)
+    sources = sources_of(spec, pointer, files, item.path)
     for source in sources:
         chart = word(source.data.get("chart"))
         if not chart:
@@ -101,7 +102,7 @@ def helm_layers(
     for index, path in enumerate(words(helm.get("valueFiles"))):
         place = item.source.locate(f"{pointer}/valueFiles/{index}")
         shown = _value_file(path, source, sources)
-        found = file_layer(shown, files) if shown is not None else None
+        found = file_layer(files.told_from(shown, item.path), files) if shown is not None else None
         if found is not None:
             layers.append(found)
         elif shown is None or not helm.get("ignoreMissingValueFiles"):

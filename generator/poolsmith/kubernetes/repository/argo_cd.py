@@ -69,7 +69,7 @@ class ArgoClusters:
         counted: Counter[str] = Counter()
         for item in tops:
             keys = ("spec", "template", "spec") if item.kind == "ApplicationSet" else ("spec",)
-            for source in sources_of(value_at(item.data, keys), "", self._files):
+            for source in sources_of(value_at(item.data, keys), "", self._files, item.path):
                 if source.data.get("path") and not source.data.get("chart"):
                     counted[word(source.data.get("repoURL"))] += 2 if source.path else 0
         own = max(counted, key=lambda address: (counted[address], address), default="")
@@ -151,7 +151,7 @@ class _Run:
         cluster = self._clusters.setdefault(place, _Cluster(destination, [], [], set()))
         cluster.objects.append(item)
         cluster.installations += chart_installations(item, spec, "/spec", self._files)
-        sources = sources_of(spec, "/spec", self._files)
+        sources = sources_of(spec, "/spec", self._files, item.path)
         for source in sources:
             if source.path is None or word(source.data.get("repoURL")) in self._elsewhere:
                 if source.data.get("path") and not source.data.get("ref"):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from poolsmith.kubernetes.repository.delivered import ChartInstallation, Delivered, Unknown
-    from poolsmith.kubernetes.repository.flux import Identity
+    from poolsmith.kubernetes.repository.flux import Emptied, Identity
     from poolsmith.kubernetes.repository.kustomize.build import Build
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 
@@ -46,6 +46,9 @@ class EngineDelivery:
     by_engine: bool = True
     refused: tuple[Unknown, ...] = ()
     """Where kustomize stops: nothing of that build is applied."""
+    emptied: tuple[Emptied, ...] = ()
+    units: tuple[tuple[Delivered, ...], ...] = ()
+    """What Flux applies at once, and no part of it before the whole was checked."""
 
 
 @record(slots=False)
@@ -123,16 +126,36 @@ class _Modelling:
         clusters = FluxClusters(self.files, self.builder, self.whole.named)
         by_place: dict[str, list[Delivered]] = {}
         folders: dict[str, set[str]] = {}
+        emptied: dict[str, list[Emptied]] = {}
+        units: dict[str, list[tuple[Delivered, ...]]] = {}
         for found in clusters.deliveries(whole):
             self.taken |= found.taken
             self.unknown += found.unknown
             self._built(found.folders)
             place = posixpath.dirname(found.top.path)
             by_place.setdefault(place, []).extend(found.objects)
+            by_place[place].extend(self._beside(found.top, by_place[place]))
             folders.setdefault(place, set()).update(found.folders)
+            emptied.setdefault(place, []).extend(found.emptied)
+            units.setdefault(place, []).extend(found.units)
         for place, objects in by_place.items():
             inside = self._kustomizations_of(folders[place])
             self._add(place, objects, kustomizations=inside, refused=self._refused_in(folders[place]))
+            self.deliveries[-1] = replace(self.deliveries[-1], emptied=tuple(emptied[place]), units=tuple(units[place]))
+
+    def _beside(self, top: CheckedDocument, known: Iterable[Delivered]) -> list[Delivered]:
+        """What a kustomization applies together with a Kustomization of Flux: it reaches the same cluster."""
+        folder = posixpath.dirname(top.path)
+        if folder not in self.folders_of_kustomizations:
+            return []
+        build = self.builder.folder(folder)
+        if identity(top) not in map(identity, build.objects):
+            return []
+        self._built((folder,))
+        self.unknown += build.unknown
+        self.taken |= set(map(identity, build.objects))
+        there = set(map(identity, known))
+        return [item for item in build.objects if identity(item) not in there]
 
     def _argo(self, whole: list[CheckedDocument]) -> None:
         left = [item for item in whole if identity(item) not in self.taken]
@@ -168,6 +191,10 @@ class _Modelling:
                 brought = build.kustomizations
                 own_charts = self._inflated(brought)
                 self._add(folder, build.objects, own_charts, brought, refused=_certain(build), by_engine=False)
+
+    @cached_property
+    def folders_of_kustomizations(self) -> frozenset[str]:
+        return frozenset(posixpath.dirname(item.path) for item in self.whole.kustomizations)
 
     @cached_property
     def kustomized_folders(self) -> frozenset[str]:

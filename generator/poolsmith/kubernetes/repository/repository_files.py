@@ -292,6 +292,21 @@ class RepositoryFiles:
             return below if self.is_folder(below) else None
         return None
 
+    def told_from(self, path: str, document: str) -> str:
+        """A path that a document tells from the top of its repository.
+
+        Where nothing is there, and these files hold that repository in a folder, its top is the nearest folder above
+        the document in which the path is; a single name is no sign of one.
+        """
+        is_there = self.is_file(path) or self.is_folder(path)
+        above = posixpath.dirname(document) if "/" in path and not is_there else ""
+        while above:
+            found = f"{above}/{path}"
+            if self.is_file(found) or self.is_folder(found):
+                return found
+            above = posixpath.dirname(above)
+        return path
+
     @cached_property
     def _above_root(self) -> str:
         """From the top of the git repository to the root."""

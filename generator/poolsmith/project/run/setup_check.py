@@ -14,7 +14,14 @@ from poolsmith.fleet.plan.origin import profile_inputs
 from poolsmith.guard.rules.setup.registry import SETUP_RULES
 from poolsmith.guard.rules.setup.repository_setups import views_of
 from poolsmith.guard.rules.setup.resource_values import judge_resources
-from poolsmith.guard.rules.setup.setup_view import SetupObject, SetupResult, SetupValues, SetupView, run_setup_rules
+from poolsmith.guard.rules.setup.setup_view import (
+    SetupObject,
+    SetupResult,
+    SetupValues,
+    SetupView,
+    ToldPlaces,
+    run_setup_rules,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -140,10 +147,12 @@ def judge_setups_of(
             result.skipped.append(Skipped("setup rules", "nothing here is of the gpu-operator"))
         return result
     lacking: Counter[str] = Counter()
+    before = ToldPlaces(told)
     rules = 0
     for view in views_of(setups, release, given, kubernetes):
         of_resources = tuple(judge_resources(view))
-        view.told.extend((*told, *(item.primary for item in of_resources if item.severity is Severity.ERROR)))
+        view.told.before = before
+        view.told.extend(item.primary for item in of_resources if item.severity is Severity.ERROR)
         result.diagnostics.extend(of_resources)
         judged = run_setup_rules(SETUP_RULES, view)
         result.setups += 1

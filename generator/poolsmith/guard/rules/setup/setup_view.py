@@ -20,7 +20,7 @@ from poolsmith.core.sources.pointer import MISSING, join, value_at
 from poolsmith.gpu.catalog.node_labels import DEPLOY_OPERANDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from poolsmith.core.diagnostics import Diagnostic
     from poolsmith.core.sources.source_file import SourceFile
@@ -154,6 +154,24 @@ class SetupValues:
     """From a pointer to what it is written in, and the pointer there; None where nobody knows."""
 
 
+class ToldPlaces:
+    """Where errors have been found, by file; those of `before` as well, which many views share."""
+
+    def __init__(self, places: Iterable[Location] = ()) -> None:
+        self.before: ToldPlaces | None = None
+        self._by_path: dict[str, set[str]] = {}
+        self.extend(places)
+
+    def extend(self, places: Iterable[Location]) -> None:
+        for place in places:
+            self._by_path.setdefault(place.span.path, set()).add(place.pointer)
+
+    def pointers(self, path: str) -> Iterator[str]:
+        yield from self._by_path.get(path, ())
+        if self.before is not None:
+            yield from self.before.pointers(path)
+
+
 @record(slots=False, eq=False)
 class SetupView:
     """One cluster. `nodes` and `values` are None where nobody gave any; `operator` are the facts of the release.
@@ -177,7 +195,7 @@ class SetupView:
     is_generated: bool = False
     made: dict[str, object] = field(default_factory=dict)
     """What rules share, by a name: made by the first that asks."""
-    told: list[Location] = field(default_factory=list)
+    told: ToldPlaces = field(default_factory=ToldPlaces)
     """Where errors have been found: rules that come last leave out what follows from them."""
     _known: dict[str, Any] = field(default_factory=dict)
 
@@ -229,11 +247,10 @@ class SetupView:
 
     def is_told(self, *places: Location) -> bool:
         """Whether an error has been found at one of these places, above or below it."""
-        told = {(place.span.path, place.pointer) for place in self.told}
         return any(
-            path == place.span.path and (pointer == place.pointer or _is_above(pointer, place.pointer))
+            pointer == place.pointer or _is_above(pointer, place.pointer)
             for place in places
-            for path, pointer in told
+            for pointer in self.told.pointers(place.span.path)
         )
 
     def value_location(self, path: str, note: str | None = None) -> Location:
