@@ -103,6 +103,17 @@ class ValuePaths:
         ranges = self._table["paths"].get(path, {}).get("read")
         return tuple(tag for tag in self.tags if self._is_in(ranges, tag))
 
+    def reading(self, path: Keys) -> tuple[str, ...]:
+        """The tags that read a path or something below it, oldest first; none for what stands below a free key."""
+        dotted = ".".join(path)
+        gone = self._history["gone"].get(dotted, {}).get("since")
+        below = [fact.get("read") for other, fact in self._table["paths"].items() if _is_within(other, dotted)]
+        return tuple(
+            tag
+            for tag in self.tags
+            if any(self._is_in(ranges, tag) for ranges in below) and not (gone and at_least(tag, gone))
+        )
+
     def read_paths(self, tag: str) -> frozenset[str]:
         """Everything that a tag reads."""
         return frozenset(path for path, fact in self._table["paths"].items() if self._is_in(fact.get("read"), tag))
@@ -215,6 +226,10 @@ class ReleaseValues:
 def value_paths() -> ValuePaths:
     """The table, read once and only where values are judged."""
     return ValuePaths()
+
+
+def _is_within(path: str, top: str) -> bool:
+    return path == top or path.startswith(f"{top}.")
 
 
 def _put(root: ValueNode, path: Keys, fact: dict[str, Any], *, enums: bool) -> None:

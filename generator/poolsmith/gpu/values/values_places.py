@@ -11,6 +11,7 @@ from poolsmith.core.sources.pointer import join
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.gpu.catalog.stack_objects import OPERATOR
 from poolsmith.gpu.catalog.stack_words import telling_keys
+from poolsmith.gpu.values.release_tier import Tier, is_any, is_floating, judged_by
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, ValuesLayer
 from poolsmith.kubernetes.repository.manifest_files import LATER
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.gpu.catalog.value_paths import ReleaseValues
     from poolsmith.gpu.values.document import ValuePlace
+    from poolsmith.gpu.values.release_tier import JudgedBy
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
 
 
@@ -69,11 +71,23 @@ class FoundValues:
     def locate(self, place: ValuePlace, note: str | None = None) -> Location:
         return self.installation.locate(place, note)
 
-    def known(self) -> ReleaseValues | None:
-        """What the release reads."""
+    @cached_property
+    def judged_by(self) -> JudgedBy:
+        """Which releases judge it. `fallback` is asked where the version is none that is known."""
         from poolsmith.gpu.catalog.value_paths import value_paths  # on demand
 
-        return value_paths().release(self.release or "") or value_paths().release(self.fallback or "")
+        tags, said = value_paths().tags, self.release or ""
+        own = judged_by(said, tags, floats=is_any(said) if self.is_file else is_floating(self.installation))
+        if own.tier is Tier.PINNED or self.fallback is None:
+            return own
+        given = judged_by(self.fallback, tags, floats=False)
+        return given if given.tier is Tier.PINNED else own
+
+    def known(self) -> ReleaseValues | None:
+        """What the release reads; None where it is unknown, so that all of them are asked."""
+        from poolsmith.gpu.catalog.value_paths import value_paths  # on demand
+
+        return value_paths().release(self.judged_by.one or "")
 
     def line_of_text(self, place: ValuePlace) -> int | None:
         """The line within the text that holds a value, where the place in the file does not tell it."""

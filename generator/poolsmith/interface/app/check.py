@@ -179,7 +179,7 @@ def _check_paths(
     judged = {(item.path, item.index) for tree in trees for item in tree.objects}
     left = left_out(model, listed, scope, judged, told, unread)
     is_compared = given is not None and given.planned is not None
-    is_empty = not (judged or values.documents or values.skipped or templates or diagnostics or is_compared)
+    is_empty = not (judged or values.documents or values.unjudged or templates or diagnostics or is_compared)
     if left.is_nothing and is_empty:
         raise NoInputError(left.nothing(release))
     described = {"descriptions of nodes": len(templates)} if templates else {}

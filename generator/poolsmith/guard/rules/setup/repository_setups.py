@@ -13,6 +13,7 @@ from poolsmith.core.sources.pointer import join, split
 from poolsmith.gpu.catalog import Catalog
 from poolsmith.gpu.catalog.stack_objects import OPERATOR_GROUP
 from poolsmith.gpu.values.resource_documents import operator_defaults
+from poolsmith.gpu.values.release_tier import judged_by
 from poolsmith.gpu.values.values_places import values_of
 from poolsmith.guard.rules.setup.setup_view import SetupObject, SetupValues, SetupView
 from poolsmith.kubernetes.repository.kustomize_roots import folder_of
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from poolsmith.core.sources.source_file import SourceFile
     from poolsmith.fleet.plan.plan import ClusterPlan
     from poolsmith.fleet.profiles.load_cluster import LoadedCluster
+    from poolsmith.gpu.values.release_tier import JudgedBy
     from poolsmith.gpu.values.values_places import FoundValues
     from poolsmith.guard.rules.setup.setup_view import Place, SetupNode
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
@@ -84,33 +86,42 @@ def is_of_operator(document: CheckedDocument) -> bool:
     return any(str(data.get("apiVersion")).startswith(f"{OPERATOR_GROUP}/") for _, data in unfolded(document))
 
 
-def views_of(
-    setups: Iterable[Setup], release: str | None, given: GivenNodes | None, kubernetes: str | None = None
-) -> Iterator[SetupView]:
-    """What the rules see of each."""
+def releases_of(setup: Setup, release: str | None) -> tuple[str, ...]:
+    """The releases that a setup is judged by, newest first: its own, else all of which the facts are recorded."""
+    by = setup.found.judged_by if setup.found is not None else _asked(release)
+    recorded = Catalog().releases.by_tag
+    return by.tags if by.one is not None else tuple(tag for tag in by.tags if tag in recorded)
+
+
+def _asked(release: str | None) -> JudgedBy:
     from poolsmith.gpu.catalog.value_paths import value_paths  # on demand
 
-    catalog = Catalog()
-    for setup in setups:
-        item = setup.found
-        known = item.known() if item is not None else value_paths().release(release or "")
-        tag = known.tag if known is not None else None
-        objects = [found for document in setup.objects for found in objects_of(document)]
-        defaults = known.line_defaults if known else None
-        yield SetupView(
-            catalog=catalog,
-            tag=tag,
-            operator=catalog.releases.near(tag) if tag is not None else None,
-            distribution=given.distribution if given is not None else None,
-            kubernetes=kubernetes or (given.kubernetes if given is not None else None),
-            nodes=given.nodes if given is not None else None,
-            bystanders=given.bystanders if given is not None else (),
-            values=policy_values(objects, tag)
-            if item is None
-            else _values(item, defaults, several=setup.is_one_of_several),
-            objects=tuple(objects),
-            namespace=None if item is None else item.namespace,
-        )
+    return judged_by(release or "", value_paths().tags, floats=False)
+
+
+def view_of(setup: Setup, release: str | None, given: GivenNodes | None, kubernetes: str | None = None) -> SetupView:
+    """What the rules see of it where this is the release; None: nobody knows it."""
+    from poolsmith.gpu.catalog.value_paths import value_paths  # on demand
+
+    catalog, item = Catalog(), setup.found
+    known = value_paths().release(release or "")
+    tag = known.tag if known is not None else None
+    objects = [found for document in setup.objects for found in objects_of(document)]
+    defaults = known.line_defaults if known else None
+    return SetupView(
+        catalog=catalog,
+        tag=tag,
+        operator=catalog.releases.near(tag) if tag is not None else None,
+        distribution=given.distribution if given is not None else None,
+        kubernetes=kubernetes or (given.kubernetes if given is not None else None),
+        nodes=given.nodes if given is not None else None,
+        bystanders=given.bystanders if given is not None else (),
+        values=policy_values(objects, tag)
+        if item is None
+        else _values(item, defaults, several=setup.is_one_of_several),
+        objects=tuple(objects),
+        namespace=None if item is None else item.namespace,
+    )
 
 
 def objects_of(document: CheckedDocument) -> Iterator[SetupObject]:
