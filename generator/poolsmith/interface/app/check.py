@@ -12,6 +12,7 @@ from poolsmith.core.diagnostics.outcome import Outcome
 from poolsmith.core.diagnostics.rule_engine import Finding, run_rules
 from poolsmith.core.sources.input_tree import read_bytes, walk
 from poolsmith.gpu.catalog import Catalog
+from poolsmith.gpu.catalog.stack_objects import CHARTS
 from poolsmith.gpu.catalog.stack_words import may_be_of_stack
 from poolsmith.gpu.values.values_check import (
     broken_texts,
@@ -141,7 +142,7 @@ def _check_paths(
     named = frozenset(files.shown(path) for path in paths if not path.is_dir())
     asks_for_more = everything or named or only is not None or release is not None or given is not None
     search = None if asks_for_more else searched(files, listed, may_be_of_stack)
-    model = model_of(files, listed.yaml if search is None else search.found, listed.others)
+    model = model_of(files, listed.yaml if search is None else search.found, listed.others, CHARTS)
     scope = scope_of(model, named, everything=everything)
     if only is not None:
         scope, listed.yaml = replace(scope, named=frozenset(), only=only), tuple(filter(only.__contains__, listed.yaml))

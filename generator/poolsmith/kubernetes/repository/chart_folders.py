@@ -58,6 +58,7 @@ class ChartFolder:
 
 def chart_at(folder: str, files: RepositoryFiles) -> ChartFolder | None:
     """None where the folder has no Chart.yaml that can be read."""
+    folder = "" if folder == "." else folder
     path = f"{folder}/{CHART_FILE}" if folder else CHART_FILE
     documents = files.documents(path) if files.is_file(path) else ()
     if not documents or not isinstance(documents[0].data, dict):
@@ -112,6 +113,40 @@ def _locked(folder: str, files: RepositoryFiles) -> dict[tuple[str, str], str]:
     return found
 
 
+def of_folder(
+    declared: ChartInstallation, chart: ChartFolder, files: RepositoryFiles, depth: int = 0
+) -> Iterator[ChartInstallation]:
+    """What an installation of a chart whose files are here brings: the chart itself, in the version that its Chart.yaml
+    says, and its dependencies. Its own values.yaml are its defaults."""
+    version = chart.document.data.get("version")
+    yield replace(
+        declared,
+        chart=chart.name,
+        version=version if isinstance(version, str) else None,
+        version_document=chart.document,
+        version_pointer="/version",
+        is_locked=True,
+    )
+    yield from brought_along(
+        chart,
+        files,
+        declared.layers,
+        declared.unknown,
+        namespace=declared.namespace,
+        release_name=declared.release_name,
+        depth=depth,
+    )
+
+
+def resolved(declared: ChartInstallation, folder: str, files: RepositoryFiles) -> Iterator[ChartInstallation]:
+    """As `of_folder` where `folder` holds a chart; else the installation as it is declared."""
+    chart = chart_at(folder, files)
+    if chart is None:
+        yield declared
+    else:
+        yield from of_folder(declared, chart, files)
+
+
 def brought_along(
     chart: ChartFolder,
     files: RepositoryFiles,
@@ -120,8 +155,10 @@ def brought_along(
     *,
     namespace: str | None = None,
     release_name: str | None = None,
+    depth: int = 0,
 ) -> Iterator[ChartInstallation]:
-    """The dependencies that the chart installs with its own values.yaml and `layers` on top of it."""
+    """The dependencies that the chart installs with its own values.yaml and `layers` on top of it, and theirs where
+    their files are here."""
     own = file_layer(posixpath.join(chart.folder, VALUES_FILE), files)
     stacked = ((own,) if own is not None else ()) + layers
     values = merged(layer.values for layer in stacked if not layer.at)
@@ -129,7 +166,7 @@ def brought_along(
         if not _is_on(dependency, values, stacked):
             continue
         parts = [part for layer in stacked if (part := _part(layer, dependency)) is not None]
-        yield ChartInstallation(
+        found = ChartInstallation(
             chart=dependency.name,
             document=dependency.document,
             pointer=dependency.pointer,
@@ -141,7 +178,23 @@ def brought_along(
             layers=tuple(parts),
             unknown=unknown,
             is_locked=dependency.is_locked,
+            brought_by=chart.name,
         )
+        inner = chart_at(_folder_of(dependency, chart), files) if depth < _MOST_NESTED else None
+        if inner is None:
+            yield found
+        else:
+            yield from of_folder(found, inner, files, depth + 1)
+
+
+_MOST_NESTED = 5
+
+
+def _folder_of(dependency: Dependency, chart: ChartFolder) -> str:
+    """Where the files of a dependency stand, if they are here."""
+    repository = dependency.repository or ""
+    path = repository.removeprefix("file://") if repository.startswith("file:") else f"charts/{dependency.name}"
+    return posixpath.normpath(posixpath.join(chart.folder, path))
 
 
 def _part(layer: ValuesLayer, dependency: Dependency) -> ValuesLayer | None:

@@ -201,6 +201,8 @@ class ChartInstallation:
     in_other_clusters: bool = False
     is_locked: bool = False
     """A lock file, a digest or a folder of the repository says which one it is, whatever the version says."""
+    brought_by: str = ""
+    """The chart that it is a dependency of."""
     version_document: CheckedDocument | None = None
     """Where `version_pointer` leads, if it is not in `document`. Without a pointer nobody says where the version is."""
 

@@ -15,7 +15,7 @@ from poolsmith.core.sources.pod_template import mapping, mappings, word, words
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.core.sources.scalars import NotJsonError, resolve_plain
 from poolsmith.kubernetes.repository.argo_applications import file_layer, normal
-from poolsmith.kubernetes.repository.chart_folders import CHART_FILE, brought_along, chart_at
+from poolsmith.kubernetes.repository.chart_folders import CHART_FILE, brought_along, chart_at, resolved
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
 from poolsmith.kubernetes.repository.flux_releases import GROUP as FLUX
 from poolsmith.kubernetes.repository.flux_releases import add_text, last, release_of
@@ -125,19 +125,21 @@ def inflated(item: CheckedDocument, folder: str, files: RepositoryFiles) -> Iter
             layers = [inline] if merge == "replace" else [inline, *layers] if merge == "merge" else [*layers, inline]
         name = last(word(chart.get("name")))
         if name:
-            yield ChartInstallation(
+            kept = _inside(folder, home or "charts", name)
+            found = ChartInstallation(
                 chart=name,
                 document=item,
                 pointer=f"{pointer}/valuesInline",
                 version=text_or_none(chart.get("version")),
                 version_pointer=f"{pointer}/version",
-                is_locked=not chart.get("repo") or files.is_folder(_inside(folder, home or "charts", name)),
+                is_locked=not chart.get("repo") or files.is_folder(kept),
                 repository=text_or_none(chart.get("repo")) or home or None,
                 namespace=text_or_none(chart.get("namespace")) or text_or_none(item.data.get("namespace")),
                 release_name=text_or_none(chart.get("releaseName")),
                 layers=tuple(layers),
                 unknown=tuple(unknown),
             )
+            yield from resolved(found, kept, files)
 
 
 def _inside(*parts: str) -> str:
@@ -158,23 +160,33 @@ def fleet_chart(document: CheckedDocument, files: RepositoryFiles) -> Iterator[C
     for helm, pointer in variants if len(variants) == 1 else variants[1:]:
         more, unseen = _fleet_values(document, helm, pointer, folder, files) if pointer else ((), ())
         own = helm.get("version")
-        chart = word(helm.get("chart")) or word(base.get("chart"))
+        chart = word(helm.get("chart")) or word(base.get("chart")) or _own_chart(folder, files)
         if not chart:
             continue
         version_at = f"{pointer}/version" if text_or_none(own) else "/helm/version"
-        yield ChartInstallation(
+        is_here = not (helm.get("repo") or base.get("repo") or "://" in chart)
+        found = ChartInstallation(
             chart=last(chart),
             document=document,
             pointer="/helm/values",
             version=text_or_none(own) or text_or_none(base.get("version")),
             version_pointer=version_at,
-            is_locked=not (helm.get("repo") or base.get("repo") or chart.startswith("oci://")),
+            is_locked=is_here,
             repository=text_or_none(base.get("repo")) or text_or_none(chart),
             namespace=namespace,
             release_name=text_or_none(base.get("releaseName")),
             layers=(*layers, *more),
             unknown=(*unknown, *unseen),
         )
+        if is_here:
+            yield from resolved(found, _inside(folder, chart), files)
+        else:
+            yield found
+
+
+def _own_chart(folder: str, files: RepositoryFiles) -> str:
+    """Without a chart that is named, the bundle is the chart in whose folder it stands."""
+    return "." if chart_at(folder, files) is not None else ""
 
 
 def _fleet_values(
@@ -242,19 +254,24 @@ def _releases(document: CheckedDocument, urls: dict[str, str], files: Repository
         if release.get("secrets"):
             unknown.append(Unknown(document.source.locate(f"{pointer}/secrets"), "values that are secret"))
         version = text_or_none(release.get("version"))
-        yield ChartInstallation(
+        is_here = not ("://" in chart or urls.get(chart.partition("/")[0]))
+        found = ChartInstallation(
             chart=last(chart),
             document=document,
             pointer=f"{pointer}/values",
             version=None if version is not None and _is_open(version) else version,
             version_pointer=f"{pointer}/version",
-            is_locked=not (chart.startswith("oci://") or urls.get(chart.partition("/")[0])),
+            is_locked=is_here,
             repository=urls.get(chart.partition("/")[0]) or chart,
             namespace=text_or_none(release.get("namespace")),
             release_name=text_or_none(release.get("name")),
             layers=tuple(layers),
             unknown=tuple(unknown),
         )
+        if is_here:
+            yield from resolved(found, _inside(folder, chart), files)
+        else:
+            yield found
 
 
 def _is_open(text: str) -> bool:
@@ -285,18 +302,10 @@ def of_object(
         if found is None:
             return
         installation, source = found
-        chart = chart_at(source.folder, files) if source.folder is not None else None
-        if chart is None:
+        if source.folder is None:
             yield installation
-            return
-        yield from brought_along(
-            chart,
-            files,
-            installation.layers,
-            installation.unknown,
-            namespace=installation.namespace,
-            release_name=installation.release_name,
-        )
+        else:
+            yield from resolved(installation, source.folder, files)
     elif item.kind == "HelmChart" and group == "helm.cattle.io":
         yield from k3s_chart(item, _Near(tree, whole))
     elif item.kind == "HelmChartProxy" and group == "addons.cluster.x-k8s.io":

@@ -138,7 +138,7 @@ VALUE_OF_SOME_RELEASES = RuleInfo(
     severity=Severity.NOTE,
     applies_to="values",
     what="Nobody says for which release of the chart these Helm values are, and not all known releases read a key.",
-    why="Helm silently drops a key that its chart does not read. In an unknown release nobody can tell whether it does.",
+    why="Helm silently drops a key that its chart does not read. Without the release nobody can tell whether it does.",
     fix="write the chart's version where it is installed, or give `--release TAG`",
     references=("values.yaml and templates of the chart at each tag",),
 )
