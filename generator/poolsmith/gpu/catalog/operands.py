@@ -114,8 +114,9 @@ _CONTAINERS = {
     "migManager": ("state-mig-manager", "nvidia-mig-manager"),
     "ccManager": ("state-cc-manager", "nvidia-cc-manager"),
 }
-"""The container that gets a component's `env`. Source: NVIDIA/gpu-operator@v24.9.0:controllers/object_controls.go, which
-lays the list over the container's own by name (setContainerEnv)."""
+"""The container that gets a component's `env`, which is laid over its own by name.
+
+Source: NVIDIA/gpu-operator@v24.9.0:controllers/object_controls.go, setContainerEnv."""
 
 
 def own_variables(component: str, release: str) -> dict[str, str]:

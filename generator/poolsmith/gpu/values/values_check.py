@@ -17,7 +17,6 @@ from poolsmith.core.diagnostics.codes import reading
 from poolsmith.core.diagnostics.codes.schema import REFUSED_BY_DEFINITION, VALUES_DO_NOT_RENDER
 from poolsmith.core.diagnostics.diagnostic import Span
 from poolsmith.core.diagnostics.message_text import did_you_mean
-from poolsmith.core.diagnostics.outcome import Outcome
 from poolsmith.core.diagnostics.rule_engine import Finding, Found
 from poolsmith.core.facts.versions import version_key
 from poolsmith.core.pattern import pattern as compiled_later
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from poolsmith.core.diagnostics.outcome import Outcome
     from poolsmith.gpu.catalog.value_paths import ReleaseValues
     from poolsmith.gpu.values.document import ValuePlace
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, CheckedTree

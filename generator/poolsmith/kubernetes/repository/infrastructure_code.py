@@ -20,10 +20,12 @@ from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import join
 from poolsmith.core.sources.scalars import NotJsonError, resolve_plain
 from poolsmith.kubernetes.repository.argo_applications import file_layer, normal
+from poolsmith.kubernetes.repository.chart_folders import resolved
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
 from poolsmith.kubernetes.repository.flux_releases import last, layer_of_text
 from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
 from poolsmith.kubernetes.repository.node_template_marks import labels_at
+from poolsmith.kubernetes.repository.terraform_scope import releases_of_add_ons
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from poolsmith.core.sources.source_file import SourceFile
     from poolsmith.kubernetes.repository.node_template_marks import LabelMark
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
+    from poolsmith.kubernetes.repository.terraform_scope import TerraformScopes
 
 
 ENDINGS = (".tf",)
@@ -69,13 +72,25 @@ class TerraformLabels:
         return self.document.source.locate(mark.pointer)
 
 
-def terraform_charts(text: str, path: str, files: RepositoryFiles) -> Iterator[ChartInstallation]:
-    """The `helm_release` resources of a file; nothing of a file that is no HCL. Computed charts are left out."""
-    for block in _blocks(text, path):
-        if block.kind == "resource" and block.labels[:1] == ("helm_release",):
-            installation = _installation(block, posixpath.dirname(path), files)
-            if installation is not None:
-                yield installation
+def terraform_charts(path: str, scopes: TerraformScopes, files: RepositoryFiles) -> Iterator[ChartInstallation]:
+    """The `helm_release` resources of a file, and the charts that modules take as a map; nothing of a file that is no
+    HCL. Computed charts are left out."""
+    told: set[str] = set()
+    for blocks in scopes.readings(path):
+        for block in blocks:
+            if block.kind == "resource" and block.labels[:1] == ("helm_release",):
+                found = _installation(block, block.data, "", posixpath.dirname(path), files)
+            else:
+                found = [
+                    item
+                    for pointer, entry in releases_of_add_ons(block)
+                    for item in _installation(block, entry, pointer, posixpath.dirname(path), files)
+                ]
+            for item in found:
+                key = f"{block.labels} {item.chart} {item.version} {item.namespace} {item.values}"
+                if key not in told:  # calls that give a module the same
+                    told.add(key)
+                    yield item
 
 
 def terraform_labels(text: str, path: str) -> Iterator[TerraformLabels]:
@@ -101,28 +116,32 @@ def _document(block: HclBlock) -> TerraformDocument:
     return TerraformDocument(block.source.path, 0, block.data, block.source.text, places=block.source, title=title)
 
 
-def _installation(block: HclBlock, folder: str, files: RepositoryFiles) -> ChartInstallation | None:
-    data, document = block.data, _document(block)
+def _installation(
+    block: HclBlock, data: dict[str, Any], top: str, folder: str, files: RepositoryFiles
+) -> list[ChartInstallation]:
+    """What the arguments of a helm_release say, which stand at `top` of the block."""
+    document = _document(block)
     chart, repository = data.get("chart"), data.get("repository")
     if not isinstance(chart, str) or not chart or data.get("count") == 0:
-        return None
-    version = data.get("version")
+        return []
+    key = "chart_version" if top and "version" not in data else "version"
+    version = data.get(key)
     layers: list[ValuesLayer] = []
     unknown: list[Unknown] = []
-    _add_values(document, folder, files, layers, unknown)
-    _add_set(document, layers, unknown)
+    _add_values(document, data, top, folder, files, layers, unknown)
+    _add_set(document, data, top, layers, unknown)
     unknown += [
-        Unknown(document.source.locate(f"/{key}"), f"values of `{key}`")
-        for key in ("set_sensitive", "set_list", "set_wo")
-        if data.get(key) is not None
+        Unknown(document.source.locate(f"{top}/{name}"), f"values of `{name}`")
+        for name in ("set_sensitive", "set_list", "set_wo")
+        if data.get(name) is not None
     ]
-    is_fetched = chart.startswith("oci://") or (bool(repository) and not chart.startswith((".", "/")))
-    return ChartInstallation(
+    is_fetched = "://" in chart or (repository not in (None, "") and not chart.startswith((".", "/")))
+    found = ChartInstallation(
         chart=last(chart),
         document=document,
-        pointer="/values" if "values" in data else "",
+        pointer=f"{top}/values" if "values" in data else top,
         version=version if isinstance(version, str) and version else None,
-        version_pointer="/version",
+        version_pointer=f"{top}/{key}",
         is_locked=not is_fetched,
         repository=repository if isinstance(repository, str) else None,
         namespace=_text(data.get("namespace")),
@@ -130,20 +149,23 @@ def _installation(block: HclBlock, folder: str, files: RepositoryFiles) -> Chart
         layers=tuple(layers),
         unknown=tuple(unknown),
     )
+    return [found] if is_fetched else list(resolved(found, posixpath.normpath(posixpath.join(folder, chart)), files))
 
 
 def _add_values(
     document: TerraformDocument,
+    data: dict[str, Any],
+    top: str,
     folder: str,
     files: RepositoryFiles,
     layers: list[ValuesLayer],
     unknown: list[Unknown],
 ) -> None:
-    values = document.data.get("values")
+    values = data.get("values")
     if values is None:
         return
     for index, item in enumerate(values if isinstance(values, list) else [COMPUTED]):
-        pointer = f"/values/{index}"
+        pointer = f"{top}/values/{index}"
         layer: ValuesLayer | None = None
         is_whole = True
         if isinstance(item, HclFile):
@@ -160,13 +182,15 @@ def _add_values(
             unknown.append(Unknown(document.source.locate(pointer), "values that Terraform computes"))
 
 
-def _add_set(document: TerraformDocument, layers: list[ValuesLayer], unknown: list[Unknown]) -> None:
+def _add_set(
+    document: TerraformDocument, data: dict[str, Any], top: str, layers: list[ValuesLayer], unknown: list[Unknown]
+) -> None:
     """Blocks, or a list of objects: `name` is a path with dots in it."""
-    listed = document.data.get("set")
+    listed = data.get("set")
     if listed is None:
         return
     for index, entry in enumerate(listed if isinstance(listed, list) else [COMPUTED]):
-        pointer = f"/set/{index}"
+        pointer = f"{top}/set/{index}"
         name, value = (entry.get("name"), entry.get("value")) if isinstance(entry, dict) else (None, None)
         is_told = isinstance(name, str) and not any(sign in name for sign in "[]\\{},")
         if not is_told or isinstance(value, (dict, list)) or value is COMPUTED or value is None:

@@ -341,12 +341,18 @@ _ANSIBLE = "chart_ref"
 
 def of_other_languages(paths: Iterable[str], files: RepositoryFiles) -> Iterator[ChartInstallation]:
     """Charts of files that are no YAML."""
-    for path in paths:
-        text = files.text(path) if path.endswith(".tf") else None
-        if text is not None and "helm_release" in text:
-            from poolsmith.kubernetes.repository.infrastructure_code import terraform_charts  # on demand
+    terraform = [path for path in paths if path.endswith(".tf")]
+    declaring = [path for path in terraform if any(word in (files.text(path) or "") for word in _HELM)]
+    if declaring:
+        from poolsmith.kubernetes.repository.infrastructure_code import terraform_charts  # on demand
+        from poolsmith.kubernetes.repository.terraform_scope import TerraformScopes
 
-            yield from terraform_charts(text, path, files)
+        scopes = TerraformScopes(terraform, files)
+        for path in declaring:
+            yield from terraform_charts(path, scopes, files)
+
+
+_HELM = ("helm_release",)
 
 
 def is_helmfile(path: str) -> bool:

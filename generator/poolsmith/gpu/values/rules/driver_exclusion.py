@@ -88,10 +88,8 @@ def _precompiled(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
 
 def _has_own_images(document: ValuesDocument) -> bool:
     """Whether the driver's image comes from a registry, or has a name, that is the user's."""
-    tag = document.release.tag
-    return any(
-        text(document, f"driver.{key}") not in ("", image_default(f"driver.{key}", tag)) for key in ("repository", "image")
-    )
+    paths = ("driver.repository", "driver.image")
+    return any(text(document, path) not in ("", image_default(path, document.release.tag)) for path in paths)
 
 
 def _storage(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:

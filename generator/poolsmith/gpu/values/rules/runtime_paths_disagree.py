@@ -43,7 +43,7 @@ _DEFAULTS = {
     SOCKET: "/run/containerd/containerd.sock",
     DROP_IN: "/etc/containerd/conf.d/99-nvidia.toml",
 }
-"""Source: NVIDIA/gpu-operator@v25.3.4, v26.7.0:controllers/object_controls.go: DefaultContainerdConfigFile and others."""
+"""Source: NVIDIA/gpu-operator@v25.3.4, v26.7.0:controllers/object_controls.go, its Default... paths."""
 
 
 def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:

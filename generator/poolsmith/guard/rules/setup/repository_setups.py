@@ -12,8 +12,8 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import join, split
 from poolsmith.gpu.catalog import Catalog
 from poolsmith.gpu.catalog.stack_objects import OPERATOR_GROUP
-from poolsmith.gpu.values.resource_documents import operator_defaults
 from poolsmith.gpu.values.release_tier import judged_by
+from poolsmith.gpu.values.resource_documents import operator_defaults
 from poolsmith.gpu.values.values_places import values_of
 from poolsmith.guard.rules.setup.setup_view import SetupObject, SetupValues, SetupView
 from poolsmith.kubernetes.repository.kustomize_roots import folder_of
