@@ -323,7 +323,7 @@ def loose_installations(
         elif posixpath.basename(document.path) == FLEET_FILE:
             yield from fleet_chart(document, files)
         elif document.index == 0 and isinstance(document.data, list) and _ANSIBLE in document.text:
-            from poolsmith.kubernetes.repository.infrastructure_code import ansible_charts  # on demand
+            from poolsmith.kubernetes.repository.ansible_charts import ansible_charts  # on demand
 
             yield from ansible_charts(document, files)
     for path in (*sorted(whole.paths), *others):
