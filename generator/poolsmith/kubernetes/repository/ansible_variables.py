@@ -1,13 +1,14 @@
 """What the variables of Ansible stand for where a task stands, and the files that it names.
 
-Source: docs.ansible.com, playbook_guide/playbooks_variables: of the places where a variable may be set, the later in this
-order wins: role defaults, group_vars/all, group_vars, host_vars, the play, its vars_files, role vars, the task. Where
-one place has several values, for several hosts, nobody knows which one holds.
+Source: docs.ansible.com, playbook_guide/playbooks_variables: of the places where a variable may be set, the later in
+this order wins: role defaults, group_vars/all, group_vars, host_vars, the play, its vars_files, role vars, the task.
+Where one place has several values, for several hosts, nobody knows which one holds.
 """
 
 from __future__ import annotations
 
 import posixpath
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.pattern import pattern
@@ -31,6 +32,8 @@ _FILE = pattern(
 )
 _MARKS = ("{{", "{%")
 _MOST_DEPTH = 5
+_MOST_LOOKED_UP = 1000
+"""Variables that are made of variables could grow without end."""
 _ENDINGS = ("", ".yml", ".yaml", ".json")
 
 
@@ -50,15 +53,24 @@ def is_computed(text: str) -> bool:
 class AnsibleVariables:
     """Those that a task of a document sees. `tops` are the mappings around the task, outermost first, by pointer."""
 
-    def __init__(self, document: CheckedDocument, tops: tuple[tuple[str, dict[str, Any]], ...], files: RepositoryFiles):
+    def __init__(
+        self, document: CheckedDocument, tops: tuple[tuple[str, dict[str, Any]], ...], files: RepositoryFiles
+    ) -> None:
         self._document = document
         self._tops = tops
         self._files = files
         self._folder = posixpath.dirname(document.path)
         self._role = _role_of(self._folder)
+        self._known: dict[str, Variable | None] = {}
+        self._left = _MOST_LOOKED_UP
 
     def find(self, name: str) -> Variable | None:
         """None where nothing sets it, or several hosts have several values."""
+        if name not in self._known:
+            self._known[name] = self._find(name)
+        return self._known[name]
+
+    def _find(self, name: str) -> Variable | None:
         for place in self._places(name):
             found = list(place)
             if found:
@@ -71,7 +83,7 @@ class AnsibleVariables:
             return {key: self.resolved(item, depth) for key, item in value.items()}
         if isinstance(value, list):
             return [self.resolved(item, depth) for item in value]
-        if not isinstance(value, str) or not is_computed(value) or depth > _MOST_DEPTH:
+        if not isinstance(value, str) or not is_computed(value) or depth > _MOST_DEPTH or self._left <= 0:
             return value
         whole = _REFERENCE.fullmatch(value.strip())
         if whole is not None:
@@ -101,6 +113,7 @@ class AnsibleVariables:
         return next((candidate for candidate in known if self._files.is_file(candidate)), None)
 
     def _told(self, match: re.Match[str]) -> Any:
+        self._left -= 1
         if match["name"] == "playbook_dir" and self._role is None:
             return self._folder or "."
         if match["name"] == "role_path" and self._role is not None:
@@ -109,7 +122,7 @@ class AnsibleVariables:
         return match["default"] if found is None else found.value
 
     def _as_text(self, match: re.Match[str], depth: int) -> str:
-        known = self.resolved(self._told(match), depth + 1)
+        known = self.resolved(self._told(match), depth + 1) if self._left > 0 else None
         return str(known) if isinstance(known, (str, int, float)) and not isinstance(known, bool) else match[0]
 
     def _places(self, name: str) -> Iterator[Iterator[Variable]]:
@@ -120,11 +133,15 @@ class AnsibleVariables:
         for pointer, block in self._tops[:1]:
             yield self._in_files([posixpath.join(self._folder, path) for path in words(block.get("vars_files"))], name)
             yield self._in_block(pointer, block, name)
-        shared = [path for path in self._files.files_below("") if "group_vars" in path or "host_vars" in path]
         for kind, is_for_all in (("host_vars", False), ("group_vars", False), ("group_vars", True)):
-            yield self._in_files([path for path in shared if _is_of(path, kind, is_for_all=is_for_all)], name)
+            yield self._in_files([path for path in self._shared if _is_of(path, kind, is_for_all=is_for_all)], name)
         if self._role is not None:
             yield self._in_folder(posixpath.join(self._role, "defaults"), "main", name)
+
+    @cached_property
+    def _shared(self) -> tuple[str, ...]:
+        """The files of variables of hosts and groups, of whichever inventory."""
+        return tuple(path for path in self._files.files_below("") if "group_vars" in path or "host_vars" in path)
 
     def _in_block(self, pointer: str, block: dict[str, Any], name: str) -> Iterator[Variable]:
         own = block.get("vars")
@@ -154,7 +171,7 @@ def _role_of(folder: str) -> str | None:
 
 def _is_of(path: str, kind: str, *, is_for_all: bool) -> bool:
     """Whether a file holds variables of hosts or groups: `group_vars/all.yml`, `group_vars/all/main.yml`."""
-    steps = path.split("/")[:-1] + [posixpath.splitext(posixpath.basename(path))[0]]
+    steps = [*path.split("/")[:-1], posixpath.splitext(posixpath.basename(path))[0]]
     if kind not in steps[:-1]:
         return False
     return kind == "host_vars" or (steps[steps.index(kind) + 1] == "all") is is_for_all
