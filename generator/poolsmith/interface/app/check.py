@@ -40,7 +40,8 @@ from poolsmith.guard.rules.schema.object_schemas import (
 from poolsmith.guard.rules.setup.repository_setups import setups_of
 from poolsmith.guard.rules.templates.labelled_nodes import labelled_nodes
 from poolsmith.interface.app.check_scope import file_problems, judged_trees, left_out, refused_builds, scope_of
-from poolsmith.kubernetes.repository.file_search import searched
+from poolsmith.interface.app.coverage import coverage_of
+from poolsmith.kubernetes.repository.file_search import OTHER_ENDINGS, searched
 from poolsmith.kubernetes.repository.manifest_files import YAML_ENDINGS, CheckedDocument, CheckedTree, parse_documents
 from poolsmith.kubernetes.repository.model import model_of
 from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
@@ -171,16 +172,17 @@ def _check_paths(
         for diagnostic, place in not_mappings(model.loose, named):
             diagnostics.append(diagnostic)
             values.paths.add(place)
-    setups = judge_setups_of(
-        setups_of(model, loose, release), release, given, kubernetes, _errors(diagnostics, values.diagnostics)
-    )
+    setups_here = setups_of(model, loose, release)
+    setups = judge_setups_of(setups_here, release, given, kubernetes, _errors(diagnostics, values.diagnostics))
+    coverage, unjudged = coverage_of(found, filter(scope.has_installation, model.all_installations), setups_here)
+    diagnostics.extend(unjudged)
     diagnostics.extend((*values.diagnostics, *setups.diagnostics, *(given.problems if given is not None else ())))
     templates = _neighbours(whole, given, diagnostics)
     told = {*values.paths, *(place for item in schemas for place in item.half), *templates}
     judged = {(item.path, item.index) for tree in trees for item in tree.objects}
     left = left_out(model, listed, scope, judged, told, unread)
     is_compared = given is not None and given.planned is not None
-    is_empty = not (judged or values.documents or values.unjudged or templates or diagnostics or is_compared)
+    is_empty = not (judged or coverage.found or templates or diagnostics or is_compared)
     if left.is_nothing and is_empty:
         raise NoInputError(left.nothing(release))
     described = {"descriptions of nodes": len(templates)} if templates else {}
@@ -194,6 +196,7 @@ def _check_paths(
         },
         skipped=left.skipped,
         not_evaluated=left.unknown,
+        coverage=coverage if coverage.found else None,
     )
     outcome = setups.added_to(values.added_to(with_schema_results(outcome, schemas)))
     if pod_security is not None:
@@ -216,7 +219,7 @@ def _listed(files: RepositoryFiles, paths: Sequence[Path]) -> Listed:
         if not _exists(path):
             raise UsageError(f"{path} does not exist")
     listed = files.listed()
-    if not listed.yaml and not listed.problems:
+    if not listed.yaml and not listed.problems and not any(path.endswith(OTHER_ENDINGS) for path in listed.others):
         raise NoInputError("there is no YAML file in " + ", ".join(str(path) for path in paths))
     return listed
 

@@ -221,7 +221,7 @@ class LeftOut:
     def nothing(self, release: str | None) -> str:
         """Of files that hold neither objects nor values: a green run over them would mislead."""
         if not self.named:
-            where = counted(self.searched, "file") if self.searched else f"{self.others:,} objects"
+            where = counted(self.searched, "file") if self.searched else counted(self.others, "object")
             return f"nothing of the GPU stack is in {where}; --all checks whatever is there"
         found = joined([f"{item.what}: {item.reason}" for item in self.named], _MOST_SKIPPED, "; ")
         values = "" if release else "; for Helm values of the gpu-operator chart, say which with --release"
@@ -258,7 +258,7 @@ def left_out(
     if unread:
         skipped.append(Skipped(counted(len(unread), "file"), "without a word of the GPU stack; --all checks them too"))
     if others:
-        skipped.append(Skipped(f"{others:,} objects", "not of the GPU stack; --all checks them too"))
+        skipped.append(Skipped(counted(others, "object"), "not of the GPU stack; --all checks them too"))
     if no_objects:
         skipped.append(Skipped(f"{no_objects:,} documents", "no objects of Kubernetes", by_design=True))
     if parts:
@@ -270,7 +270,11 @@ def left_out(
         what = f"{templates:,} {'template' if templates == 1 else 'templates'} with words of the GPU stack"
         skipped.append(Skipped(what, "only their tools render them; check what `helm template` prints"))
     return LeftOut(
-        tuple(skipped), len(unknown) + templates, others + no_objects, tuple(named), len(listed.yaml) if unread else 0
+        tuple(skipped),
+        len(unknown) + templates,
+        others + no_objects,
+        tuple(named),
+        len(listed.yaml) if unread else 0 if listed.yaml else len(listed.others),
     )
 
 

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from poolsmith.core.diagnostics import UsageError
+from poolsmith.core.diagnostics import NoInputError, UsageError
 from poolsmith.core.diagnostics.message_text import printable
 from poolsmith.core.record import record
 from poolsmith.interface.cli import options
 from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.reports import fleet_of, print_outcome, write_report_files
 from poolsmith.interface.cli.terminal import exit_code, progress_bar
+from poolsmith.interface.cli.verbs import Exit
 from poolsmith.interface.report.formats import CHECK, format_check
 
 if TYPE_CHECKING:
@@ -108,7 +109,13 @@ def command(flags: ReportFlags, paths: tuple[Path, ...], outputs: tuple[str, ...
     files = options.report_files(outputs, root, CHECK)
     is_there = not paths and flags.shard is None
     fleet = partial(fleet_of, root, () if paths else flags.clusters, is_there=is_there)
-    outcome = _of_paths(flags, paths, check) if paths else _of_project(flags, check)
+    code = None
+    try:
+        outcome = _of_paths(flags, paths, check) if paths else _of_project(flags, check)
+    except NoInputError as error:
+        if flags.output_format == "text" and not files:
+            raise
+        outcome, code = nothing_found(str(error)), Exit.NO_INPUT
     try:
         told = partial(format_check, outcome=outcome)
         write_report_files(root, files, told, tool=TOOL, layout=flags.layout, fleet=fleet)
@@ -122,7 +129,14 @@ def command(flags: ReportFlags, paths: tuple[Path, ...], outputs: tuple[str, ...
             root=root,
             fleet=fleet,
         )
-    return exit_code(outcome, flags.fail_on)
+    return exit_code(outcome, flags.fail_on) if code is None else code
+
+
+def nothing_found(why: str) -> Outcome:
+    """What a report says of it: who reads one gets one, whatever the exit code."""
+    from poolsmith.core.diagnostics.outcome import Outcome, Skipped
+
+    return Outcome(skipped=(Skipped("everything", why),))
 
 
 @record

@@ -95,7 +95,7 @@ class _Task:
         return told if isinstance(told, str) and told and not is_computed(told) else None
 
     def _told(self, key: str, what: str) -> None:
-        self._unknown.append(Unknown(self._document.source.locate(join(self._pointer, key)), what))
+        self._unknown.append(Unknown(self._document.source.locate(join(self._pointer, key)), what, is_here=True))
 
     def _add_file(self, path: str) -> None:
         shown = self._variables.path_of(path) if path else None

@@ -33,11 +33,15 @@ class Layer:
 
 @record(kw_only=False)
 class Unknown:
-    """What can't be resolved from the files: said once for each place. `advice` is what would resolve it."""
+    """What can't be resolved from the files: said once for each place. `advice` is what would resolve it.
+
+    `is_here`: it stands in these files, and only its tool can tell what comes of it.
+    """
 
     place: Location
     what: str
     advice: str = ""
+    is_here: bool = False
 
 
 class LayeredSource(SourceFile):

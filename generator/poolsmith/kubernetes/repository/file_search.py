@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _TEXTS = ("", ".json", ".env", ".txt", ".patch", ".properties", ".tpl", ".tmpl", ".gotmpl")
 """Ends of the names of files that are no YAML, and whose texts may become a part of an object."""
+OTHER_ENDINGS = (".tf", ".gotmpl")
+"""Ends of the names of files that install charts, and are no YAML."""
 _TERRAFORM, _HELM_RELEASE = ".tf", b"helm_release"
 _MOST_BYTES = 1 << 20
 _OF_ENGINES = (b"../", b"kustomize.toolkit.fluxcd.io", b"argoproj.io")

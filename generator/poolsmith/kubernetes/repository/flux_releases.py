@@ -182,7 +182,7 @@ def add_text(source: SourceFile, pointer: str, text: Any, layers: list[ValuesLay
         layers.append(layer)
         return
     what = "values of a template" if "{{" in text else "values of a text that can't be read"
-    unknown.append(Unknown(source.locate(pointer), what))
+    unknown.append(Unknown(source.locate(pointer), what, is_here=True))
 
 
 def last(chart: str) -> str:

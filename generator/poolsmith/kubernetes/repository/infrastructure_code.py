@@ -174,7 +174,7 @@ def _add_values(
         if layer is not None:
             layers.append(layer)
         if layer is None or not is_whole:
-            unknown.append(Unknown(document.source.locate(pointer), "values that Terraform computes"))
+            unknown.append(Unknown(document.source.locate(pointer), "values that Terraform computes", is_here=True))
 
 
 def _add_set(
@@ -189,7 +189,7 @@ def _add_set(
         name, value = (entry.get("name"), entry.get("value")) if isinstance(entry, dict) else (None, None)
         is_told = isinstance(name, str) and not any(sign in name for sign in "[]\\{},")
         if not is_told or isinstance(value, (dict, list)) or value is COMPUTED or value is None:
-            unknown.append(Unknown(document.source.locate(pointer), "a value that Terraform computes"))
+            unknown.append(Unknown(document.source.locate(pointer), "a value that Terraform computes", is_here=True))
             continue
         is_text = mapping(entry).get("type") == "string"
         steps = tuple(word(name).split("."))

@@ -89,7 +89,7 @@ def chart_proxy(item: CheckedDocument) -> Iterator[ChartInstallation]:
     layers: list[ValuesLayer] = []
     unknown: list[Unknown] = []
     if "{{" in text:
-        unknown.append(Unknown(item.source.locate("/spec/valuesTemplate"), "values of a template"))
+        unknown.append(Unknown(item.source.locate("/spec/valuesTemplate"), "values of a template", is_here=True))
     else:
         add_text(item.source, "/spec/valuesTemplate", text or None, layers, unknown)
     yield ChartInstallation(
@@ -245,7 +245,7 @@ def _releases(document: CheckedDocument, urls: dict[str, str], files: Repository
             elif isinstance(entry, str) and not entry.endswith(".gotmpl") and not _is_open(entry):
                 _add_file(document, place, posixpath.join(folder, entry), files, layers, unknown)
             else:
-                unknown.append(Unknown(document.source.locate(place), "values of a template"))
+                unknown.append(Unknown(document.source.locate(place), "values of a template", is_here=True))
         for number, entry in enumerate(mappings(release.get("set"))):
             name = word(entry.get("name"))
             if name and not any(sign in name for sign in "[]\\"):

@@ -7,6 +7,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Severity
+from poolsmith.core.diagnostics.message_text import counted
 from poolsmith.core.diagnostics.outcome import Skipped
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import value_at
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 
 _ADVICE = {
-    "nodes": "nodes are not known; give --nodes FILE or --cluster NAME",
+    "nodes": "which nodes there are is not known; give --nodes FILE or --cluster NAME",
     "values": "there are no Helm values of the gpu-operator",
     "all": "more values come from elsewhere",
     "release": "the release is not known, or the catalog lacks its facts; give --release TAG",
@@ -154,7 +155,7 @@ def judge_setups_of(
             result.diagnostics.extend(_said_alike(setup, tags, given, kubernetes, told, judged.diagnostics))
     if result.not_evaluated:
         reasons = "; ".join(_ADVICE[need] for need in _ADVICE if lacking[need])
-        result.skipped.append(Skipped(f"{result.not_evaluated} runs of setup rules", reasons))
+        result.skipped.append(Skipped(f"{counted(result.not_evaluated, 'check')} of the setup as a whole", reasons))
     return result
 
 
@@ -186,4 +187,6 @@ def _said_alike(
 
 
 def _key(item: Diagnostic) -> tuple[str, str, str]:
-    return item.code, str(item.primary.span), item.primary.pointer
+    """Releases may stop at one place with errors of several rules."""
+    what = "" if item.severity is Severity.ERROR else item.code
+    return what, str(item.primary.span), item.primary.pointer

@@ -63,4 +63,24 @@ BUILD_REFUSED = RuleInfo(
     good="kind: Kustomization\nresources: [driver.yaml]\npatches: [{path: patch-of-driver.yaml}]\n",
     references=("kustomize 5.7, as the tests build with it",),
 )
-HYGIENE = (OUT_OF_DATE, HAND_EDITED, ORPHANED_OUTPUT, FOREIGN_FILE, BAD_LOCK, PATH_OCCUPIED, BUILD_REFUSED)
+NOT_JUDGED = RuleInfo(
+    code="PSM585",
+    name="not-judged",
+    applies_to="manifest",
+    what="A configuration of the GPU stack that nobody judged: its release is older or newer than all that are known, "
+    "all of its values are made by a template, or the chart's values are not known.",
+    why="A run without findings would look as if the configuration had been judged.",
+    fix="do what the message says, or accept it with a waiver or a baseline entry",
+    bad="# in fleet.yaml\nhelm: {chart: gpu-operator, version: v1.11.1, values: {driver: {enabled: false}}}\n",
+    good="# in fleet.yaml\nhelm: {chart: gpu-operator, version: v25.3.4, values: {driver: {enabled: false}}}\n",
+)
+HYGIENE = (
+    OUT_OF_DATE,
+    HAND_EDITED,
+    ORPHANED_OUTPUT,
+    FOREIGN_FILE,
+    BAD_LOCK,
+    PATH_OCCUPIED,
+    BUILD_REFUSED,
+    NOT_JUDGED,
+)
