@@ -10,7 +10,7 @@ from poolsmith.core.sources.inner_text import InnerText
 from poolsmith.core.sources.pointer import join
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.gpu.catalog.stack_objects import OPERATOR
-from poolsmith.gpu.catalog.stack_words import telling_keys
+from poolsmith.gpu.catalog.stack_words import OWN_KEYS, telling_keys
 from poolsmith.gpu.values.release_tier import Tier, is_any, is_floating, judged_by
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, ValuesLayer
 from poolsmith.kubernetes.repository.manifest_files import LATER
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.gpu.catalog.value_paths import ReleaseValues
+    from poolsmith.gpu.catalog.value_paths import ReleaseValues, ValueNode
     from poolsmith.gpu.values.document import ValuePlace
     from poolsmith.gpu.values.release_tier import JudgedBy
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
@@ -168,11 +168,18 @@ _SURE = 2
 
 
 def _looks_like_values(data: dict[str, Any], known: ReleaseValues, path: str, *, is_expected: bool) -> bool:
-    """Two keys that few other charts have, or one in a file or folder that has the chart's name."""
+    """Two keys that few other charts have, or one in a file or folder that has the chart's name, or one that no other
+    chart has with something below it that this one reads."""
     if is_expected:
         return not known.root.children.keys().isdisjoint(data)
+    if any(_is_block(data[key], known.root.children.get(key)) for key in OWN_KEYS & data.keys()):
+        return True
     telling = len(_TELLING & data.keys() & known.root.children.keys())
     return telling >= _SURE or (telling > 0 and (OPERATOR_CHART in path or "gpu_operator" in path))
+
+
+def _is_block(value: Any, node: ValueNode | None) -> bool:
+    return node is not None and isinstance(value, dict) and not node.children.keys().isdisjoint(value)
 
 
 def place_in(values: Any, path: str) -> tuple[str | int, ...]:

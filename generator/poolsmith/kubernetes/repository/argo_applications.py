@@ -159,7 +159,9 @@ def file_layer(path: str, files: RepositoryFiles) -> ValuesLayer | None:
     if not documents:
         return None if text is None else ValuesLayer({}, SourceFile(path, text, {}))
     first = documents[0]
-    return ValuesLayer(first.data, first.source) if isinstance(first.data, dict) else None
+    if not isinstance(first.data, dict):
+        return None
+    return ValuesLayer(first.data, first.source, is_incomplete=first.is_incomplete)
 
 
 def _parameter(parameter: Any) -> tuple[tuple[str, ...], Any] | None:

@@ -205,10 +205,10 @@ def _part(layer: ValuesLayer, dependency: Dependency) -> ValuesLayer | None:
         part = below(layer, dependency.alias)
         if part is None or not own:
             return part
-        return ValuesLayer(_without(part.values, own), part.source, part.pointer)
+        return replace(part, values=_without(part.values, own))
     if layer.at[0] != dependency.alias or layer.at[1:] in own:
         return None
-    return ValuesLayer(layer.values, layer.source, layer.pointer, layer.at[1:])
+    return replace(layer, at=layer.at[1:])
 
 
 def _without(values: dict[str, Any], paths: list[tuple[str, ...]]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from poolsmith.kubernetes.repository.installed_charts import (
     of_other_languages,
 )
 from poolsmith.kubernetes.repository.kustomize.build import Builder, declared_files
-from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, CheckedTree
+from poolsmith.kubernetes.repository.manifest_files import KUSTOMIZATION_NAMES, CheckedDocument, CheckedTree
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator
@@ -181,7 +181,7 @@ class _Modelling:
 
     @cached_property
     def kustomized_folders(self) -> frozenset[str]:
-        return frozenset(posixpath.dirname(path) for path in self.kustomized if posixpath.basename(path) in _KUSTOMIZED)
+        return frozenset(posixpath.dirname(path) for path in self.kustomized if posixpath.basename(path) in KUSTOMIZATION_NAMES)
 
     def _built(self, folders: Iterable[str]) -> None:
         for folder in folders:
@@ -248,6 +248,3 @@ def _as_far_as_built(installation: ChartInstallation, refused: tuple[Unknown, ..
 
 def _is_below(path: str, folder: str) -> bool:
     return not folder or path.startswith(f"{folder}/")
-
-
-_KUSTOMIZED = ("kustomization.yaml", "kustomization.yml", "Kustomization")

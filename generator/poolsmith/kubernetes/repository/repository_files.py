@@ -84,11 +84,19 @@ def read_apart(shown: str, content: bytes, problem: Diagnostic) -> tuple[list[Ch
         return [], [problem]
     first = len(places) - len(found)  # what stands before the first marker may be no document
     stream = StreamPlaces(shown, whole)
-    documents = [
-        CheckedDocument(shown, index, data, whole, stream, is_incomplete=index + first in mended)
-        for index, data in enumerate(found)
-    ]
+    documents = []
+    for index, data in enumerate(found):
+        is_mended = index + first in mended
+        kept = _without_nulls(data) if is_mended else data
+        documents.append(CheckedDocument(shown, index, kept, whole, stream, is_incomplete=is_mended))
     return [document for document in documents if document.data is not None], problems or [problem]
+
+
+def _without_nulls(data: Any) -> Any:
+    """A key without a value had one in the lines that are left out, or may have had."""
+    if isinstance(data, dict):
+        return {key: _without_nulls(value) for key, value in data.items() if value is not None}
+    return [_without_nulls(item) for item in data] if isinstance(data, list) else data
 
 
 def _without_broken_lines(text: str, problem: YamlProblem, above: int) -> str | None:

@@ -180,6 +180,8 @@ def judge_objects(tree: CheckedTree, schemas: Schemas, *, keep_verdicts: bool = 
     reported: Counter[str] = Counter()
     for document in tree.objects:
         for base, body in unfold(document.data):
+            if not base and not ("apiVersion" in body and "kind" in body):  # a kustomization need not say them
+                body = {"apiVersion": document.api_version, "kind": document.kind, **body}
             api_version, kind = body.get("apiVersion"), body.get("kind")
             if not isinstance(api_version, str) or not isinstance(kind, str):
                 half = half_object(document, base, body)

@@ -111,8 +111,8 @@ def _alone(model: RepositoryModel, release: str | None) -> Iterator[CheckedDocum
 
 
 def is_of_operator(document: CheckedDocument) -> bool:
-    """Whether an object, or one of a list, is a custom resource of the operator."""
-    return any(str(data.get("apiVersion")).startswith(f"{OPERATOR_GROUP}/") for _, data in unfolded(document))
+    """Whether an object, or one of a list, is a custom resource of the operator, and can be read."""
+    return not document.is_incomplete and any(str(data.get("apiVersion")).startswith(f"{OPERATOR_GROUP}/") for _, data in unfolded(document))
 
 
 def releases_of(setup: Setup, release: str | None) -> tuple[str, ...]:
@@ -135,7 +135,7 @@ def view_of(setup: Setup, release: str | None, given: GivenNodes | None, kuberne
     catalog, item = Catalog(), setup.found
     known = value_paths().release(release or "")
     tag = known.tag if known is not None else None
-    objects = [found for document in setup.objects for found in objects_of(document)]
+    objects = [found for document in setup.objects if not document.is_incomplete for found in objects_of(document)]
     defaults = known.line_defaults if known else None
     return SetupView(
         catalog=catalog,
