@@ -181,7 +181,8 @@ class _Modelling:
 
     @cached_property
     def kustomized_folders(self) -> frozenset[str]:
-        return frozenset(posixpath.dirname(path) for path in self.kustomized if posixpath.basename(path) in KUSTOMIZATION_NAMES)
+        own = (path for path in self.kustomized if posixpath.basename(path) in KUSTOMIZATION_NAMES)
+        return frozenset(map(posixpath.dirname, own))
 
     def _built(self, folders: Iterable[str]) -> None:
         for folder in folders:

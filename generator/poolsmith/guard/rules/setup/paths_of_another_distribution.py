@@ -24,8 +24,8 @@ RULE = RuleInfo(
     name="paths-of-another-distribution",
     applies_to="setup",
     what="The toolkit's socket or configuration belongs to another Kubernetes distribution than the nodes', or none "
-    "is set although the nodes don't have containerd's own. The distribution comes from the profile, from "
-    "the version of containerd (`-k3s1`), or, as a warning, from the engine: k3s and RKE2 alone have HelmCharts.",
+    "is set although the nodes don't have containerd's own. The distribution comes from the profile, or from "
+    "the version of containerd (`-k3s1`).",
     why="The operator mounts a folder that does not exist, or that nothing reads. The toolkit's pod restarts again "
     "and again, or it is ready and pods of the nodes see no GPU.",
     fix="set `CONTAINERD_SOCKET` in `toolkit.env`, and the configuration if the distribution needs it",

@@ -112,7 +112,8 @@ def _alone(model: RepositoryModel, release: str | None) -> Iterator[CheckedDocum
 
 def is_of_operator(document: CheckedDocument) -> bool:
     """Whether an object, or one of a list, is a custom resource of the operator, and can be read."""
-    return not document.is_incomplete and any(str(data.get("apiVersion")).startswith(f"{OPERATOR_GROUP}/") for _, data in unfolded(document))
+    versions = () if document.is_incomplete else (str(data.get("apiVersion")) for _, data in unfolded(document))
+    return any(version.startswith(f"{OPERATOR_GROUP}/") for version in versions)
 
 
 def releases_of(setup: Setup, release: str | None) -> tuple[str, ...]:
