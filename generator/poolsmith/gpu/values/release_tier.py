@@ -62,8 +62,17 @@ def is_floating(item: ChartInstallation) -> bool:
     return not is_there or written in (None, "")  # else a number, or a template that the reader left out
 
 
-def judged_by(said: str, tags: tuple[str, ...], *, floats: bool) -> JudgedBy:
-    """`said` is the version as it is written, `tags` are the known ones, oldest first; `floats`: see `is_floating`."""
+def is_of_vendor(repository: str | None) -> bool:
+    """Whether a chart comes from its vendor, as far as anybody says: others may give it numbers of their own."""
+    return repository is None or any(name in repository for name in _VENDORS)
+
+
+_VENDORS = ("nvidia.com", "nvcr.io", "nvidia.github.io", "kubernetes-sigs")
+
+
+def judged_by(said: str, tags: tuple[str, ...], *, floats: bool, is_vendors: bool = True) -> JudgedBy:
+    """`said` is the version as it is written, `tags` are the known ones, oldest first; `floats`: see `is_floating`,
+    `is_vendors`: see `is_of_vendor`."""
     said = said.strip()
     tag = said if said.startswith("v") else f"v{said}"
     newest_first = tags[::-1]
@@ -72,7 +81,7 @@ def judged_by(said: str, tags: tuple[str, ...], *, floats: bool) -> JudgedBy:
     if floats:
         known = released_in(said, tags) if said not in ("", *NEWEST) else tags
         return JudgedBy(tier=Tier.FLOATING if known else Tier.UNKNOWN, tags=known[-1:], said=said)
-    if is_one_version(said):
+    if is_one_version(said) and is_vendors:
         key = version_key(said)[:3]
         is_older, is_newer = key < version_key(tags[0]), key > version_key(tags[-1])
         known = () if is_older or is_newer else newest_first

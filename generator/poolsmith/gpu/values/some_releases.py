@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics.codes.schema import VALUE_OF_SOME_RELEASES
+from poolsmith.core.diagnostics.codes.hygiene import VALUE_OF_SOME_RELEASES
 from poolsmith.core.diagnostics.rule_engine import Finding, Found
 from poolsmith.core.sources.pointer import dotted
 

@@ -25,11 +25,10 @@ from poolsmith.core.sources.inner_text import InnerText
 from poolsmith.core.sources.pointer import join, overlap
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.gpu.catalog.schema_versions import operator_releases
-from poolsmith.gpu.catalog.stack_objects import CHARTS
 from poolsmith.gpu.values.release_tier import Tier, said_alike
 from poolsmith.gpu.values.values_file import not_a_mapping
 from poolsmith.gpu.values.values_places import FoundValues, place_in, values_file
-from poolsmith.kubernetes.repository.chart_folders import CHART_FILE, chart_at
+from poolsmith.kubernetes.repository.chart_folders import chart_at
 from poolsmith.kubernetes.repository.declared_charts import declared_charts
 
 if TYPE_CHECKING:
@@ -291,22 +290,23 @@ def plain_files(model: RepositoryModel, release: str | None, named: frozenset[st
     for document in model.loose.documents:
         if document.path in claimed or document.is_object:
             continue
-        is_named = document.path in named and release is not None
-        found = values_file(document, release or newest, is_named=is_named, is_expected=release is not None)
-        if found is None or _is_of_vendored_chart(document.path, model):
+        is_named, is_expected = document.path in named and release is not None, release is not None
+        loosely = values_file(document, release or newest, is_named=is_named, is_expected=is_expected)
+        if loosely is None or (not is_named and _is_of_chart(document.path, model)):
             continue
-        yield FoundValues(
-            installation=found.installation, release=release or pinned_near(document.path, model), is_file=True
+        near = release or pinned_near(document.path, model)
+        found = values_file(
+            document, near or newest, is_named=is_named, is_expected=is_expected, is_told=near is not None
         )
+        if found is not None:
+            yield FoundValues(installation=found.installation, release=near, is_file=True)
 
 
-def _is_of_vendored_chart(path: str, model: RepositoryModel) -> bool:
-    """A copy of the chart itself has its defaults in values.yaml: those are the vendor's, not the user's."""
+def _is_of_chart(path: str, model: RepositoryModel) -> bool:
+    """The values.yaml of a chart has its own defaults: of a copy of the operator's those of the vendor. What it gives
+    to a dependency is read with that."""
     folder = posixpath.dirname(path)
-    if posixpath.basename(path) != "values.yaml" or not model.files.is_file(posixpath.join(folder, CHART_FILE)):
-        return False
-    chart = chart_at(folder, model.files)
-    return chart is not None and chart.name in CHARTS
+    return posixpath.basename(path) == "values.yaml" and chart_at(folder, model.files) is not None
 
 
 def pinned_near(path: str, model: RepositoryModel) -> str | None:

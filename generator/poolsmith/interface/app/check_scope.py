@@ -240,7 +240,8 @@ def left_out(
     files a search was enough."""
     named: list[Skipped] = []
     others = parts = no_objects = 0
-    claimed = {layer.source.path for item in model.all_installations for layer in item.layers}
+    own = (item for item in model.all_installations if item.chart in CHARTS)
+    claimed = {layer.source.path for item in own for layer in item.layers}
     for document in model.documents:
         place = (document.path, document.index)
         if place in judged or place in told or document.path in claimed or not scope.tells(document.path):

@@ -113,7 +113,7 @@ def command(flags: ReportFlags, paths: tuple[Path, ...], outputs: tuple[str, ...
     try:
         outcome = _of_paths(flags, paths, check) if paths else _of_project(flags, check)
     except NoInputError as error:
-        if flags.output_format == "text" and not files:
+        if flags.output_format in (None, "text") and not files:
             raise
         outcome, code = nothing_found(str(error)), Exit.NO_INPUT
     try:

@@ -16,7 +16,7 @@ from poolsmith.kubernetes.repository.ansible_variables import AnsibleVariables, 
 from poolsmith.kubernetes.repository.argo_applications import file_layer
 from poolsmith.kubernetes.repository.chart_folders import resolved
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
-from poolsmith.kubernetes.repository.flux_releases import last
+from poolsmith.kubernetes.repository.flux_releases import named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,11 +71,12 @@ class _Task:
         self._add_set(arguments.get("set_values"))
         folder = posixpath.normpath(posixpath.join(posixpath.dirname(self._document.path), chart))
         is_local = chart.startswith((".", "/")) or self._files.is_folder(folder)
+        name, archived = named(chart)
         found = ChartInstallation(
-            chart=last(chart),
+            chart=name,
             document=self._document,
             pointer=join(self._pointer, key) if key in arguments else self._pointer,
-            version=self._text(arguments.get("chart_version")),
+            version=archived or self._text(arguments.get("chart_version")),
             version_pointer=join(self._pointer, "chart_version"),
             is_locked=is_local or bool(arguments.get("chart_src")),
             repository=self._text(arguments.get("chart_repo_url")),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, Any, Protocol
 
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.inner_text import InnerText
 from poolsmith.core.sources.pod_template import mapping, mappings, word
@@ -188,3 +189,12 @@ def add_text(source: SourceFile, pointer: str, text: Any, layers: list[ValuesLay
 def last(chart: str) -> str:
     """The name of a chart, whatever path or registry stands before it."""
     return chart.rstrip("/").rpartition("/")[2]
+
+
+_ARCHIVE = pattern(r"(?P<name>[\w.-]+?)-(?P<version>v?\d+\.\d+\.\d+[\w.+-]*)\.tgz")
+
+
+def named(chart: str) -> tuple[str, str | None]:
+    """The name of a chart, and the version of an archive that has one: `https://.../gpu-operator-v25.3.4.tgz`."""
+    match = _ARCHIVE.fullmatch(last(chart))
+    return (match["name"], match["version"]) if match is not None else (last(chart).removesuffix(".tgz"), None)

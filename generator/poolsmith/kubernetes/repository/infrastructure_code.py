@@ -17,7 +17,7 @@ from poolsmith.core.sources.scalars import NotJsonError, resolve_plain
 from poolsmith.kubernetes.repository.argo_applications import file_layer, normal
 from poolsmith.kubernetes.repository.chart_folders import resolved
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
-from poolsmith.kubernetes.repository.flux_releases import last, layer_of_text
+from poolsmith.kubernetes.repository.flux_releases import layer_of_text, named
 from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
 from poolsmith.kubernetes.repository.node_template_marks import labels_at
 from poolsmith.kubernetes.repository.terraform_scope import releases_of_add_ons
@@ -120,7 +120,8 @@ def _installation(
     if not isinstance(chart, str) or not chart or data.get("count") == 0:
         return []
     key = "chart_version" if top and "version" not in data else "version"
-    version = data.get(key)
+    name, archived = named(chart)
+    version = archived or data.get(key)
     layers: list[ValuesLayer] = []
     unknown: list[Unknown] = []
     _add_values(document, data, top, folder, files, layers, unknown)
@@ -132,7 +133,7 @@ def _installation(
     ]
     is_fetched = "://" in chart or (repository not in (None, "") and not chart.startswith((".", "/")))
     found = ChartInstallation(
-        chart=last(chart),
+        chart=name,
         document=document,
         pointer=f"{top}/values" if "values" in data else top,
         version=version if isinstance(version, str) and version else None,

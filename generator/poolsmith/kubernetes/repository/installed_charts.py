@@ -18,7 +18,7 @@ from poolsmith.kubernetes.repository.argo_applications import file_layer, normal
 from poolsmith.kubernetes.repository.chart_folders import CHART_FILE, brought_along, chart_at, resolved
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
 from poolsmith.kubernetes.repository.flux_releases import GROUP as FLUX
-from poolsmith.kubernetes.repository.flux_releases import add_text, last, release_of
+from poolsmith.kubernetes.repository.flux_releases import add_text, last, named, release_of
 from poolsmith.kubernetes.repository.manifest_files import LATER
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def text_or_none(value: Any) -> str | None:
 def k3s_chart(item: CheckedDocument, objects: Finder) -> Iterator[ChartInstallation]:
     """A HelmChart of helm.cattle.io; a HelmChartConfig of its name comes on top of its values."""
     spec = mapping(item.data.get("spec"))
-    chart = last(word(spec.get("chart")).removesuffix(".tgz"))
+    chart, archived = named(word(spec.get("chart")))
     if not chart:
         return
     layers: list[ValuesLayer] = []
@@ -61,13 +61,31 @@ def k3s_chart(item: CheckedDocument, objects: Finder) -> Iterator[ChartInstallat
         chart=chart,
         document=item,
         pointer="/spec/valuesContent",
-        version=text_or_none(spec.get("version")),
-        version_pointer="/spec/version",
+        version=archived or text_or_none(spec.get("version")),
+        version_pointer="/spec/chart" if archived else "/spec/version",
         repository=text_or_none(spec.get("repo")) or text_or_none(spec.get("chart")),
         namespace=text_or_none(spec.get("targetNamespace")),
         release_name=text_or_none(item.metadata.get("name")),
         layers=tuple(layers),
         unknown=(*unseen, *unknown),
+    )
+
+
+def k3s_chart_config(item: CheckedDocument, objects: Finder) -> Iterator[ChartInstallation]:
+    """A HelmChartConfig whose HelmChart is elsewhere: its name is the chart's, and nobody says the version."""
+    name = word(item.metadata.get("name"))
+    if not name or objects.named("HelmChart", name) is not None:
+        return
+    layers: list[ValuesLayer] = []
+    unknown = [Unknown(item.source.locate("/spec"), "the rest of a HelmChart, of which this is a part")]
+    add_text(item.source, "/spec/valuesContent", value_at(item.data, ("spec", "valuesContent")), layers, unknown)
+    yield ChartInstallation(
+        chart=name,
+        document=item,
+        pointer="/spec/valuesContent",
+        release_name=name,
+        layers=tuple(layers),
+        unknown=tuple(unknown),
     )
 
 
@@ -165,11 +183,12 @@ def fleet_chart(document: CheckedDocument, files: RepositoryFiles) -> Iterator[C
             continue
         version_at = f"{pointer}/version" if text_or_none(own) else "/helm/version"
         is_here = not (helm.get("repo") or base.get("repo") or "://" in chart)
+        name, archived = named(chart)
         found = ChartInstallation(
-            chart=last(chart),
+            chart=name,
             document=document,
             pointer="/helm/values",
-            version=text_or_none(own) or text_or_none(base.get("version")),
+            version=archived or text_or_none(own) or text_or_none(base.get("version")),
             version_pointer=version_at,
             is_locked=is_here,
             repository=text_or_none(base.get("repo")) or text_or_none(chart),
@@ -253,10 +272,11 @@ def _releases(document: CheckedDocument, urls: dict[str, str], files: Repository
                 layers.append(ValuesLayer(_scalar(entry.get("value")), document.source, place, steps))
         if release.get("secrets"):
             unknown.append(Unknown(document.source.locate(f"{pointer}/secrets"), "values that are secret"))
-        version = text_or_none(release.get("version"))
+        name, archived = named(chart)
+        version = archived or text_or_none(release.get("version"))
         is_here = not ("://" in chart or urls.get(chart.partition("/")[0]))
         found = ChartInstallation(
-            chart=last(chart),
+            chart=name,
             document=document,
             pointer=f"{pointer}/values",
             version=None if version is not None and _is_open(version) else version,
@@ -308,6 +328,8 @@ def of_object(
             yield from resolved(installation, source.folder, files)
     elif item.kind == "HelmChart" and group == "helm.cattle.io":
         yield from k3s_chart(item, _Near(tree, whole))
+    elif item.kind == "HelmChartConfig" and group == "helm.cattle.io":
+        yield from k3s_chart_config(item, _Near(tree, whole))
     elif item.kind == "HelmChartProxy" and group == "addons.cluster.x-k8s.io":
         yield from chart_proxy(item)
 

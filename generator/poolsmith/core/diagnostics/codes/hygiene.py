@@ -52,16 +52,15 @@ PATH_OCCUPIED = RuleInfo(
     fix="move the file away; if it was generated, restore its poolsmith.lock.json",
 )
 
-BUILD_REFUSED = RuleInfo(
-    code="PSM590",
-    name="build-refused",
-    applies_to="manifest",
-    what="kustomize stops at a line of a kustomization: a resource that is there twice, a patch for an object that is "
-    "not there, a file that does not exist, a field that it does not know.",
-    why="Nothing of the whole build is applied: the engine keeps what runs, and reports an error.",
-    bad="kind: Kustomization\nresources: [driver.yaml]\npatches: [{path: patch-of-another-name.yaml}]\n",
-    good="kind: Kustomization\nresources: [driver.yaml]\npatches: [{path: patch-of-driver.yaml}]\n",
-    references=("kustomize 5.7, as the tests build with it",),
+VALUE_OF_SOME_RELEASES = RuleInfo(
+    code="PSM584",
+    name="value-of-some-releases",
+    severity=Severity.NOTE,
+    applies_to="values",
+    what="Nobody says for which release of the chart these Helm values are, and not all known releases read a key.",
+    why="Helm silently drops a key that its chart does not read. Without the release nobody can tell whether it does.",
+    fix="write the chart's version where it is installed, or give `--release TAG`",
+    references=("values.yaml and templates of the chart at each tag",),
 )
 NOT_JUDGED = RuleInfo(
     code="PSM585",
@@ -74,6 +73,17 @@ NOT_JUDGED = RuleInfo(
     bad="# in fleet.yaml\nhelm: {chart: gpu-operator, version: v1.11.1, values: {driver: {enabled: false}}}\n",
     good="# in fleet.yaml\nhelm: {chart: gpu-operator, version: v25.3.4, values: {driver: {enabled: false}}}\n",
 )
+BUILD_REFUSED = RuleInfo(
+    code="PSM590",
+    name="build-refused",
+    applies_to="manifest",
+    what="kustomize stops at a line of a kustomization: a resource that is there twice, a patch for an object that is "
+    "not there, a file that does not exist, a field that it does not know.",
+    why="Nothing of the whole build is applied: the engine keeps what runs, and reports an error.",
+    bad="kind: Kustomization\nresources: [driver.yaml]\npatches: [{path: patch-of-another-name.yaml}]\n",
+    good="kind: Kustomization\nresources: [driver.yaml]\npatches: [{path: patch-of-driver.yaml}]\n",
+    references=("kustomize 5.7, as the tests build with it",),
+)
 HYGIENE = (
     OUT_OF_DATE,
     HAND_EDITED,
@@ -81,6 +91,7 @@ HYGIENE = (
     FOREIGN_FILE,
     BAD_LOCK,
     PATH_OCCUPIED,
-    BUILD_REFUSED,
+    VALUE_OF_SOME_RELEASES,
     NOT_JUDGED,
+    BUILD_REFUSED,
 )

@@ -132,22 +132,4 @@ REFUSED_BY_DEFINITION = RuleInfo(
     references=("the definitions of the operator's release", "the OpenAPI definitions of Kubernetes"),
 )
 
-VALUE_OF_SOME_RELEASES = RuleInfo(
-    code="PSM584",
-    name="value-of-some-releases",
-    severity=Severity.NOTE,
-    applies_to="values",
-    what="Nobody says for which release of the chart these Helm values are, and not all known releases read a key.",
-    why="Helm silently drops a key that its chart does not read. Without the release nobody can tell whether it does.",
-    fix="write the chart's version where it is installed, or give `--release TAG`",
-    references=("values.yaml and templates of the chart at each tag",),
-)
-
-SCHEMA = (
-    VALUE_TAKEN,
-    VALUE_IS_DEFAULT,
-    *OBJECT_SCHEMA,
-    VALUES_DO_NOT_RENDER,
-    REFUSED_BY_DEFINITION,
-    VALUE_OF_SOME_RELEASES,
-)
+SCHEMA = (VALUE_TAKEN, VALUE_IS_DEFAULT, *OBJECT_SCHEMA, VALUES_DO_NOT_RENDER, REFUSED_BY_DEFINITION)
