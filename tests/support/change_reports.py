@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from poolsmith.change.delivery.outcomes import Action, Departure, DepartureOutcome, Evidence, Verb
 from poolsmith.change.diff.change_report import (
     AdmittedPool,
@@ -235,7 +237,7 @@ def some_of_everything(text="x", *, many=1):
             for name in names
             for standing in (Standing.ADDED, Standing.REMOVED)
         ),
-        values=(field,),
+        values=(field, replace(field, pointer="/chart/follows", place=None)),
         objects=tuple(
             ObjectChange(
                 api_version="v1", kind=text, name=name, namespace=text, standing=standing, made=made, fields=(field,)

@@ -79,6 +79,10 @@ def outcomes(report):
     return {f"{item.kind}/{item.name}": item.outcome for cluster in report.clusters for item in cluster.departures}
 
 
+def leaving(report):
+    return next(section.points for section in change_view(report).sections if section.part is Part.LEAVES)
+
+
 def findings(report, kind=""):
     """Those on what leaves; of objects of one kind alone."""
     found = [(item.severity.value, item.message) for item in report.new_findings if item.code == "PSM673"]
@@ -88,8 +92,10 @@ def findings(report, kind=""):
 def first_words(report):
     """The first point of each format for people, and of JSON."""
     text = as_text(report, CONTEXT)
-    _, verdict, title, point, *_ = text.splitlines()
-    assert title == "leaves the delivery"
+    _, verdict, title, written, *rest = text.splitlines()
+    assert title == "what was written, and what comes of it"
+    assert verdict.removeprefix("look closely: ").partition(":")[0] in written
+    point = rest[rest.index("leaves the delivery") + 1]
     markdown = as_markdown(report, CONTEXT)
     assert markdown.index("Leaves the delivery") < min(
         (markdown.index(word) for word in ("Privileges", "Disruption", "New findings") if word in markdown),
@@ -389,9 +395,7 @@ def test_driver_objects_go_with_their_kustomization_though_the_operator_stays(de
     repository = delivered(POOLS)
     renamed(repository)
     report = changes(repository)
-    (point,) = (
-        item for item in change_view(report).sections[0].points if "Kustomization `flux-system/lab-pools`" in item.words
-    )
+    (point,) = (item for item in leaving(report) if "Kustomization `flux-system/lab-pools`" in item.words)
 
     assert point.weight is Weight.GRAVE
     assert "the NVIDIADriver objects" in point.words
@@ -419,11 +423,11 @@ def test_a_unit_that_nothing_asks_for_any_more(delivered, engine, guarded, words
     repository = delivered(HAND_INSTALLED, engine=engine, guarded=guarded)
     edited(", dcgmExporter: {release: 4.5.3-4.8.2}", "")(repository)
     report = changes(repository)
-    points = [item.words for item in change_view(report).sections[0].points]
+    points = [item.words for item in leaving(report)]
 
     assert all(any(text in point for point in points) for text in words), points
     assert [found for found, _ in findings(report)] == [severity]
-    assert change_view(report).sections[0].part is Part.LEAVES
+    assert [item.part for item in change_view(report).sections[:2]] == [Part.WRITTEN, Part.LEAVES]
 
 
 TWINS = [
@@ -486,7 +490,7 @@ def test_an_acknowledgement_of_the_same_change_is_told(delivered, fact, severity
     assert outcomes(report)["HelmRelease/lab-gpu-operator"] is DepartureOutcome.UNINSTALLED
     assert report.clusters[0].standing == ("renamed")
     assert [found for found, _ in findings(report, "HelmRelease")] == [severity]
-    words = change_view(report).sections[0].points
+    words = leaving(report)
     assert any("acknowledged with this change, by `platform-team`" in item.words for item in words) is (
         severity == "note"
     )
@@ -624,7 +628,7 @@ def test_many_clusters_are_told_at_once(delivered):
 
     assert "it uninstalls the GPU Operator on 6 clusters" in text
     assert "uninstalls the GPU Operator on 6 clusters: HelmRelease" in text
-    assert text.count("uninstalls the GPU Operator on") == 2
+    assert text.count("uninstalls the GPU Operator on") == 3
 
 
 def test_an_object_of_the_delivery_that_is_still_there_is_not_gone(delivered, run_cli):

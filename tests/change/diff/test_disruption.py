@@ -52,6 +52,22 @@ def test_a_variable_of_an_operand_restarts_that_operand_alone(tmp_path):
     assert found.place.span.path == "profiles/edge/cluster.yaml"
 
 
+def test_pods_of_a_system_that_the_release_names_otherwise_are_deleted_at_once(tmp_path):
+    """The operator deletes DaemonSets that it no longer makes: v26.7.0 has one for all minor releases of RHEL 9."""
+    edit = _edge(("release: v26.3.3", "release: v26.7.0"), file="prod-eu/cluster.yaml")
+    found = [item for item in _told(tmp_path, edit, cluster="prod-eu") if item.pools == ("h100-rhel",)]
+
+    assert [(item.kind, item.words) for item in found] == [
+        (
+            DisruptionKind.DRIVER,
+            (
+                "the driver pods on pool `h100-rhel` are deleted at once, and those of `nvidia-gpu-driver-rhel9-dccc487c9` start "
+                "in the place of those of `nvidia-gpu-driver-rhel9.6-dccc487c9`: pods that use GPUs go"
+            ),
+        )
+    ]
+
+
 def test_the_value_is_the_cause_whatever_else_the_change_touches(tmp_path):
     value = "      dcgmExporter:\n        hostNetwork: true\n"
     kernel = ("  gpu:\n", "  kernel: {release: 6.8.0-50-generic}\n  gpu:\n")

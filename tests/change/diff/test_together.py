@@ -10,6 +10,8 @@ from change.diff.projects import changes, cluster, pool, project
 from poolsmith.change.diff.change_report import ChangeReport, ClusterDiff, DisruptionKind
 from poolsmith.change.diff.change_sections import Part, Weight
 from poolsmith.change.diff.change_summary import change_view
+from poolsmith.change.diff.rows import RowKind
+from poolsmith.change.diff.written import written_rows
 from poolsmith.guard.ledger.ledger_delta import ChangeKind
 from poolsmith.kubernetes.server.field_changes import Standing
 from support.change_reports import BASE, HEAD, drivers, fleet_change, privilege, restart, some_of_everything
@@ -42,8 +44,8 @@ def test_a_base_of_a_hundred_clusters_is_a_handful_of_sentences():
         "40 waves each; each node is drained: `image` of container `ctr`"
     )
     assert story.verdict == (
-        "100 new errors; 1 more privilege on 1,000 pools, without a grant; the drivers of 4,000 nodes are replaced; "
-        "1 workload restarts"
+        "100 new errors; +1 privilege on 1,000 pools, without a grant; ~4,000 nodes: drivers replaced; "
+        "~1 workload restarts"
     )
     assert story.weight is Weight.GRAVE
     (point,) = [point for section in story.sections if section.part is Part.MORE for point in section.points]
@@ -62,7 +64,7 @@ def test_what_is_graver_comes_first(part):
     (section,) = [section for section in change_view(some_of_everything(many=3)).sections if section.part is part]
     ranks = [point.weight.rank for point in section.points]
 
-    if part not in (Part.OBJECTS, Part.FIELDS):
+    if part not in (Part.OBJECTS, Part.FIELDS, Part.WRITTEN):
         assert ranks == sorted(ranks)
 
 
@@ -95,7 +97,7 @@ def test_more_and_less_are_told_apart_and_a_pool_more_is_more():
 
     assert len(words(change, Part.MORE)) == 1
     assert len(words(change, Part.LESS)) == 2
-    assert change_view(change).verdict == "1 more privilege on 1 pool; 2 fewer privileges on 1 pool"
+    assert change_view(change).verdict == "+1 privilege on 1 pool; -2 privileges on 1 pool"
     moved = privilege("host-network", ("a",), kind=ChangeKind.MOVED, old="host-network")
     assert len(words(report(changed(privileges=(moved,))), Part.MORE)) == 1
 
@@ -110,7 +112,7 @@ def test_only_what_nobody_granted_is_grave(granted):
 
 def test_drivers_of_one_pool_say_their_waves():
     assert change_view(report(changed(disruptions=(drivers(("a",), 40, at_once=4),)))).verdict == (
-        "the drivers of 40 nodes are replaced in 10 waves"
+        "~40 nodes: drivers replaced in 10 waves"
     )
 
 
@@ -160,7 +162,9 @@ def test_nothing_that_a_change_does_is_left_out():
     assert counts[Part.LEAVES] == len(first.departures)
     assert counts[Part.OBJECTS] == len(first.objects)
     assert counts[Part.NEW] == len(change.new_findings)
-    assert counts[Part.OWN] == len(change.self_grants)
+    assert counts[Part.WRITTEN] == len(written_rows(change))
+    own = [row.item for row in written_rows(change) if row.kind is RowKind.SELF_GRANT]
+    assert own == list(change.self_grants)
     assert counts[Part.DRIFT] == len(first.drift)
     assert counts[Part.UNKNOWN] == len(first.unknown) + len(change.unknown)
 

@@ -38,8 +38,8 @@ def test_a_thousand_pools_fit_a_screen():
     lines = text(fleet_change()).splitlines()
 
     assert len(lines) <= 20
-    assert lines[1].startswith("look closely: 100 new errors; 1 more privilege on 1,000 pools")
-    assert lines[2] == "privileges: more"
+    assert lines[1].startswith("look closely: 100 new errors; +1 privilege on 1,000 pools")
+    assert lines[2] == "what was written, and what comes of it"
     assert lines[-1] == "`poolsmith diff -v` shows all"
 
 

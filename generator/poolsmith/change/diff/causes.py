@@ -78,10 +78,10 @@ class Causes:
         yield from self._changed_values((*_own_values(made.name), *_FOR_ALL))
         for pool in pools:
             yield from self._touched_in_pool(pool)
-        yield from self._changed_values(((),))
         release = self._release()
         if release is not None:
             yield release
+        yield from self._changed_values(((),))
         for other in plan.pools:
             yield from self._touched_in_pool(other.name)
 

@@ -191,11 +191,15 @@ class DriftChange:
 
 @record
 class PoolChange:
-    """A pool of a cluster. `fields` are those of its profile, bases merged in."""
+    """A pool of a cluster. `fields` are those of its profile that differ, bases merged in.
+
+    `like`: of a new pool, the one of its cluster whose profile is most like its own; `fields` differ from that.
+    """
 
     name: str
     standing: Standing
     renamed_from: str = ""
+    like: str = ""
     fields: tuple[FieldChange, ...] = ()
     place: Location | None = None
 

@@ -33,21 +33,20 @@ class Weight(StrEnum):
 class Part(StrEnum):
     """The sections, in the order in which they are read; the values are their titles."""
 
+    WRITTEN = "what was written, and what comes of it"
     LEAVES = "leaves the delivery"
     ENGINE = "what the engine does"
     UNKNOWN = "can't be told"
-    OWN = "grants itself"
     OTHERS = "what other pools get from it"
     RELEASE = "release, and what stays behind"
     MORE = "privileges: more"
     LESS = "privileges: less"
     DISRUPTION = "disruption"
     IMAGES = "images"
-    FIELDS = "profiles and values"
+    FIELDS = "values that follow"
     OBJECTS = "objects"
     NEW = "new findings"
     FIXED = "fixed findings"
-    FLEET = "clusters and pools"
     DRIFT = "drift"
 
 

@@ -75,7 +75,23 @@ def changed_drivers(
         pool_drivers(before, renamed) if before is not None else {},
         pool_drivers(after) if after is not None else {},
         hands_over=release is not None and release.driver_object.hands_over,
+        same_systems=_same_systems(before, after, renamed or {}),
     )
+
+
+def _same_systems(before: Prediction | None, after: Prediction | None, renamed: Mapping[str, str]) -> frozenset[str]:
+    """Pools whose nodes have the kernels and operating systems that they had."""
+    if before is None or after is None:
+        return frozenset()
+    then = _systems(before, renamed)
+    return frozenset(pool for pool, systems in _systems(after, {}).items() if then.get(pool) == systems)
+
+
+def _systems(prediction: Prediction, names: Mapping[str, str]) -> dict[str, set[tuple[str | None, ...]]]:
+    found: dict[str, set[tuple[str | None, ...]]] = {}
+    for node in prediction.installation.nodes:
+        found.setdefault(names.get(node.pool, node.pool), set()).add(tuple(map(node.labels.get, _SYSTEM)))
+    return found
 
 
 def is_driver(item: Made) -> bool:

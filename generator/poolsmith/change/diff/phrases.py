@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from poolsmith.change.delivery.outcomes import action_words, departure_words
 from poolsmith.change.diff.change_report import DisruptionKind
 from poolsmith.change.diff.change_sections import Point
-from poolsmith.change.diff.privilege_words import FEW_RESOURCES, FEWER_POOLS, MORE_POOLS, may, privilege_standing
-from poolsmith.change.diff.rows import NAME, NODES, POOLS, WAVES, RowKind, on_pools
+from poolsmith.change.diff.privilege_words import FEW_RESOURCES, FEWER_POOLS, MORE_POOLS, gains, may, privilege_standing
+from poolsmith.change.diff.rows import NAME, NODES, POOLS, WAVES, By, RowKind, on_pools
 from poolsmith.core.diagnostics import Severity
-from poolsmith.core.diagnostics.message_text import counted, joined, listed, shorten
+from poolsmith.core.diagnostics.message_text import counted, joined, listed, plural, shorten
 from poolsmith.core.sources.pointer import split
 from poolsmith.guard.ledger.ledger_delta import ChangeKind
 from poolsmith.kubernetes.server.field_changes import Standing
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
     from poolsmith.change.delivery.outcomes import Departure
     from poolsmith.change.diff.change_report import AdmittedPool, Disruption, ObjectChange
-    from poolsmith.change.diff.rows import Group
+    from poolsmith.change.diff.rows import Group, Row
     from poolsmith.guard.ledger.ledger_delta import Change
     from poolsmith.guard.ledger.privilege import Privilege
 
 _ACKNOWLEDGED = "; acknowledged with this change, by `{by}`"
 _FIELD: Mapping[str, str] = {
-    Standing.ADDED: "{name}{at}: now {new}",
-    Standing.REMOVED: "{name}{at}: no longer {old}",
-    Standing.CHANGED: "{name}{at}: {old} to {new}",
+    Standing.ADDED: "{name} is now {new}{at}",
+    Standing.REMOVED: "{name} is no longer {old}{at}",
+    Standing.CHANGED: "{name} goes from {old} to {new}{at}",
 }
 VERBS = {Standing.ADDED: "new", Standing.REMOVED: "gone", Standing.CHANGED: "changed", Standing.RENAMED: "renamed"}
 PHRASES: Mapping[RowKind, Mapping[str, str]] = {
@@ -61,29 +61,31 @@ PHRASES: Mapping[RowKind, Mapping[str, str]] = {
     RowKind.OBJECT: {standing: f"{{what}} {verb}{{by}}{{at}}: {{names}}" for standing, verb in VERBS.items()},
     RowKind.FINDING: {"": "{severity} {code} {name}{waived}: {message}{more}"},
     RowKind.CLUSTER: {
-        Standing.ADDED: "cluster `{name}` is new",
-        Standing.REMOVED: "cluster `{name}` is gone",
+        Standing.ADDED: "cluster `{name}` is new{text}",
+        Standing.REMOVED: "cluster `{name}` is gone{text}",
         Standing.RENAMED: "cluster `{old}` is called `{name}` from now on",
-        f"pools {Standing.ADDED}": "{text} comes with cluster `{name}`",
-        f"pools {Standing.REMOVED}": "{text} goes with cluster `{name}`",
     },
     RowKind.POOL: {
-        Standing.ADDED: "pool `{name}` is new{at}",
-        Standing.REMOVED: "pool `{name}` is gone{at}",
-        Standing.RENAMED: "pool `{old}` is called `{name}` from now on{at}",
+        Standing.ADDED: "{pools} new{within}{text}",
+        Standing.REMOVED: "{pools} gone{within}",
+        Standing.RENAMED: "pool `{old}` is called `{name}` from now on{within}",
     },
     RowKind.DRIFT: {Standing.ADDED: "new: {text}{within}", Standing.REMOVED: "no longer: {text}{within}"},
 }
 """In words of the first row and of the group: {at} is where it is, {gone} where it is no longer."""
+_NEW_THERE = "new there"
 FOLDED: Mapping[str, str] = {
     DisruptionKind.RESTART: "{workloads} restart{at}: {names}",
     DisruptionKind.STARTED: "{workloads} start{at}: {names}",
     DisruptionKind.STOPPED: "{workloads} stop{at}: {names}",
+    By.FLEET.name: "{workloads} may do{at} what they may on other pools{grant}: {names}",
+    _NEW_THERE: "{workloads} may do{at} what no workload of that name may elsewhere{grant}: {names}",
+    By.RELEASE.name: "{workloads} may do more with the release{at}{grant}: {names}",
 }
-"""Of many groups of the same kind, as one sentence."""
+"""Of many groups of the same kind, or of privileges that the same brought about, as one sentence."""
 _HAS_ONLY_FEWER_POOLS = "{who} may no longer {what}{gone}; elsewhere it still may"
 
-_FEW_NAMES, _FEW_WORKLOADS, _FEW_ADMITTED, _FEW_OBJECTS = 6, 2, 3, 4
+_FEW_NAMES, _FEW_WORKLOADS, _FEW_ADMITTED, _FEW_OBJECTS, _FEW_POOLS = 6, 2, 3, 4, 4
 FEW_FOLDED = 2
 _ALL = 200
 
@@ -104,13 +106,25 @@ def point_of(group: Group) -> Point:
     )
 
 
+def fold_of(row: Row) -> str | None:
+    """The name of the phrase for many groups like that of the row; None where each is told."""
+    if row.kind is RowKind.DISRUPTION:
+        return row.standing if row.standing in FOLDED else None
+    if row.kind is not RowKind.PRIVILEGE or not gains(row.item[0].change):
+        return None
+    if row.by is By.FLEET:
+        return row.by.name if row.standing == MORE_POOLS else _NEW_THERE
+    return row.by.name if row.by is By.RELEASE else None
+
+
 def folded_point(groups: Sequence[Group], whole: Group) -> Point:
-    """Several groups of one kind of disruption as one point; `whole` has the rows of all."""
+    """Several groups of one kind as one point; `whole` has the rows of all."""
     first = whole.first
-    words = FOLDED[first.standing].format(
+    words = FOLDED[fold_of(first) or ""].format(
         workloads=counted(len(whole.names), "workload"),
         at=_spaced(str(whole.where)),
-        names=joined([f"`{shorten(name)}`" for name in whole.names], _FEW_NAMES),
+        names=joined([f"`{shorten(name.rpartition('/')[2])}`" for name in whole.names], _FEW_NAMES),
+        grant=_without_grants(whole),
     )
     return Point(
         words=words,
@@ -120,6 +134,11 @@ def folded_point(groups: Sequence[Group], whole: Group) -> Point:
         details=tuple(sentence(group) for group in groups),
         stands_for=whole.count,
     )
+
+
+def _without_grants(whole: Group) -> str:
+    rows = [row for row in whole.rows if row.kind is RowKind.PRIVILEGE and row.item[0].granted is False]
+    return "" if not rows else ", without a grant" if len(rows) == len(whole.rows) else ", some of it without a grant"
 
 
 def sentence(group: Group) -> str:
@@ -207,6 +226,18 @@ def _of_admitted(group: Group) -> dict[str, str]:
     }
 
 
+def _of_pools(group: Group) -> dict[str, str]:
+    names = list(dict.fromkeys(shorten(row.name) for row in group.rows))
+    clusters = group.clusters
+    of = f" on cluster `{shorten(clusters[0])}`" if len(clusters) == 1 else f" on {len(clusters):,} clusters"
+    pools = f"{plural(len(names), 'pool')} {joined([f'`{name}`' for name in names], _FEW_POOLS)}"
+    return {
+        "pools": f"{pools} {'is' if len(names) == 1 else 'are'}",
+        "name": names[0],
+        "within": "" if group.where.fleet.only else of,
+    }
+
+
 def _of_cross_pool(group: Group) -> dict[str, str]:
     text = group.first.text.replace(POOLS, str(group.where))
     return {"text": text, "by": shorten(group.first.item.acknowledged_by)}
@@ -289,6 +320,7 @@ _WORDS: Mapping[RowKind, Callable[[Group], dict[str, str]]] = {
     RowKind.ACTION: _of_actions,
     RowKind.CROSS_POOL: _of_cross_pool,
     RowKind.ADMITTED: _of_admitted,
+    RowKind.POOL: _of_pools,
     RowKind.PRIVILEGE: _of_privileges,
     RowKind.DISRUPTION: _of_disruptions,
     RowKind.OBJECT: _of_objects,

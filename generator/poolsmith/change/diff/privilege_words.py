@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.message_text import joined, shorten
 from poolsmith.core.record import record
+from poolsmith.guard.ledger.ledger import NO_KNOWN_NODE
 from poolsmith.guard.ledger.ledger_delta import ChangeKind
 from poolsmith.guard.ledger.privilege import CLUSTER, CORE_GROUP, NON_RESOURCE
 
@@ -130,7 +131,10 @@ MORE_POOLS, FEWER_POOLS = "on more pools", "on fewer pools"
 
 
 def privilege_standing(change: Change) -> str:
-    """As `Change.kind`; of what moved, whether it is on more pools, on fewer, or on others."""
+    """As `Change.kind`; of what moved, whether it is on more pools, on fewer, or on others. What no known node had is
+    added."""
+    if change.kind is ChangeKind.MOVED and set(change.pools_before) == {NO_KNOWN_NODE}:
+        return ChangeKind.ADDED
     if change.kind is not ChangeKind.MOVED or (change.pools_before and change.pools_after):
         return change.kind
     return FEWER_POOLS if change.pools_before else MORE_POOLS

@@ -19,7 +19,7 @@ from poolsmith.core.sources.pointer import copied
 from poolsmith.kubernetes.server.field_changes import FieldChange, Standing, field_changes
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Hashable, Mapping, Sequence
 
     from poolsmith.change.diff.rows import Keyed
     from poolsmith.core.diagnostics import Location
@@ -50,6 +50,7 @@ def spec_document(value: Any) -> Any:
 
 
 _SPEC = "/spec"
+_MOST_COMPARED = 20
 
 
 def cluster_fields(before: LoadedCluster, after: LoadedCluster) -> tuple[FieldChange, ...]:
@@ -67,21 +68,37 @@ def pool_changes(before: LoadedCluster, after: LoadedCluster, renamed: Mapping[s
     new_names = {old: new for new, old in renamed.items()}
     old = {new_names.get(item.pool.name, item.pool.name): item for item in before.pools}
     new = {item.pool.name: item for item in after.pools}
-    found = [_pool_change(item, renamed) for item in keyed_changes(old, new, lambda was, now: was is now)]
+    stay = [new[name] for name in old if name in new]
+    found = [_pool_change(item, renamed, stay) for item in keyed_changes(old, new, lambda was, now: was is now)]
     return tuple(sorted((item for item in found if item is not None), key=lambda item: item.name))
 
 
-def _pool_change(item: Keyed[str, LoadedPool], renamed: Mapping[str, str]) -> PoolChange | None:
-    """None where both profiles say the same."""
+def _pool_change(
+    item: Keyed[str, LoadedPool], renamed: Mapping[str, str], others: Sequence[LoadedPool]
+) -> PoolChange | None:
+    """None where both profiles say the same. `others`: pools that were there before."""
     name, old, new = item.key, item.old, item.new
-    if old is None or new is None:
-        return PoolChange(name=name, standing=item.standing, place=_named(new) if new is not None else None)
+    if new is None:
+        return PoolChange(name=name, standing=item.standing)
+    if old is None:
+        like, differs = _most_like(new, others)
+        return PoolChange(name=name, standing=item.standing, like=like, fields=differs, place=_named(new))
     fields = _fields(old, new)
     if name in renamed:
         return PoolChange(
             name=name, standing=Standing.RENAMED, renamed_from=renamed[name], fields=fields, place=_named(new)
         )
     return PoolChange(name=name, standing=item.standing, fields=fields, place=fields[0].place) if fields else None
+
+
+def _most_like(new: LoadedPool, others: Sequence[LoadedPool]) -> tuple[str, tuple[FieldChange, ...]]:
+    """The pool with the fewest other fields, and these; among many pools only those whose names are nearest count."""
+    near = sorted(others, key=lambda item: (_far(item.pool.name, new.pool.name), item.pool.name))[:_MOST_COMPARED]
+    own = _anonymous(new)
+    found = [
+        (item.pool.name, field_changes(_anonymous(item), own, within=_SPEC, place=new.layers.locate)) for item in near
+    ]
+    return min(found, key=lambda pair: (len(pair[1]), pair[0]), default=("", ()))
 
 
 def whole_pools(loaded: LoadedCluster, standing: Standing) -> tuple[PoolChange, ...]:
@@ -221,12 +238,16 @@ def _meanings(pools: Mapping[str, LoadedPool]) -> dict[str, Hashable]:
 
 def _meaning(item: LoadedPool) -> Hashable:
     """All that the profile says but its name; a label that follows from the name is part of that."""
-    document = copied(spec_document(item.pool.spec))
+    return repr(_anonymous(item))
+
+
+def _anonymous(item: LoadedPool) -> dict[str, Any]:
+    document: dict[str, Any] = copied(spec_document(item.pool.spec))
     nodes = document.get("nodes", {})
     if nodes.get("labelValue") in (item.pool.name, item.pool.object_name):
         nodes["labelValue"] = None
     document.pop("objectName", None)
-    return repr(document)
+    return document
 
 
 def _selected(item: LoadedPool) -> Hashable:

@@ -10,7 +10,7 @@ from poolsmith.change.diff.change_report import DisruptionKind, ReleaseChangeKin
 from poolsmith.change.diff.change_sections import Part, Weight
 from poolsmith.change.diff.engine_rows import action_rows, departure_rows
 from poolsmith.change.diff.privilege_words import Right, gains, privilege_standing, resource_words
-from poolsmith.change.diff.rows import NAME, NODES, POOLS, WAVES, Row, RowKind, on_pools
+from poolsmith.change.diff.rows import NAME, NODES, POOLS, WAVES, By, Row, RowKind, on_pools
 from poolsmith.change.diff.touched_clusters import of_clusters
 from poolsmith.core.diagnostics import Severity
 from poolsmith.core.diagnostics.message_text import counted, joined, shorten
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         Disruption,
         ImageChange,
         OtherPoolChange,
+        PoolChange,
         PrivilegeChange,
     )
     from poolsmith.core.diagnostics import Diagnostic
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 _FEW = 4
 _OUTPUT = "output/clusters/"
 _KINDS = tuple(DisruptionKind)
+RELEASE = "/spec/stack/release"
 _STANDINGS = tuple(Standing)
 _IN_OWN_SECTION = frozenset((DisruptionKind.UNINSTALLED, DisruptionKind.LEFT))
 _OF_RELEASES = dict.fromkeys(ReleaseChangeKind, Weight.NOTABLE) | {
@@ -58,18 +60,6 @@ def rows_of(part: Part, report: ChangeReport) -> Iterator[Row]:
         case Part.UNKNOWN:
             for number, text in enumerate(report.unknown):
                 yield Row(kind=RowKind.UNKNOWN, standing="", key=(number,), item=text, text=text, weight=Weight.GRAVE)
-        case Part.OWN:
-            for number, item in enumerate(report.self_grants):
-                weight = Weight.GRAVE if item.widens else Weight.PLAIN
-                yield Row(
-                    kind=RowKind.SELF_GRANT,
-                    standing="",
-                    key=(number,),
-                    item=item,
-                    text=item.what,
-                    weight=weight,
-                    place=item.place,
-                )
         case Part.NEW:
             yield from map(_new_finding, report.new_findings)
         case Part.FIXED:
@@ -77,6 +67,20 @@ def rows_of(part: Part, report: ChangeReport) -> Iterator[Row]:
     for cluster in report.clusters:
         for rows in _OF_CLUSTERS.get(part, ()):
             yield from rows(cluster)
+
+
+def self_grant_rows(report: ChangeReport) -> Iterator[Row]:
+    for number, item in enumerate(report.self_grants):
+        weight = Weight.GRAVE if item.widens else Weight.PLAIN
+        yield Row(
+            kind=RowKind.SELF_GRANT,
+            standing="",
+            key=(number,),
+            item=item,
+            text=item.what,
+            weight=weight,
+            place=item.place,
+        )
 
 
 def _unknown(cluster: ClusterDiff) -> Iterator[Row]:
@@ -159,6 +163,7 @@ def _admitted(cluster: ClusterDiff) -> Iterator[Row]:
             place=item.place,
             weight=Weight.NOTABLE,
             rank=-1,
+            by=By.FLEET,
         )
 
 
@@ -227,7 +232,15 @@ def _privilege(
         weight=weight,
         rank=change.reach,
         count=count,
+        by=_by(cluster, item),
     )
+
+
+def _by(cluster: ClusterDiff, item: PrivilegeChange) -> By:
+    added = {pool.name for pool in cluster.pools if pool.standing is Standing.ADDED}
+    if item.change.pools_after and added.issuperset(item.change.pools_after):
+        return By.FLEET
+    return By.RELEASE if item.place is not None and item.place.pointer == RELEASE else By.PERSON
 
 
 def _is_right(change: Change) -> bool:
@@ -334,12 +347,15 @@ def _field(
     pools: tuple[str, ...] = (),
     of: str = "",
 ) -> Row:
-    old = "" if field.standing is Standing.ADDED else _value(field.old)
-    new = "" if field.standing is Standing.REMOVED else _value(field.new)
+    standing = _standing(field)
+    old = "" if standing is Standing.ADDED else _value(field.old)
+    new = "" if standing is Standing.REMOVED else _value(field.new)
+    is_release = kind is RowKind.FIELD and field.pointer == RELEASE and not pools
     return Row(
         kind=kind,
-        standing=field.standing,
-        key=(of, field.pointer, field.standing, old, new, bool(pools)),
+        standing=standing,
+        by=By.RELEASE if is_release else By.PERSON,
+        key=(of, field.pointer, standing, old, new, bool(pools)),
         item=field,
         cluster=cluster.name,
         pools=pools,
@@ -349,6 +365,13 @@ def _field(
         place=field.place,
         rank=kind is RowKind.VALUE,
     )
+
+
+def _standing(field: FieldChange) -> Standing:
+    """A field without a value is not there."""
+    if field.standing is Standing.CHANGED and None in (field.old, field.new):
+        return Standing.ADDED if field.old is None else Standing.REMOVED
+    return field.standing
 
 
 def _value(value: Any) -> str:
@@ -370,7 +393,7 @@ def _objects(cluster: ClusterDiff) -> Iterator[Row]:
         )
 
 
-def _fleet(cluster: ClusterDiff) -> Iterator[Row]:
+def fleet_rows(cluster: ClusterDiff) -> Iterator[Row]:
     """Clusters and pools that are added, removed or renamed."""
     if cluster.standing is not Standing.CHANGED:
         yield Row(
@@ -381,34 +404,47 @@ def _fleet(cluster: ClusterDiff) -> Iterator[Row]:
             cluster=cluster.name,
             name=shorten(cluster.name),
             old=shorten(cluster.renamed_from),
+            text=f", with {counted(len(cluster.pools), 'pool')}" if cluster.pools else "",
             weight=Weight.NOTABLE if cluster.standing is Standing.REMOVED else Weight.PLAIN,
+            by=By.FLEET,
         )
         if cluster.standing is not Standing.RENAMED:
-            if cluster.pools:
-                yield Row(
-                    kind=RowKind.CLUSTER,
-                    standing=f"pools {cluster.standing}",
-                    key=(cluster.name, "pools"),
-                    item=cluster,
-                    cluster=cluster.name,
-                    name=shorten(cluster.name),
-                    text=counted(len(cluster.pools), "pool"),
-                )
             return
     for pool in cluster.pools:
         if pool.standing is not Standing.CHANGED:
+            text = _likeness(pool)
             old = shorten(pool.renamed_from) if pool.standing is Standing.RENAMED else ""
             yield Row(
                 kind=RowKind.POOL,
                 standing=pool.standing,
-                key=(shorten(pool.name), pool.standing, old),
+                key=(pool.standing, old and (old, pool.name), text),
                 item=pool,
                 cluster=cluster.name,
-                name=shorten(pool.name),
+                pools=(pool.name,),
+                name=pool.name,
                 old=old,
+                text=text,
+                by=By.FLEET,
                 place=pool.place,
                 weight=Weight.NOTABLE if pool.standing is Standing.REMOVED else Weight.PLAIN,
             )
+
+
+def _likeness(pool: PoolChange) -> str:
+    """How a new pool differs from the one that is most like it."""
+    if not pool.like:
+        return ""
+    if not pool.fields:
+        return f", like `{shorten(pool.like)}` in all fields"
+    fields = (f"`{shorten('.'.join(split(item.pointer)[1:]))}` ({_instead(item)})" for item in pool.fields)
+    return f", like `{shorten(pool.like)}` but for {joined(list(fields), _FEW)}"
+
+
+def _instead(field: FieldChange) -> str:
+    if field.standing is Standing.REMOVED:
+        return "none"
+    old = "" if field.standing is Standing.ADDED else f", there {_value(field.old)}"
+    return f"{_value(field.new)}{old}"
 
 
 def _drift(cluster: ClusterDiff) -> Iterator[Row]:
@@ -438,6 +474,5 @@ _OF_CLUSTERS: dict[Part, tuple[Callable[[ClusterDiff], Iterable[Row]], ...]] = {
     Part.IMAGES: (_images,),
     Part.FIELDS: (_fields, _values),
     Part.OBJECTS: (_objects,),
-    Part.FLEET: (_fleet,),
     Part.DRIFT: (_drift,),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 from operator import eq
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -73,6 +73,15 @@ class RowKind(StrEnum):
     DRIFT = "drift"
 
 
+class By(IntEnum):
+    """Who brought something about. What a person chose comes first, what another release brings last."""
+
+    PERSON = 0
+    FLEET = 1
+    """Pools and clusters that come, go or get another name."""
+    RELEASE = 2
+
+
 @record
 class Row:
     """One thing that a change does to one cluster.
@@ -101,6 +110,7 @@ class Row:
     tie: str = ""
     """What comes first among groups that are alike in all else; without it the order of the rows counts."""
     count: int = 1
+    by: By = By.PERSON
 
 
 @record
@@ -231,7 +241,7 @@ class Group:
 
     @property
     def order(self) -> tuple[object, ...]:
-        """What weighs more first, then by rank, then what is in more places."""
+        """What a person chose first, then what weighs more, then by rank, then what is in more places."""
         kind = self.first.kind
         if kind in _BY_POOLS:
             size = len(self.where.pools)
@@ -239,7 +249,7 @@ class Group:
             size = self.count
         else:
             size = 0 if kind in _AS_FOUND else len(self.clusters)
-        return _WEIGHTS.index(self.first.weight), self.first.rank, -size, self.first.tie
+        return self.first.by, _WEIGHTS.index(self.first.weight), self.first.rank, -size, self.first.tie
 
 
 def grouped(rows: Iterable[Row], fleet: Fleet) -> tuple[Group, ...]:

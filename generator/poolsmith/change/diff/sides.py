@@ -150,7 +150,7 @@ def _shallow(git: Git) -> str:
 
 
 BASE, HEAD = "--base", "--head"
-_OWN = (PROFILES, POLICIES, OUTPUT)
+OWN = (PROFILES, POLICIES, OUTPUT)
 
 
 @record
@@ -182,8 +182,8 @@ def both_sides(root: Path, base: str | None, head: str | None, accepted: frozens
         older = Revision(name=base, commit=git.commit(base)) if base else default_base(git, newer.commit or "HEAD")
         then = tree_at(git, older.commit)
         now = tree_at(Git(root, HEAD), newer.commit) if newer.commit else None
-        was = then.below(*_OWN)
-        files = now.below(*_OWN) if now is not None else on_disk(root, _OWN, was, settled_entries(git, _OWN))
+        was = then.below(*OWN)
+        files = now.below(*OWN) if now is not None else on_disk(root, OWN, was, settled_entries(git, OWN))
         found = touched(was, files)
         folder = stack.enter_context(folder_with(git, _needed(was, files, found)))
         if cluster_names(was):

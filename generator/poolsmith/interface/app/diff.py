@@ -15,6 +15,7 @@ from poolsmith.change.diff.profile_changes import renamed_clusters
 from poolsmith.change.diff.sides import SidePair, as_judged, both_sides, present_in_git
 from poolsmith.change.diff.touched_clusters import cluster_names, may_extend, touched_bases
 from poolsmith.change.review.beside_output import HeadTree
+from poolsmith.change.review.saved_plan import digests_of
 from poolsmith.core.diagnostics import Diagnostic, UsageError, sorted_unique
 from poolsmith.core.diagnostics.codes.change import JUDGE_CHANGE
 from poolsmith.core.diagnostics.message_text import did_you_mean
@@ -36,7 +37,7 @@ from poolsmith.project.run.run_options import Progress, silent
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from poolsmith.change.diff.sides import BothSides, Side
@@ -143,11 +144,24 @@ class DiffOptions:
     accepted: frozenset[str] = frozenset()
 
 
-@with_facts
+@record
+class JudgedChange:
+    """A change, and the digests of what was read for it, by folder."""
+
+    report: ChangeReport
+    digests: Mapping[str, str]
+
+
 def diff(root: Path, options: DiffOptions, progress: Progress = silent) -> ChangeReport:
     """Raises UsageError, NoInputError."""
+    return judged_change(root, options, progress).report
+
+
+@with_facts
+def judged_change(root: Path, options: DiffOptions, progress: Progress = silent) -> JudgedChange:
+    """Raises UsageError, NoInputError."""
     with rarely_collecting(), both_sides(root, options.base, options.head, options.accepted) as sides:
-        return _report(sides, options, progress)
+        return JudgedChange(report=_report(sides, options, progress), digests=digests_of(sides.after.files))
 
 
 def _report(sides: BothSides, options: DiffOptions, progress: Progress) -> ChangeReport:

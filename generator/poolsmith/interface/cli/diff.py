@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -17,8 +18,6 @@ from poolsmith.interface.cli.verbs import Exit
 from poolsmith.interface.report.formats import DIFF, format_diff, names_for
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from poolsmith.change.diff.change_report import ChangeReport
     from poolsmith.interface.report.fleet_facts import FleetFacts
 
@@ -46,6 +45,12 @@ if TYPE_CHECKING:
     default=None,
     help="Report format. Default: github inside GitHub Actions, else text.",
 )
+@click.option(
+    "--save",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Also write the change as it was judged, with digests of what was read; `verify --plan` takes it.",
+)
 @options.outputs
 @options.verbose
 @options.fail_on
@@ -60,6 +65,7 @@ def command(
     head: str | None,
     accepted: tuple[str, ...],
     today: dt.datetime | None,
+    save: Path | None,
     output_format: str | None,
     outputs: tuple[str, ...],
     verbose: bool,
@@ -69,7 +75,7 @@ def command(
 
     What is checked out is compared with a git revision; git is read without touching the work tree.
     """
-    from poolsmith.interface.app.diff import DiffOptions, diff
+    from poolsmith.interface.app.diff import DiffOptions, judged_change
     from poolsmith.project.output.batches import default_jobs
 
     files = options.report_files(outputs, root, DIFF)
@@ -82,7 +88,12 @@ def command(
         accepted=frozenset(accepted),
     )
     with progress_bar("comparing") as progress:
-        report = diff(root, chosen, progress)
+        judged = judged_change(root, chosen, progress)
+    report = judged.report
+    if save is not None:
+        from poolsmith.interface.app.plan_file import save_plan
+
+        save_plan(save, judged, clusters)
     layout = options.layout(verbose=verbose, fail_on=fail_on)
     fleet = partial(_fleet, root, clusters, head)
     try:

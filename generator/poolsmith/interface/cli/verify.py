@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 
@@ -14,14 +15,17 @@ from poolsmith.interface.cli.reports import print_outcome, write_report_files
 from poolsmith.interface.cli.terminal import exit_code
 from poolsmith.interface.report.formats import CHECK, format_check
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 @click.command("verify")
 @click.argument("cluster", required=False, shell_complete=options.completes("cluster"))
 @options.root
 @source_flags
+@click.option(
+    "--plan",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Refuse to verify unless what is checked out is what `diff --save` judged.",
+)
 @click.option("--strict", is_flag=True, help="Report as an error what could not be evaluated.")
 @options.outputs
 @options.output_format
@@ -38,6 +42,7 @@ def command(
     snapshot: Path | None,
     save: Path | None,
     in_cluster: bool,
+    plan: Path | None,
     strict: bool,
     outputs: tuple[str, ...],
     output_format: str | None,
@@ -56,7 +61,13 @@ def command(
 
     source = source_of(kubeconfig, context, timeout, snapshot, save, in_cluster=in_cluster)
     files = options.report_files(outputs, root, CHECK)
+    facts: tuple[str, ...] = ()
+    if plan is not None:
+        from poolsmith.interface.app.plan_file import planned
+
+        facts = (planned(root, plan, cluster),)
     outcome = verify(root, cluster, source, JudgingOptions(strict=strict))
+    outcome = replace(outcome, facts=(*facts, *outcome.facts))
     layout = options.layout(verbose=verbose, group_by=group_by, fail_on=fail_on)
     try:
         write_report_files(root, files, partial(format_check, outcome=outcome), tool=TOOL, layout=layout)

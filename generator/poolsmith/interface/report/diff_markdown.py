@@ -21,16 +21,15 @@ _TITLES = {
 }
 _NOTHING = "⚪ poolsmith diff: nothing changes"
 _OPEN = (
+    Part.WRITTEN,
     Part.LEAVES,
     Part.ENGINE,
     Part.UNKNOWN,
-    Part.OWN,
     Part.OTHERS,
     Part.RELEASE,
     Part.MORE,
     Part.DISRUPTION,
     Part.NEW,
-    Part.FLEET,
 )
 _MARKS = {Weight.GRAVE: "❗ ", Weight.NOTABLE: "", Weight.PLAIN: ""}
 _FEW = 3

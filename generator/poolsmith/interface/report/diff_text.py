@@ -20,16 +20,15 @@ if TYPE_CHECKING:
     from poolsmith.interface.report.formats import Layout, ReportContext
 
 _MOST = {
+    Part.WRITTEN: 8,
     Part.LEAVES: 4,
     Part.ENGINE: 2,
     Part.UNKNOWN: 4,
-    Part.OWN: 4,
     Part.OTHERS: 5,
     Part.RELEASE: 6,
     Part.MORE: 4,
     Part.DISRUPTION: 5,
     Part.NEW: 4,
-    Part.FLEET: 4,
 }
 _MOST_OF_OTHERS = 2
 _COUNTED = (Part.IMAGES, Part.OBJECTS)

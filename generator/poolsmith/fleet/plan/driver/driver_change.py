@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from poolsmith.core.record import record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
 
 POLICY = "ClusterPolicy"
@@ -69,12 +69,19 @@ class DriverChange:
 
 
 def driver_changes(
-    old: Mapping[str, tuple[PoolDriver, ...]], new: Mapping[str, tuple[PoolDriver, ...]], *, hands_over: bool
+    old: Mapping[str, tuple[PoolDriver, ...]],
+    new: Mapping[str, tuple[PoolDriver, ...]],
+    *,
+    hands_over: bool,
+    same_systems: Collection[str] = (),
 ) -> tuple[DriverChange, ...]:
-    """By kind, then by pool. `hands_over`: the operator leaves the pods of a ClusterPolicy to driver objects."""
+    """By kind, then by pool. `hands_over`: the operator leaves the pods of a ClusterPolicy to driver objects.
+
+    `same_systems`: pools whose nodes keep kernel and operating system.
+    """
     found = []
     for pool in old.keys() | new.keys():
-        for before, after in _pairs(old.get(pool, ()), new.get(pool, ())):
+        for before, after in _pairs(old.get(pool, ()), new.get(pool, ()), same_systems=pool in same_systems):
             kind = _kind(before, after, hands_over=hands_over)
             if kind is not None:
                 found.append(DriverChange(kind=kind, pool=pool, old=before, new=after))
@@ -83,17 +90,20 @@ def driver_changes(
 
 
 def _pairs(
-    old: tuple[PoolDriver, ...], new: tuple[PoolDriver, ...]
+    old: tuple[PoolDriver, ...], new: tuple[PoolDriver, ...], *, same_systems: bool
 ) -> Iterator[tuple[PoolDriver | None, PoolDriver | None]]:
     """Those of the same system, where the same owner has pods for each: nodes that are rolled take the pods of their
-    new system, and pods of the old one stay until its last node is gone."""
+    new system, and pods of the old one stay until its last node is gone. Where no node is rolled and the operator names
+    the system otherwise, what it no longer makes is deleted, and what it makes instead starts (NVIDIA/gpu-operator@
+    v26.7.0:internal/state/driver.go, cleanupStaleDriverDaemonsets)."""
     drivers = (*old, *new)
     if not (old and new and all(item.system for item in drivers) and len({item.owner for item in drivers}) == 1):
         yield (old[0] if old else None, new[0] if new else None)
         return
     before = {item.system: item for item in old}
+    left = iter([item for item in old if item.system not in {other.system for other in new}] if same_systems else ())
     for item in new:
-        yield before.get(item.system), item
+        yield before.get(item.system) or next(left, None), item
 
 
 def _kind(before: PoolDriver | None, after: PoolDriver | None, *, hands_over: bool) -> DriverChangeKind | None:

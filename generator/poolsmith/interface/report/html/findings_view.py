@@ -121,7 +121,17 @@ def _finding(item: Diagnostic, context: ReportContext) -> Html:
 
 
 _OPEN = frozenset(
-    (Part.LEAVES, Part.ENGINE, Part.UNKNOWN, Part.OWN, Part.OTHERS, Part.RELEASE, Part.MORE, Part.LESS, Part.DISRUPTION)
+    (
+        Part.WRITTEN,
+        Part.LEAVES,
+        Part.ENGINE,
+        Part.UNKNOWN,
+        Part.OTHERS,
+        Part.RELEASE,
+        Part.MORE,
+        Part.LESS,
+        Part.DISRUPTION,
+    )
 )
 """What is shown at once; the rest opens on demand."""
 _WEIGHTS = {Weight.GRAVE: "to be decided", Weight.NOTABLE: "disturbs, or may do more", Weight.PLAIN: "the rest"}
