@@ -54,8 +54,11 @@ if TYPE_CHECKING:
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.gpu.values.document import ValuePlace
+    from poolsmith.gpu.values.values_check import ValuesResult
+    from poolsmith.gpu.values.values_places import FoundValues
     from poolsmith.guard.rules.pod_security import PodSecurityStandard
     from poolsmith.guard.rules.setup.repository_setups import GivenNodes
+    from poolsmith.kubernetes.repository.model import RepositoryModel
     from poolsmith.kubernetes.repository.repository_files import Listed
 
 MAX_MANIFEST_BYTES = 32 << 20
@@ -167,16 +170,12 @@ def _check_paths(
     loose = [*values_of(model.installations, release), *plain_files(model, release, named)]
     delivered = [found for item in model.deliveries for found in values_of(item.installations, release)]
     found = [item for item in (*delivered, *loose) if scope.has_installation(item.installation)]
-    values = judge_values_of(found, _not_rendered, _refused)
-    if release is not None:
-        for diagnostic, place in not_mappings(model.loose, named):
-            diagnostics.append(diagnostic)
-            values.paths.add(place)
+    values = _judged_values(found, model, release, named)
     setups_here = setups_of(model, loose, release)
     setups = judge_setups_of(setups_here, release, given, kubernetes, _errors(diagnostics, values.diagnostics))
     coverage, unjudged = coverage_of(found, filter(scope.has_installation, model.all_installations), setups_here)
-    diagnostics.extend(unjudged)
-    diagnostics.extend((*values.diagnostics, *setups.diagnostics, *(given.problems if given is not None else ())))
+    problems = given.problems if given is not None else ()
+    diagnostics.extend((*unjudged, *values.diagnostics, *setups.diagnostics, *problems))
     templates = _neighbours(whole, given, diagnostics)
     told = {*values.paths, *(place for item in schemas for place in item.half), *templates}
     judged = {(item.path, item.index) for tree in trees for item in tree.objects}
@@ -207,6 +206,16 @@ def _check_paths(
     sound = (item for item in model.documents if scope.has(item) and not files.file(item.path).problems)
     written = CheckedTree(tuple(sound), frozenset(listed.yaml))
     return with_opinion(outcome, kubeconform, root, lambda: [judge_schemas(written, against, keep_verdicts=True)])
+
+
+def _judged_values(
+    found: list[FoundValues], model: RepositoryModel, release: str | None, named: frozenset[str]
+) -> ValuesResult:
+    values = judge_values_of(found, _not_rendered, _refused)
+    for diagnostic, place in not_mappings(model.loose, named) if release is not None else ():
+        values.diagnostics.append(diagnostic)
+        values.paths.add(place)
+    return values
 
 
 def _errors(*found: Sequence[Diagnostic]) -> list[Location]:

@@ -23,8 +23,9 @@ from poolsmith.core.diagnostics.outcome import Outcome, Skipped
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mappings, word
 from poolsmith.core.sources.pointer import join
-from poolsmith.gpu.catalog.stack_objects import CHARTS, OPERATOR, is_of_stack
+from poolsmith.gpu.catalog.stack_objects import CHARTS, is_of_stack
 from poolsmith.gpu.catalog.stack_words import is_about_gpus, mentions
+from poolsmith.gpu.values.values_places import values_of
 from poolsmith.kubernetes.repository.kustomize.build import NAMES
 from poolsmith.kubernetes.repository.manifest_files import (
     OTHER_LANGUAGES,
@@ -133,7 +134,7 @@ _SHARED = frozenset(("kube-system", "default", "flux-system", "argocd"))
 def judged_trees(model: RepositoryModel, scope: Scope) -> Iterator[tuple[CheckedTree, str | None]]:
     """What is judged: the objects of each cluster with the kustomizations that bring them, and what stands alone.
 
-    With each the version of the operator's chart there, as it is written; None where nobody says it, or several.
+    With each the release of the operator there; None where nobody says it, or several.
     """
     told: set[tuple[str, int]] = set()
     for delivery in model.deliveries:
@@ -148,7 +149,7 @@ def judged_trees(model: RepositoryModel, scope: Scope) -> Iterator[tuple[Checked
 
 
 def _version(installations: tuple[ChartInstallation, ...]) -> str | None:
-    found = {item.version for item in installations if item.chart in OPERATOR}
+    found = {item.judged_by.one for item in values_of(installations, None)}
     return found.pop() if len(found) == 1 else None
 
 

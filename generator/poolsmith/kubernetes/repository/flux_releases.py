@@ -195,6 +195,6 @@ _ARCHIVE = pattern(r"(?P<name>[\w.-]+?)-(?P<version>v?\d+\.\d+\.\d+[\w.+-]*)\.tg
 
 
 def named(chart: str) -> tuple[str, str | None]:
-    """The name of a chart, and the version of an archive that has one: `https://.../gpu-operator-v25.3.4.tgz`."""
+    """The name of a chart, and the version that an archive has in its name: `gpu-operator-v25.3.4.tgz`."""
     match = _ARCHIVE.fullmatch(last(chart))
     return (match["name"], match["version"]) if match is not None else (last(chart).removesuffix(".tgz"), None)
