@@ -9,8 +9,8 @@ import pytest
 from poolsmith.core.sources.hcl_file import COMPUTED, HclFile, HclProblemError
 from poolsmith.core.sources.hcl_literals import read_hcl
 from poolsmith.kubernetes.repository.infrastructure_code import terraform_charts, terraform_labels
-from poolsmith.kubernetes.repository.terraform_scope import TerraformScopes
 from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
+from poolsmith.kubernetes.repository.terraform_scope import TerraformScopes
 
 FILE = """\
 variable "driver" { type = string }

@@ -292,7 +292,7 @@ def plain_files(model: RepositoryModel, release: str | None, named: frozenset[st
             continue
         is_named, is_expected = document.path in named and release is not None, release is not None
         loosely = values_file(document, release or newest, is_named=is_named, is_expected=is_expected)
-        if loosely is None or (not is_named and _is_of_chart(document.path, model)):
+        if loosely is None or _is_of_chart(document.path, model, is_expected=is_expected):
             continue
         near = release or pinned_near(document.path, model)
         found = values_file(
@@ -302,11 +302,13 @@ def plain_files(model: RepositoryModel, release: str | None, named: frozenset[st
             yield FoundValues(installation=found.installation, release=near, is_file=True)
 
 
-def _is_of_chart(path: str, model: RepositoryModel) -> bool:
+def _is_of_chart(path: str, model: RepositoryModel, *, is_expected: bool) -> bool:
     """The values.yaml of a chart has its own defaults: of a copy of the operator's those of the vendor. What it gives
     to a dependency is read with that."""
-    folder = posixpath.dirname(path)
-    return posixpath.basename(path) == "values.yaml" and chart_at(folder, model.files) is not None
+    if posixpath.basename(path) != "values.yaml":
+        return False
+    chart = chart_at(posixpath.dirname(path), model.files)
+    return chart is not None and (chart.name in CHARTS or not is_expected)
 
 
 def pinned_near(path: str, model: RepositoryModel) -> str | None:
