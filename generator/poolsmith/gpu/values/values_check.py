@@ -25,6 +25,7 @@ from poolsmith.core.sources.inner_text import InnerText
 from poolsmith.core.sources.pointer import join, overlap
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.gpu.catalog.schema_versions import operator_releases
+from poolsmith.gpu.catalog.stack_objects import CHARTS
 from poolsmith.gpu.values.release_tier import Tier, said_alike
 from poolsmith.gpu.values.values_file import not_a_mapping
 from poolsmith.gpu.values.values_places import FoundValues, place_in, values_file
