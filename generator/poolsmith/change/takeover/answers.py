@@ -92,14 +92,14 @@ def possible_drafts(
                 yield _draft(present, tag, answers, around, (distribution, runtime, system))
 
 
-_WITH_HELM_CHARTS = ("k3s", "rke2")
-"""Distributions whose own controller installs what a HelmChart says."""
+_OF_KINDS = {"HelmChart": ("k3s", "rke2")}
+"""Distributions that have what such an object is for."""
 
 
 def _likely(present: Present, catalog: Catalog) -> list[str]:
     """The commonest first; only those that can have what installs the chart."""
-    if present.installation.document.kind == "HelmChart":
-        return [name for name in _WITH_HELM_CHARTS if name in catalog.distributions]
+    if kinds := _OF_KINDS.get(present.installation.document.kind):
+        return [name for name in kinds if name in catalog.distributions]
     return sorted(catalog.distributions, key=lambda name: (name != "kubeadm", name))
 
 

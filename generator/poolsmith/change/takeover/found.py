@@ -81,6 +81,11 @@ class Present:
     beside: tuple[CheckedDocument, ...] = ()
 
     @property
+    def is_by_policy(self) -> bool:
+        """Whether a ClusterPolicy is what is taken over, and no chart."""
+        return any(layer.pointer == "/spec" for layer in self.installation.layers)
+
+    @property
     def place(self) -> str:
         """Where it is declared."""
         return self.installation.document.path
@@ -96,7 +101,7 @@ def find_present(root: Path, source: Path, fallback: str) -> tuple[tuple[Present
     model = model_of(files, yaml, listed.others)
     found = _installed(model, files, OPERATOR, fallback) or _installed(model, files, DEVICE_PLUGIN_CHARTS, fallback)
     if not found:
-        found += _plain(model, yaml, source, fallback)
+        found += _plain(model, yaml, source, fallback) or _policies(model, fallback)
     found = _once(found)
     if len(found) == 1 and not found[0].drivers:
         every = [item for delivery in model.deliveries for item in delivery.objects]
@@ -164,6 +169,40 @@ def _plain(model: RepositoryModel, yaml: Iterable[str], source: Path, fallback: 
             item = ChartInstallation(chart=OPERATOR_CHART, document=document, layers=(layer,))
             found.append(Present(name=_name("", fallback), installation=item, engine=None))
     return found
+
+
+def _policies(model: RepositoryModel, fallback: str) -> list[Present]:
+    """ClusterPolicies that somebody wrote: their fields are named like the chart's values. The release is that of a
+    Subscription of OLM beside it."""
+    documents = model.documents
+    olm = next((item for item in documents if _subscribed(item) is not None), None)
+    version = _subscribed(olm) if olm is not None else None
+    found: list[Present] = []
+    for document in documents:
+        if document.kind == "ClusterPolicy" and document.api_version.startswith("nvidia.com/"):
+            layer = ValuesLayer(mapping(mapping(document.data).get("spec")), document.source, "/spec")
+            item = ChartInstallation(
+                chart=OPERATOR_CHART,
+                document=olm or document,
+                pointer="/spec",
+                version=version or None,
+                namespace=word(olm.metadata.get("namespace")) or None if olm is not None else None,
+                layers=(layer,),
+            )
+            found.append(_present(item, document.path, (), fallback))
+    return found
+
+
+_CSV = re.compile(r"gpu-operator-certified\.(v\d+\.\d+\.\d+)")
+
+
+def _subscribed(document: CheckedDocument) -> str | None:
+    """The release that a Subscription of OLM starts with, empty where it names none; None of another object."""
+    spec = mapping(mapping(document.data).get("spec"))
+    if document.kind != "Subscription" or "gpu-operator" not in word(spec.get("name")):
+        return None
+    match = _CSV.fullmatch(word(spec.get("startingCSV")))
+    return match[1] if match is not None else ""
 
 
 def _once(found: Iterable[Present]) -> list[Present]:

@@ -221,7 +221,7 @@ def _drivers(present: Present, plan: ClusterPlan) -> Iterator[str]:
         yield from _driver(name, mapping(document.data.get("spec")), own)
     for own in made.values():
         yield f"differs NVIDIADriver/{own.name}: it is new; pool `{own.pool}` gets its driver from it"
-    for document in present.policies:
+    for document in () if present.is_by_policy else present.policies:
         name = word(document.metadata.get("name"))
         yield f"differs ClusterPolicy/{name}: it stands beside the chart's, and no profile describes it; it stays"
 
@@ -295,6 +295,8 @@ def _one(
 ) -> Takeover:
     if present.installation.chart in DEVICE_PLUGIN_CHARTS:
         return _plugin(present, answers, around, catalog, planner)
+    if (why := _no_chart_there(present, answers, catalog)) is not None:
+        return Takeover(present.name, present.place, {}, (f"refused: {why}",))
     known = catalog.releases.by_tag
     written = answers.release or present.installation.version
     tag = tag_of(written, known)
@@ -325,6 +327,17 @@ def _one(
     lines += made.added if made is not None else ()
     lines += _assumed(settled)
     return Takeover(present.name, present.place, settled.draft.texts(), tuple(lines), settled)
+
+
+_OLM, _WITH_OLM = "Subscription", "openshift"
+
+
+def _no_chart_there(present: Present, answers: TakeoverAnswers, catalog: Catalog) -> str | None:
+    """Why nothing is generated for the distribution that a Subscription of OLM means, unless another one is said."""
+    if present.installation.document.kind != _OLM or answers.distribution not in (None, _WITH_OLM):
+        return None
+    entry = catalog.distributions.get(_WITH_OLM)
+    return entry.refused if entry is not None else None
 
 
 def _plugin(

@@ -50,6 +50,24 @@ kind: HelmRelease
 metadata: {name: gpu, namespace: gpu-operator}
 spec: {chart: {spec: {chart: gpu-operator, version: v25.10.1, sourceRef: {kind: HelmRepository, name: nvidia}}}}
 """
+POLICY = """\
+apiVersion: nvidia.com/v1
+kind: ClusterPolicy
+metadata: {name: gpu-policy}
+spec: {driver: {enabled: false}, dcgm: {enabled: true}, mig: {strategy: mixed}}
+"""
+SUBSCRIPTION = """\
+apiVersion: operators.coreos.com/v1alpha1
+kind: Subscription
+metadata: {name: gpu-operator-certified, namespace: nvidia-gpu-operator}
+spec:
+  name: gpu-operator-certified
+  channel: v25.10
+  source: certified-operators
+  sourceNamespace: openshift-marketplace
+  startingCSV: gpu-operator-certified.v25.10.1
+---
+"""
 PLUGIN = HELM_RELEASE.replace("chart: gpu-operator, version: v25.10.1", "chart: nvidia-device-plugin, version: 0.17.1")
 CASES = [
     ("gpu.tf", TERRAFORM, "Terraform delivers it today (gpu.tf:", "`terraform state rm`"),
@@ -61,6 +79,12 @@ CASES = [
         HELM_CHART,
         "RKE2 delivers it today (gpu.yaml:",
         "annotate `gpu` with `helmcharts.helm.cattle.io/unmanaged",
+    ),
+    (
+        "gpu.yaml",
+        POLICY,
+        "whoever applies the ClusterPolicy delivers it today (gpu.yaml:4:",
+        "keep `gpu-policy` from being",
     ),
     ("gpu.yaml", HELM_RELEASE, "Flux delivers it today (gpu.yaml:", "write `suspend: true` into `gpu`"),
 ]
@@ -89,6 +113,23 @@ def test_a_helm_chart_means_k3s_or_rke2(tmp_path):
     (found,) = taken(repository(tmp_path, {"gpu.yaml": HELM_CHART}))
 
     assert spec(found)["kubernetes"]["distribution"] in ("k3s", "rke2")
+
+
+def test_a_policy_by_hand_is_read_like_values_and_olm_says_the_release(tmp_path):
+    root = repository(tmp_path, {"gpu.yaml": SUBSCRIPTION + POLICY})
+    (found,) = taken(root, distribution="kubeadm", engine="argocd")
+
+    assert spec(found)["stack"]["release"] == "v25.10.1"
+    assert spec(found)["stack"]["values"] == {"dcgm": {"enabled": True}, "mig": {"strategy": "mixed"}}
+    assert any("Operator Lifecycle Manager delivers it today" in line for line in found.lines)
+    assert not any("ClusterPolicy/gpu-policy" in line for line in found.lines)
+
+
+def test_a_subscription_means_openshift_for_which_nothing_is_generated(tmp_path):
+    (found,) = taken(repository(tmp_path, {"gpu.yaml": SUBSCRIPTION + POLICY}))
+
+    assert found.refused
+    assert found.lines[0].startswith("refused: OpenShift gets the operator from OLM")
 
 
 def test_the_plugins_chart_alone_is_a_hand_installed_stack(tmp_path):
