@@ -18,6 +18,7 @@ from poolsmith.core.sources.hcl_file import COMPUTED, HclBlock, HclFile, HclProb
 from poolsmith.core.sources.pointer import join
 
 _MOST_DEPTH = 60
+_LONGEST_FILLED = 200
 _WORD = compiled_later(r"[A-Za-z_][\w-]*")
 _NUMBER = compiled_later(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _SPACE = compiled_later(r"(?:[ \t\r]++|#[^\n]*+|//[^\n]*+|/\*.*?\*/)++", re.DOTALL)
@@ -278,10 +279,11 @@ class _Reader:
         """The text of `${var.x}`; None of anything else, which stays where it is."""
         match = _INTERPOLATION.match(self.text, self.at)
         value = self.resolve(match["kind"], match["name"]) if match is not None and self.resolve is not None else None
-        if match is None or isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        text = _as_text(value)
+        if match is None or text is None:
             return None
         self.at = match.end()
-        return str(value)
+        return text
 
     def _escape(self) -> str:
         sign = self.text[self.at + 1 : self.at + 2]
@@ -318,9 +320,9 @@ class _Reader:
     def _filled(self, match: re.Match[str]) -> str:
         """The text of an interpolation in one line; itself where it is not known, or escaped."""
         value = self.resolve(match["kind"], match["name"]) if self.resolve is not None else COMPUTED
-        is_told = isinstance(value, (str, int, float)) and not isinstance(value, bool) and "\n" not in str(value)
         is_escaped = match.start() > 0 and match.string[match.start() - 1] == "$"
-        return str(value) if is_told and not is_escaped else match[0]
+        text = _as_text(value)
+        return match[0] if text is None or "\n" in text or is_escaped else text
 
     def _skip_expression(self, ends: Callable[[], bool]) -> None:
         while self.at < len(self.text) and not ends():
@@ -421,5 +423,15 @@ class _Reader:
         return Position(line, at - self.line_starts[line - 1] + 1)
 
 
+def _as_text(value: Any) -> str | None:
+    """What stands for an interpolation; None where it is no short text and no number."""
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        return None
+    text = value if isinstance(value, str) else f"{value:.15g}" if isinstance(value, float) else f"{value:d}"
+    return text if len(text) <= _LONGEST_FILLED else None
+
+
 def _number(text: str) -> int | float:
+    if len(text) > _LONGEST_FILLED:
+        raise HclProblemError("no number is that long")
     return float(text) if any(sign in text for sign in ".eE") else int(text)

@@ -12,7 +12,7 @@ from poolsmith.core.diagnostics import diagnose
 from poolsmith.core.diagnostics.codes.hygiene import NOT_JUDGED
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.outcome import Coverage, Unjudged
-from poolsmith.gpu.catalog.stack_objects import CHARTS, OPERATOR
+from poolsmith.gpu.catalog.stack_objects import CHARTS, DEVICE_PLUGIN_CHARTS, DRA_DRIVER_CHARTS, OPERATOR
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -30,7 +30,8 @@ def coverage_of(
     others = [item for item in installations if item.chart in CHARTS - {*OPERATOR}]
     places = (*(item.locate(()) for item in operators), *(item.locate(()) for item in others))
     charts = set(map(_key, places))
-    told = {_key(place): (place, item) for place, item in (*_of_operator(operators), *_of_templates(others))}
+    unjudged = (*_of_operator(operators), *_of_templates(others), *_of_unread(others))
+    told = {_key(place): (place, item) for place, item in unjudged}
     found = len(charts) + sum(item.found is None for item in setups)
     coverage = Coverage(found=found, unjudged=tuple(item for _, item in told.values()))
     return coverage, [_finding(place, item) for place, item in told.values()]
@@ -49,7 +50,7 @@ def _of_operator(found: Iterable[FoundValues]) -> Iterator[tuple[Location, Unjud
         by, place = item.judged_by, item.locate(())
         if item.has_values and not by.tags:
             age = "older" if by.is_older else "newer"
-            why = f"{shorten(by.said)} is {age} than all releases of the gpu-operator that are known"
+            why = f"{shorten(by.said)} is {age} than all releases of {item.installation.chart} that are known"
             add = "pin a later release" if by.is_older else "take a newer poolsmith, or give --release TAG"
             yield place, Unjudged(what=_named(place, item.installation), why=why, add=add)
         else:
@@ -63,6 +64,28 @@ def _of_templates(installations: Iterable[ChartInstallation]) -> Iterator[tuple[
         if made is not None and not any(layer.values for layer in item.layers):
             add = "check what its tool renders of it"
             yield made.place, Unjudged(what=_named(made.place, item), why=made.what, add=add)
+
+
+_READ = frozenset(
+    (
+        *DEVICE_PLUGIN_CHARTS,
+        *DRA_DRIVER_CHARTS,
+        "node-feature-discovery",
+        "dcgm-exporter",
+        "kata-deploy",
+        "network-operator",
+        "nvidia-network-operator",
+    )
+)
+"""Charts beside the operator's of which rules read values."""
+
+
+def _of_unread(installations: Iterable[ChartInstallation]) -> Iterator[tuple[Location, Unjudged]]:
+    """Values of charts that nobody has recorded."""
+    for item in installations:
+        if item.chart not in _READ and any(layer.values for layer in item.layers):
+            place, why = item.locate(()), f"the values of the chart {item.chart} are not known"
+            yield place, Unjudged(what=_named(place, item), why=why, add="check what `helm template` renders of it")
 
 
 def _named(place: Location, item: ChartInstallation) -> str:

@@ -8,7 +8,6 @@ Where one place has several values, for several hosts, nobody knows which one ho
 from __future__ import annotations
 
 import posixpath
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.pattern import pattern
@@ -134,14 +133,11 @@ class AnsibleVariables:
             yield self._in_files([posixpath.join(self._folder, path) for path in words(block.get("vars_files"))], name)
             yield self._in_block(pointer, block, name)
         for kind, is_for_all in (("host_vars", False), ("group_vars", False), ("group_vars", True)):
-            yield self._in_files([path for path in self._shared if _is_of(path, kind, is_for_all=is_for_all)], name)
+            yield self._in_files(
+                [path for path in self._files.inventories if _is_of(path, kind, is_for_all=is_for_all)], name
+            )
         if self._role is not None:
             yield self._in_folder(posixpath.join(self._role, "defaults"), "main", name)
-
-    @cached_property
-    def _shared(self) -> tuple[str, ...]:
-        """The files of variables of hosts and groups, of whichever inventory."""
-        return tuple(path for path in self._files.files_below("") if "group_vars" in path or "host_vars" in path)
 
     def _in_block(self, pointer: str, block: dict[str, Any], name: str) -> Iterator[Variable]:
         own = block.get("vars")

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import posixpath
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
@@ -114,7 +115,7 @@ def _locked(folder: str, files: RepositoryFiles) -> dict[tuple[str, str], str]:
 
 
 def of_folder(
-    declared: ChartInstallation, chart: ChartFolder, files: RepositoryFiles, depth: int = 0
+    declared: ChartInstallation, chart: ChartFolder, files: RepositoryFiles, above: frozenset[str] = frozenset()
 ) -> Iterator[ChartInstallation]:
     """What an installation of a chart whose files are here brings: the chart itself, in the version that its Chart.yaml
     says, and its dependencies. Its own values.yaml are its defaults."""
@@ -134,7 +135,7 @@ def of_folder(
         declared.unknown,
         namespace=declared.namespace,
         release_name=declared.release_name,
-        depth=depth,
+        above=above,
     )
 
 
@@ -155,10 +156,11 @@ def brought_along(
     *,
     namespace: str | None = None,
     release_name: str | None = None,
-    depth: int = 0,
+    above: frozenset[str] = frozenset(),
 ) -> Iterator[ChartInstallation]:
     """The dependencies that the chart installs with its own values.yaml and `layers` on top of it, and theirs where
-    their files are here."""
+    their files are here; `above` are the folders of the charts around."""
+    around = above | {chart.folder}
     own = file_layer(posixpath.join(chart.folder, VALUES_FILE), files)
     stacked = ((own,) if own is not None else ()) + layers
     values = merged(layer.values for layer in stacked if not layer.at)
@@ -180,14 +182,16 @@ def brought_along(
             is_locked=dependency.is_locked,
             brought_by=chart.name,
         )
-        inner = chart_at(_folder_of(dependency, chart), files) if depth < _MOST_NESTED else None
-        if inner is None:
+        inner = chart_at(_folder_of(dependency, chart), files) if len(around) <= _MOST_NESTED else None
+        if inner is None or inner.folder in around:
             yield found
         else:
-            yield from of_folder(found, inner, files, depth + 1)
+            yield from islice(of_folder(found, inner, files, around), _MOST_BROUGHT)
 
 
 _MOST_NESTED = 5
+_MOST_BROUGHT = 20
+"""Charts that name each other would bring more and more."""
 
 
 def _folder_of(dependency: Dependency, chart: ChartFolder) -> str:

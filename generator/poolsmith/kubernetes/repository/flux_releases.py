@@ -191,10 +191,11 @@ def last(chart: str) -> str:
     return chart.rstrip("/").rpartition("/")[2]
 
 
+_LONGEST = 300
 _ARCHIVE = pattern(r"(?P<name>[\w.-]+?)-(?P<version>v?\d+\.\d+\.\d+[\w.+-]*)\.tgz")
 
 
 def named(chart: str) -> tuple[str, str | None]:
     """The name of a chart, and the version that an archive has in its name: `gpu-operator-v25.3.4.tgz`."""
-    match = _ARCHIVE.fullmatch(last(chart))
+    match = _ARCHIVE.fullmatch(last(chart)) if len(chart) <= _LONGEST else None
     return (match["name"], match["version"]) if match is not None else (last(chart).removesuffix(".tgz"), None)

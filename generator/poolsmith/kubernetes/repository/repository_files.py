@@ -290,6 +290,11 @@ class RepositoryFiles:
             below = [name for name in self._listing(top)[1] if name not in _SKIPPED_FOLDERS]
             pending += [f"{top}/{name}" if top else name for name in reversed(below)]
 
+    @cached_property
+    def inventories(self) -> tuple[str, ...]:
+        """The files with variables of hosts and groups of Ansible, of whichever inventory."""
+        return tuple(path for path in self.files_below("") if "group_vars/" in path or "host_vars/" in path)
+
     def in_repository(self, folder: str) -> str | None:
         """A folder that is told from the top of the git repository, which may lie above the root; None: not there."""
         if self.is_folder(folder):

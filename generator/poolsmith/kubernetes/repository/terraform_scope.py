@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 ENDING = ".tf"
 _MOST_BYTES = 1 << 20
+_MOST_CALLS = 20
 _CALL = "module"
 
 
@@ -33,13 +34,16 @@ class TerraformScopes:
         self._paths = tuple(path for path in paths if path.endswith(ENDING))
         self._raw: dict[str, tuple[HclBlock, ...]] = {}
         self._called: dict[str, list[tuple[str, HclBlock]]] | None = None
+        self._scopes: dict[str, list[Resolve]] = {}
 
     def readings(self, path: str) -> Iterator[tuple[HclBlock, ...]]:
         """The blocks of a file once for each call of its module, or once as the module at the top."""
         folder = posixpath.dirname(path)
-        calls: list[dict[str, Any] | None] = [*self._inputs(folder)]
-        for inputs in calls or [None]:
-            yield self._read(path, self._scope(folder, inputs))
+        if folder not in self._scopes:
+            calls: list[dict[str, Any] | None] = [*self._inputs(folder)]
+            self._scopes[folder] = [self._scope(folder, inputs) for inputs in calls or [None]]
+        for scope in self._scopes[folder]:
+            yield self._read(path, scope)
 
     def _read(self, path: str, resolve: Resolve | None = None) -> tuple[HclBlock, ...]:
         text = self._files.text(path)
@@ -100,7 +104,7 @@ class TerraformScopes:
                     if block.kind == _CALL and isinstance(source, str) and source.startswith("."):
                         target = posixpath.normpath(posixpath.join(posixpath.dirname(path), source))
                         self._called.setdefault(target, []).append((path, block))
-        return [self._resolved(path, block) for path, block in self._called.get(folder or ".", ())]
+        return [self._resolved(path, block) for path, block in self._called.get(folder or ".", ())[:_MOST_CALLS]]
 
     def _resolved(self, path: str, call: HclBlock) -> dict[str, Any]:
         """The inputs of a call, with what names stand for in the folder that calls."""
