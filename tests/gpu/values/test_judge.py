@@ -242,8 +242,8 @@ LISTS = [
     ("daemonsets: {tolerations: []}", "v26.7.0", 0),
     ("daemonsets: {tolerations: [{key: nvidia.com/gpu, operator: Exists, effect: NoExecute}]}", "v26.7.0", 1),
     ("daemonsets: {tolerations: [{key: nvidia.com/gpu, value: x, effect: NoSchedule}]}", "v26.7.0", 1),
-    ("devicePlugin: {env: [{name: OTHER, value: 'x'}]}", "v24.9.2", 1),
-    ("devicePlugin: {env: [{name: OTHER, value: 'x'}]}", "v26.3.3", 0),
+    ("validator: {plugin: {env: [{name: OTHER, value: 'x'}]}}", "v24.9.2", 1),
+    ("validator: {plugin: {env: [{name: OTHER, value: 'x'}]}}", "v26.3.3", 0),
 ]
 
 

@@ -11,6 +11,7 @@ from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import WORKLOAD_KINDS, containers_of, mapping, pod_template_of, word
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.gpu.catalog.gpu_requests import CLASSES, asks_for_gpus, device_requests, is_gpu_resource
+from poolsmith.kubernetes.repository.flux_releases import named
 
 if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
@@ -93,8 +94,8 @@ def _chart_of(document: CheckedDocument) -> str:
     name = word(document.metadata.get("name"))
     if document.kind in ("HelmRelease", "HelmChart", "HelmChartConfig", "OCIRepository", "HelmRepository"):
         said = value_at(spec, ("chart", "spec", "chart")) or spec.get("chart") or spec.get("url") or ""
-        last = said.rstrip("/").rpartition("/")[2] if isinstance(said, str) else ""
-        return last if last in CHARTS else name
+        chart = named(said)[0] if isinstance(said, str) else ""
+        return chart if chart in CHARTS else name
     if document.kind in ("Application", "ApplicationSet"):
         inner = mapping(value_at(spec, ("template", "spec"))) if document.kind == "ApplicationSet" else spec
         sources = [inner.get("source"), *(inner.get("sources") or ())]

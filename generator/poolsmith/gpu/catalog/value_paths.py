@@ -143,6 +143,17 @@ class ValuePaths:
         """The tags that read a path, oldest first."""
         return self._ranges.within(self._table["paths"].get(path, {}).get("read"))
 
+    def reading(self, path: Keys) -> tuple[str, ...]:
+        """The tags that read a path or something below it, oldest first; none for what stands below a free key."""
+        dotted = ".".join(path)
+        gone = self._history["gone"].get(dotted, {}).get("since")
+        below = [fact.get("read") for other, fact in self._table["paths"].items() if _is_within(other, dotted)]
+        return tuple(
+            tag
+            for tag in self.tags
+            if any(self._ranges.holds(ranges, tag) for ranges in below) and not (gone and at_least(tag, gone))
+        )
+
     def read_paths(self, tag: str) -> frozenset[str]:
         """Everything that a tag reads."""
         return frozenset(
@@ -268,6 +279,10 @@ class ReleaseValues:
 def value_paths(chart: str = OPERATOR_CHART) -> ValuePaths:
     """The table of a chart, read once and only where its values are judged."""
     return ValuePaths(chart)
+
+
+def _is_within(path: str, top: str) -> bool:
+    return path == top or path.startswith(f"{top}.")
 
 
 def _put(root: ValueNode, path: Keys, fact: dict[str, Any], *, enums: bool, free: bool) -> None:

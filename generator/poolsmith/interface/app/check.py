@@ -12,6 +12,7 @@ from poolsmith.core.diagnostics.outcome import Outcome
 from poolsmith.core.diagnostics.rule_engine import Finding, run_rules
 from poolsmith.core.sources.input_tree import read_bytes, walk
 from poolsmith.gpu.catalog import Catalog
+from poolsmith.gpu.catalog.stack_objects import CHARTS
 from poolsmith.gpu.catalog.stack_words import may_be_of_stack
 from poolsmith.gpu.values.values_check import (
     broken_texts,
@@ -49,7 +50,8 @@ from poolsmith.interface.app.check_scope import (
     releases_of,
     scope_of,
 )
-from poolsmith.kubernetes.repository.file_search import searched
+from poolsmith.interface.app.coverage import coverage_of
+from poolsmith.kubernetes.repository.file_search import OTHER_ENDINGS, searched
 from poolsmith.kubernetes.repository.manifest_files import YAML_ENDINGS, CheckedDocument, CheckedTree, parse_documents
 from poolsmith.kubernetes.repository.model import model_of
 from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
@@ -63,11 +65,13 @@ if TYPE_CHECKING:
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.gpu.values.document import ValuePlace
+    from poolsmith.gpu.values.values_check import ValuesResult
+    from poolsmith.gpu.values.values_places import FoundValues
     from poolsmith.guard.rules.links.repository_links import LinkResult
     from poolsmith.guard.rules.pod_security import PodSecurityStandard
     from poolsmith.guard.rules.setup.repository_setups import GivenNodes
     from poolsmith.guard.rules.templates.labelled_nodes import LabelledNodes
-    from poolsmith.interface.app.check_scope import JudgedTree
+    from poolsmith.interface.app.check_scope import JudgedTree, Scope
     from poolsmith.kubernetes.repository.model import RepositoryModel
     from poolsmith.kubernetes.repository.repository_files import Listed
 
@@ -160,7 +164,7 @@ def _check_paths(
     named = frozenset(files.shown(path) for path in paths if not path.is_dir())
     asks_for_more = everything or named or only is not None or release is not None or given is not None
     search = None if asks_for_more else searched(files, listed, may_be_of_stack)
-    model = model_of(files, listed.yaml if search is None else search.found, listed.others)
+    model = model_of(files, listed.yaml if search is None else search.found, listed.others, CHARTS)
     scope = scope_of(model, named, everything=everything)
     if only is not None:
         scope, listed.yaml = replace(scope, named=frozenset(), only=only), tuple(filter(only.__contains__, listed.yaml))
@@ -168,11 +172,11 @@ def _check_paths(
     unread = search.unread if search is not None else frozenset()
     diagnostics += file_problems((path for path in listed.yaml if path not in unread), files, scope)
     diagnostics += refused_builds(model, scope)
-    judged_parts = tuple(judged_trees(model, scope))
-    trees = tuple(part.tree for part in judged_parts)
+    parts = tuple(judged_trees(model, scope))
+    trees = tuple(part.tree for part in parts)
     for tree in trees:
         diagnostics += (*run_rules(RULES, tree, by_file=True), *broken_texts(tree))
-    schemas = _schemas(judged_parts, against, model)
+    schemas = _schemas(parts, against, model)
     diagnostics += (item for result in schemas for item in result.diagnostics)
     diagnostics.extend(run_rules(CHART_RULES, model.all_installations, by_file=True))
     whole = CheckedTree(model.documents, frozenset(listed.yaml))
@@ -181,28 +185,22 @@ def _check_paths(
     is_whole = only is None and any(path.resolve() == root.resolve() for path in paths)
     links = _links(model, release, given, labelled, root, today, is_whole=is_whole)
     diagnostics += links.diagnostics
-    loose = [*values_of(model.installations, release), *plain_files(model, release, named)]
-    delivered = [found for item in model.deliveries for found in values_of(item.installations, release)]
-    every = (*delivered, *loose, *values_of_neighbours(model.all_installations))
-    values = judge_values_of(
-        (item for item in every if scope.has_installation(item.installation)), _not_rendered, _refused
-    )
-    if release is not None:
-        for diagnostic, place in not_mappings(model.loose, named):
-            diagnostics.append(diagnostic)
-            values.paths.add(place)
-    setups = judge_setups_of(
-        setups_of(model, loose, release), release, given, kubernetes, _errors(diagnostics, values.diagnostics)
-    )
-    diagnostics.extend((*values.diagnostics, *setups.diagnostics, *(given.problems if given is not None else ())))
+    loose, found = _values_here(model, release, named, scope)
+    values = _judged_values(found, model, release, named)
+    setups_here = setups_of(model, loose, release)
+    setups = judge_setups_of(setups_here, release, given, kubernetes, _errors(diagnostics, values.diagnostics))
+    coverage, unjudged = coverage_of(found, filter(scope.has_installation, model.all_installations), setups_here)
+    problems = given.problems if given is not None else ()
+    diagnostics.extend((*unjudged, *values.diagnostics, *setups.diagnostics, *problems))
     texts = judge_texts(trees, model, diagnostics)
     diagnostics += texts.diagnostics
     templates = _neighbours(whole, given, diagnostics)
     told = {*values.paths, *(place for item in schemas for place in item.half), *templates}
     judged = {(item.path, item.index) for tree in trees for item in tree.objects}
     left = left_out(model, listed, scope, judged, told, unread)
-    seen = judged or values.documents or values.skipped or templates or texts.files or diagnostics
-    if left.is_nothing and not seen and (given is None or given.planned is None):
+    is_compared = given is not None and given.planned is not None
+    is_empty = not (judged or coverage.found or templates or texts.files or diagnostics or is_compared)
+    if left.is_nothing and is_empty:
         raise NoInputError(left.nothing(release))
     outcome = Outcome(
         diagnostics=sorted_unique(filter(scope.has_finding, diagnostics)),
@@ -216,6 +214,7 @@ def _check_paths(
         not_evaluated=left.unknown,
         facts=(links.said,) if links.said else (),
         needs=links.counts,
+        coverage=coverage if coverage.found else None,
     )
     outcome = setups.added_to(values.added_to(with_schema_results(outcome, schemas)))
     if pod_security is not None:
@@ -257,6 +256,26 @@ def _links(
     return replace(found, diagnostics=(*found.diagnostics, *problems, *book.problems(complete=is_whole)))
 
 
+def _values_here(
+    model: RepositoryModel, release: str | None, named: frozenset[str], scope: Scope
+) -> tuple[list[FoundValues], list[FoundValues]]:
+    """Those of the operator that no engine brings, and all of the scope: of the charts beside it too."""
+    loose = [*values_of(model.installations, release), *plain_files(model, release, named)]
+    delivered = [found for item in model.deliveries for found in values_of(item.installations, release)]
+    every = (*delivered, *loose, *values_of_neighbours(model.all_installations))
+    return loose, [item for item in every if scope.has_installation(item.installation)]
+
+
+def _judged_values(
+    found: list[FoundValues], model: RepositoryModel, release: str | None, named: frozenset[str]
+) -> ValuesResult:
+    values = judge_values_of(found, _not_rendered, _refused)
+    for diagnostic, place in not_mappings(model.loose, named) if release is not None else ():
+        values.diagnostics.append(diagnostic)
+        values.paths.add(place)
+    return values
+
+
 def _errors(*found: Sequence[Diagnostic]) -> list[Location]:
     """Where there are errors."""
     return [item.primary for some in found for item in some if item.severity is Severity.ERROR]
@@ -267,7 +286,7 @@ def _listed(files: RepositoryFiles, paths: Sequence[Path]) -> Listed:
         if not _exists(path):
             raise UsageError(f"{path} does not exist")
     listed = files.listed()
-    if not listed.yaml and not listed.problems:
+    if not listed.yaml and not listed.problems and not any(path.endswith(OTHER_ENDINGS) for path in listed.others):
         raise NoInputError("there is no YAML file in " + ", ".join(str(path) for path in paths))
     return listed
 

@@ -25,6 +25,7 @@ from poolsmith.core.sources.pod_template import mappings, word
 from poolsmith.core.sources.pointer import join
 from poolsmith.gpu.catalog.stack_objects import CHARTS, OPERATOR, is_of_stack
 from poolsmith.gpu.catalog.stack_words import is_about_gpus, mentions
+from poolsmith.gpu.values.values_places import values_of
 from poolsmith.kubernetes.repository.kustomize.build import NAMES
 from poolsmith.kubernetes.repository.manifest_files import (
     OTHER_LANGUAGES,
@@ -190,7 +191,7 @@ def _nearest(item: CheckedDocument, releases: Mapping[str, set[str | None]]) -> 
 
 
 def _version(installations: tuple[ChartInstallation, ...]) -> str | None:
-    found = {item.version for item in installations if item.chart in OPERATOR}
+    found = {item.judged_by.one for item in values_of(installations, None)}
     return found.pop() if len(found) == 1 else None
 
 
@@ -263,7 +264,7 @@ class LeftOut:
     def nothing(self, release: str | None) -> str:
         """Of files that hold neither objects nor values: a green run over them would mislead."""
         if not self.named:
-            where = counted(self.searched, "file") if self.searched else f"{self.others:,} objects"
+            where = counted(self.searched, "file") if self.searched else counted(self.others, "object")
             return f"nothing of the GPU stack is in {where}; --all checks whatever is there"
         found = joined([f"{item.what}: {item.reason}" for item in self.named], _MOST_SKIPPED, "; ")
         values = "" if release else "; for Helm values of the gpu-operator chart, say which with --release"
@@ -282,7 +283,8 @@ def left_out(
     files a search was enough."""
     named: list[Skipped] = []
     others = parts = no_objects = 0
-    claimed = {layer.source.path for item in model.all_installations for layer in item.layers}
+    own = (item for item in model.all_installations if item.chart in CHARTS)
+    claimed = {layer.source.path for item in own for layer in item.layers}
     for document in model.documents:
         place = (document.path, document.index)
         if place in judged or place in told or document.path in claimed or not scope.tells(document.path):
@@ -300,7 +302,7 @@ def left_out(
     if unread:
         skipped.append(Skipped(counted(len(unread), "file"), "without a word of the GPU stack; --all checks them too"))
     if others:
-        skipped.append(Skipped(f"{others:,} objects", "not of the GPU stack; --all checks them too"))
+        skipped.append(Skipped(counted(others, "object"), "not of the GPU stack; --all checks them too"))
     if no_objects:
         skipped.append(Skipped(f"{no_objects:,} documents", "no objects of Kubernetes", by_design=True))
     if parts:
@@ -312,7 +314,11 @@ def left_out(
         what = f"{templates:,} {'template' if templates == 1 else 'templates'} with words of the GPU stack"
         skipped.append(Skipped(what, "only their tools render them; check what `helm template` prints"))
     return LeftOut(
-        tuple(skipped), len(unknown) + templates, others + no_objects, tuple(named), len(listed.yaml) if unread else 0
+        tuple(skipped),
+        len(unknown) + templates,
+        others + no_objects,
+        tuple(named),
+        len(listed.yaml) if unread else 0 if listed.yaml else len(listed.others),
     )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from poolsmith.core.diagnostics import UsageError
+from poolsmith.core.diagnostics import NoInputError, UsageError
 from poolsmith.core.diagnostics.message_text import printable
 from poolsmith.core.record import record
 from poolsmith.interface.cli import options
@@ -19,6 +19,7 @@ from poolsmith.interface.cli.fixing import fixed, print_patch
 from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.reports import fleet_of, print_outcome, write_report_files
 from poolsmith.interface.cli.terminal import exit_code, progress_bar
+from poolsmith.interface.cli.verbs import Exit
 from poolsmith.interface.report.formats import CHECK, format_check
 
 if TYPE_CHECKING:
@@ -117,11 +118,16 @@ def command(flags: ReportFlags, paths: tuple[Path, ...], outputs: tuple[str, ...
     is_there = not paths and flags.shard is None
     fleet = partial(fleet_of, root, () if paths else flags.clusters, is_there=is_there)
     judge = partial(_of_paths, flags, paths, check) if paths else partial(_of_project, flags, check)
+    code = None
+    try:
+        outcome = fixed(root, judge, dirty=check.dirty) if check.fix else judge()
+    except NoInputError as error:
+        if check.patch or (flags.output_format in (None, "text") and not files):
+            raise
+        outcome, code = nothing_found(str(error)), Exit.NO_INPUT
     if check.patch:
-        outcome = judge()
         print_patch(root, outcome, dirty=check.dirty)
         return exit_code(outcome, flags.fail_on)
-    outcome = fixed(root, judge, dirty=check.dirty) if check.fix else judge()
     try:
         told = partial(format_check, outcome=outcome)
         write_report_files(root, files, told, tool=TOOL, layout=flags.layout, fleet=fleet)
@@ -135,7 +141,14 @@ def command(flags: ReportFlags, paths: tuple[Path, ...], outputs: tuple[str, ...
             root=root,
             fleet=fleet,
         )
-    return exit_code(outcome, flags.fail_on)
+    return exit_code(outcome, flags.fail_on) if code is None else code
+
+
+def nothing_found(why: str) -> Outcome:
+    """What a report says of it: who reads one gets one, whatever the exit code."""
+    from poolsmith.core.diagnostics.outcome import Outcome, Skipped
+
+    return Outcome(skipped=(Skipped("everything", why),))
 
 
 def _refuse_clusters(root: Path, paths: tuple[Path, ...]) -> None:

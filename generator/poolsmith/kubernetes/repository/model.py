@@ -18,10 +18,10 @@ from poolsmith.kubernetes.repository.installed_charts import (
     of_other_languages,
 )
 from poolsmith.kubernetes.repository.kustomize.build import Builder, declared_files
-from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, CheckedTree
+from poolsmith.kubernetes.repository.manifest_files import KUSTOMIZATION_NAMES, CheckedDocument, CheckedTree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Container, Iterable, Iterator
 
     from poolsmith.kubernetes.repository.delivered import ChartInstallation, Delivered, Unknown
     from poolsmith.kubernetes.repository.flux import Emptied, Identity
@@ -69,16 +69,24 @@ class RepositoryModel:
         return (*(found for item in self.deliveries for found in item.installations), *self.installations)
 
 
-def model_of(files: RepositoryFiles, yaml: Iterable[str], others: Iterable[str] = ()) -> RepositoryModel:
-    """The model of the files that a run was asked to judge; others are read where these name them, or are Terraform."""
-    modelling = _Modelling(files, tuple(yaml), tuple(others))
+def model_of(
+    files: RepositoryFiles, yaml: Iterable[str], others: Iterable[str] = (), whole: Container[str] = ()
+) -> RepositoryModel:
+    """The model of the files that a run was asked to judge; others are read where these name them, or are Terraform.
+
+    Of `whole` charts what they bring along is a part of themselves.
+    """
+    modelling = _Modelling(files, tuple(yaml), tuple(others), whole)
     modelling.alone += of_other_languages(others, files)
     return modelling.model()
 
 
 class _Modelling:
-    def __init__(self, files: RepositoryFiles, yaml: tuple[str, ...], others: tuple[str, ...]) -> None:
+    def __init__(
+        self, files: RepositoryFiles, yaml: tuple[str, ...], others: tuple[str, ...], whole: Container[str]
+    ) -> None:
         self.files = files
+        self.charts_with_theirs = whole
         self.others = others
         self.builder = Builder(files)
         self.documents = tuple(document for path in yaml for document in files.documents(path))
@@ -105,7 +113,9 @@ class _Modelling:
             documents=self.documents,
             deliveries=tuple(self.deliveries),
             loose=tree,
-            installations=(*self.alone, *loose_installations(tree, self.whole, self.files, charts, self.others)),
+            installations=self._own(
+                (*self.alone, *loose_installations(tree, self.whole, self.files, charts, self.others))
+            ),
             unknown=tuple(dict.fromkeys(self.unknown)),
             parts=parts,
         )
@@ -198,7 +208,8 @@ class _Modelling:
 
     @cached_property
     def kustomized_folders(self) -> frozenset[str]:
-        return frozenset(posixpath.dirname(path) for path in self.kustomized if posixpath.basename(path) in _KUSTOMIZED)
+        own = (path for path in self.kustomized if posixpath.basename(path) in KUSTOMIZATION_NAMES)
+        return frozenset(map(posixpath.dirname, own))
 
     def _built(self, folders: Iterable[str]) -> None:
         for folder in folders:
@@ -217,6 +228,9 @@ class _Modelling:
     def _inflated(self, kustomizations: Iterable[CheckedDocument]) -> Iterator[ChartInstallation]:
         for document in kustomizations:
             yield from inflated(document, posixpath.dirname(document.path), self.files)
+
+    def _own(self, installations: Iterable[ChartInstallation]) -> tuple[ChartInstallation, ...]:
+        return tuple(item for item in installations if item.brought_by not in self.charts_with_theirs)
 
     def _add(
         self,
@@ -237,7 +251,7 @@ class _Modelling:
             EngineDelivery(
                 place=place or ".",
                 objects=items,
-                installations=tuple(_as_far_as_built(item, refused) for item in found),
+                installations=tuple(_as_far_as_built(item, refused) for item in self._own(found)),
                 kustomizations=kustomizations,
                 by_engine=by_engine,
                 refused=refused,
@@ -262,6 +276,3 @@ def _as_far_as_built(installation: ChartInstallation, refused: tuple[Unknown, ..
 
 def _is_below(path: str, folder: str) -> bool:
     return not folder or path.startswith(f"{folder}/")
-
-
-_KUSTOMIZED = ("kustomization.yaml", "kustomization.yml", "Kustomization")

@@ -84,11 +84,19 @@ def read_apart(shown: str, content: bytes, problem: Diagnostic) -> tuple[list[Ch
         return [], [problem]
     first = len(places) - len(found)  # what stands before the first marker may be no document
     stream = StreamPlaces(shown, whole)
-    documents = [
-        CheckedDocument(shown, index, data, whole, stream, is_incomplete=index + first in mended)
-        for index, data in enumerate(found)
-    ]
+    documents = []
+    for index, data in enumerate(found):
+        is_mended = index + first in mended
+        kept = _without_nulls(data) if is_mended else data
+        documents.append(CheckedDocument(shown, index, kept, whole, stream, is_incomplete=is_mended))
     return [document for document in documents if document.data is not None], problems or [problem]
+
+
+def _without_nulls(data: Any) -> Any:
+    """A key without a value had one in the lines that are left out, or may have had."""
+    if isinstance(data, dict):
+        return {key: _without_nulls(value) for key, value in data.items() if value is not None}
+    return [_without_nulls(item) for item in data] if isinstance(data, list) else data
 
 
 def _without_broken_lines(text: str, problem: YamlProblem, above: int) -> str | None:
@@ -281,6 +289,11 @@ class RepositoryFiles:
             yield from self.files_in(top)
             below = [name for name in self._listing(top)[1] if name not in _SKIPPED_FOLDERS]
             pending += [f"{top}/{name}" if top else name for name in reversed(below)]
+
+    @cached_property
+    def inventories(self) -> tuple[str, ...]:
+        """The files with variables of hosts and groups of Ansible, of whichever inventory."""
+        return tuple(path for path in self.files_below("") if "group_vars/" in path or "host_vars/" in path)
 
     def in_repository(self, folder: str) -> str | None:
         """A folder that is told from the top of the git repository, which may lie above the root; None: not there."""

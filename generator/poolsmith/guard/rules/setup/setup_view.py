@@ -18,6 +18,7 @@ from poolsmith.core.diagnostics.rule_engine import Rule, run_rules
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import MISSING, join, value_at
 from poolsmith.gpu.catalog.node_labels import DEPLOY_OPERANDS
+from poolsmith.kubernetes.repository.declared_charts import installed_charts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from poolsmith.core.sources.source_file import SourceFile
     from poolsmith.gpu.catalog import Catalog
     from poolsmith.gpu.catalog.releases import Release
+    from poolsmith.kubernetes.repository.declared_charts import DeclaredChart
 
 
 Taint = dict[str, str]
@@ -118,8 +120,8 @@ class SetupObject:
 
     @property
     def name(self) -> str:
-        """Kind/name, for messages."""
-        return f"{self.kind}/{self.own_name}"
+        """Kind/name, for messages; the file of what is no object."""
+        return f"{self.kind}/{self.own_name}" if self.data else self.file
 
     @property
     def spec(self) -> dict[str, Any]:
@@ -193,6 +195,10 @@ class SetupView:
     objects: tuple[SetupObject, ...] = ()
     namespace: str | None = None
     is_generated: bool = False
+    charts: tuple[tuple[SetupObject, DeclaredChart], ...] = ()
+    """What files install that are no objects, such as those of Terraform and Helmfile, each with what stands for it."""
+    engine_of: frozenset[str] = frozenset()
+    """The distributions that alone have the engine that delivers the operator."""
     made: dict[str, object] = field(default_factory=dict)
     """What rules share, by a name: made by the first that asks."""
     told: ToldPlaces = field(default_factory=ToldPlaces)
@@ -220,6 +226,13 @@ class SetupView:
     def named(self, kind: str, name: str) -> SetupObject | None:
         """The first one, in whichever group and namespace."""
         return self._by_name.get((kind, name))
+
+    def installed_charts(self) -> Iterator[tuple[SetupObject, DeclaredChart]]:
+        """The charts that run in this cluster for certain, each with what declares it."""
+        for item in self.objects:
+            for chart in installed_charts(item, self):
+                yield item, chart
+        yield from self.charts
 
     def has(self, need: str) -> bool:
         """Whether `nodes`, `values` or `release` are known, and `all` of the values where there are any."""

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.message_text import did_you_mean, shorten
+from poolsmith.core.diagnostics.message_text import did_you_mean, nearest, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
@@ -115,8 +115,9 @@ def _of_entry(entry: dict[str, Any], place: tuple[str | int, ...], layout: str) 
             yield LayoutMistake(
                 (*place, key), f"{layout}: mig-parted does not know `{shorten(key)}`", did_you_mean(key, _FIELDS)
             )
+    misspelt = {nearest(key, _FIELDS) for key in entry if key not in _FIELDS}
     for key in ("devices", "mig-enabled"):
-        if key not in entry:
+        if key not in entry and key not in misspelt:
             yield LayoutMistake(place, f"{layout} lacks `{key}`", f"add `{key}`")
     devices, enabled, wanted = (entry.get(key) for key in ("devices", "mig-enabled", "mig-devices"))
     if "devices" in entry and devices != "all" and not _are_numbers(devices):
