@@ -24,6 +24,7 @@ from poolsmith.guard.rules.links.registry import LINK_RULES
 from poolsmith.guard.rules.registry import RULES
 from poolsmith.guard.rules.repository_rules import CHART_RULES, TEMPLATE_RULES
 from poolsmith.guard.rules.setup.registry import SETUP_RULES
+from poolsmith.guard.rules.texts.registry import TEXT_RULES
 from poolsmith.interface.app import check_paths, check_project, rule_book
 
 HERE = Path(__file__).resolve().parent / "examples"
@@ -32,12 +33,14 @@ NAMES = sorted(
     (
         *(rule.RULE.name for rule in (*RULES, *TEMPLATE_RULES, *VALUE_RULES)),
         *(rule.RULE.name for rule in CHART_RULES if rule.RULE not in CODE_BOOK),
+        *(rule.RULE.name for rule in TEXT_RULES if rule.RULE not in [other.RULE for other in RULES]),
         *(rule.RULE.name for rule in LINK_RULES if rule.RULE.name not in WITH_NODES),
         "refused-by-definition",
     )
 )
 """The last one is no rule of a list: it judges what the chart makes of values."""
-TWINS = {rule.RULE.name for rule in SETUP_RULES if rule.RULE in (*CODE_BOOK, *(other.RULE for other in RULES))}
+_OTHERS = (*CODE_BOOK, *(other.RULE for other in (*RULES, *TEXT_RULES)))
+TWINS = {rule.RULE.name for rule in SETUP_RULES if rule.RULE in _OTHERS}
 """Rules on profiles, or on manifests, that speak of setups, too."""
 SETUPS = sorted((*(rule.RULE.name for rule in SETUP_RULES if rule.RULE.name not in TWINS), *WITH_NODES))
 OF_TWINS = HERE.parent / "twins"

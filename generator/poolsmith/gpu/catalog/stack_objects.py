@@ -33,18 +33,21 @@ OPERATOR = ("gpu-operator", "nvidia-gpu-operator")
 DEVICE_PLUGIN_CHARTS = ("nvidia-device-plugin", "k8s-device-plugin")
 DRA_DRIVER_CHARTS = ("nvidia-dra-driver-gpu", "k8s-dra-driver-gpu", "dra-driver-nvidia-gpu")
 """Names that the charts of one piece of software have, or had."""
+CHART_OF = {
+    **dict.fromkeys(DEVICE_PLUGIN_CHARTS, "nvidia-device-plugin"),
+    **dict.fromkeys(DRA_DRIVER_CHARTS, "nvidia-dra-driver-gpu"),
+    **dict.fromkeys(("network-operator", "nvidia-network-operator"), "network-operator"),
+    "node-feature-discovery": "node-feature-discovery",
+    "dcgm-exporter": "dcgm-exporter",
+    "kata-deploy": "kata-deploy",
+}
+"""By each name that it has or had: the chart beside the operator's whose values are recorded (`data/stack_charts/`)."""
 CHARTS = frozenset(
     (
-        *DEVICE_PLUGIN_CHARTS,
-        *DRA_DRIVER_CHARTS,
+        *CHART_OF,
         "gpu-operator",
         "nvidia-gpu-operator",
         "gpu-feature-discovery",
-        "node-feature-discovery",
-        "dcgm-exporter",
-        "network-operator",
-        "nvidia-network-operator",
-        "kata-deploy",
         "confidential-containers",
         "coco-operator",
         "nvidia-mig-parted",

@@ -27,7 +27,7 @@ from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.gpu.catalog.schema_versions import operator_releases
 from poolsmith.gpu.catalog.stack_objects import CHARTS
 from poolsmith.gpu.values.values_file import not_a_mapping
-from poolsmith.gpu.values.values_places import FoundValues, place_in, values_file
+from poolsmith.gpu.values.values_places import FoundValues, not_judged, place_in, values_file
 from poolsmith.kubernetes.repository.chart_folders import CHART_FILE, chart_at
 from poolsmith.kubernetes.repository.declared_charts import declared_charts
 
@@ -110,12 +110,12 @@ def judge_values_of(
     shown: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
     files: Counter[str] = Counter()
     for item in found:
-        if not item.has_values:
+        if not item.has_values and (item.is_of_operator or item.known() is None):
             continue
         known = item.known()
         document = item.document
         if known is None:
-            reason = f"`{item.release[:40]}` is no recorded one" if item.release else "nothing says it"
+            reason = not_judged(item)
             place = item.locate(()).span
             result.skipped.append(Skipped(str(place), f"{UNKNOWN_RELEASE}, {reason}"))
             result.not_evaluated += 1
@@ -125,12 +125,13 @@ def judge_values_of(
             result.paths.add((document.path, document.index))
             continue
         result.documents += 1
-        result.releases.add(known.tag)
+        result.releases.add(known.told)
         result.paths.add((document.path, document.index))
         files[document.path] += item.is_file
         if item.is_file and files[document.path] == _SECOND:
             result.diagnostics.append(_several_documents(document))
-        _judge(item, known, result, shown[document.path], render, apply)
+        asked = (render, apply) if item.is_of_operator else (None, None)
+        _judge(item, known, result, shown[document.path], *asked)
     return result
 
 

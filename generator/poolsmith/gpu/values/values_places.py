@@ -1,4 +1,4 @@
-"""Helm values of the gpu-operator chart in a repository: of its installations, and of files that hold nothing else."""
+"""Helm values of the charts of the stack in a repository: of installations, and of files that hold nothing else."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.inner_text import InnerText
 from poolsmith.core.sources.pointer import join
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
-from poolsmith.gpu.catalog.stack_objects import OPERATOR
+from poolsmith.gpu.catalog.stack_objects import CHART_OF, CHARTS, OPERATOR
 from poolsmith.gpu.catalog.stack_words import telling_keys
+from poolsmith.gpu.catalog.version_ranges import is_one_version, is_range
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, ValuesLayer
 from poolsmith.kubernetes.repository.manifest_files import LATER
 
@@ -69,11 +70,19 @@ class FoundValues:
     def locate(self, place: ValuePlace, note: str | None = None) -> Location:
         return self.installation.locate(place, note)
 
+    @property
+    def is_of_operator(self) -> bool:
+        return self.installation.chart in OPERATOR
+
     def known(self) -> ReleaseValues | None:
         """What the release reads."""
         from poolsmith.gpu.catalog.value_paths import value_paths  # on demand
 
-        return value_paths().release(self.release or "") or value_paths().release(self.fallback or "")
+        chart = OPERATOR_CHART if self.is_of_operator else CHART_OF.get(self.installation.chart)
+        if chart is None:
+            return None
+        paths = value_paths(chart)
+        return paths.release(self.release or "") or paths.release(self.fallback or "")
 
     def line_of_text(self, place: ValuePlace) -> int | None:
         """The line within the text that holds a value, where the place in the file does not tell it."""
@@ -123,6 +132,28 @@ def values_of(installations: Iterable[ChartInstallation], fallback: str | None) 
     for item in installations:
         if item.chart in OPERATOR:
             yield FoundValues(installation=item, release=item.version, fallback=fallback)
+
+
+def values_of_neighbours(installations: Iterable[ChartInstallation]) -> Iterator[FoundValues]:
+    """Those of the charts of the stack beside the operator's. Without a version Helm takes the newest one."""
+    for item in installations:
+        if item.chart in CHARTS and item.chart not in OPERATOR:
+            from poolsmith.gpu.catalog.value_paths import value_paths  # on demand
+
+            floats = not item.version or (is_range(item.version) and not is_one_version(item.version))
+            recorded = CHART_OF.get(item.chart)
+            newest = value_paths(recorded).tags[-1] if floats and recorded is not None else None
+            yield FoundValues(installation=item, release=item.version, fallback=newest)
+
+
+def not_judged(found: FoundValues) -> str | None:
+    """Why values of a chart of the stack are not judged; None where they are."""
+    chart = found.installation.chart
+    if found.known() is not None:
+        return None
+    if not found.is_of_operator and chart not in CHART_OF:
+        return f"no release of the chart {chart} is recorded"
+    return f"`{found.release[:40]}` is no recorded one" if found.release else "nothing says it"
 
 
 def values_file(

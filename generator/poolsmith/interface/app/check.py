@@ -21,7 +21,7 @@ from poolsmith.gpu.values.values_check import (
     plain_files,
     release_with_schemas,
 )
-from poolsmith.gpu.values.values_places import values_of
+from poolsmith.gpu.values.values_places import values_of, values_of_neighbours
 from poolsmith.guard.policies.applied_policies import strictly
 from poolsmith.guard.rules.links.registry import LINK_RULES
 from poolsmith.guard.rules.links.repository_links import judge_links
@@ -38,6 +38,7 @@ from poolsmith.guard.rules.schema.object_schemas import (
 )
 from poolsmith.guard.rules.setup.repository_setups import setups_of
 from poolsmith.guard.rules.templates.labelled_nodes import labelled_nodes
+from poolsmith.guard.rules.texts.judge_texts import judge_texts
 from poolsmith.interface.app.check_scope import file_problems, judged_trees, left_out, refused_builds, scope_of
 from poolsmith.kubernetes.repository.file_search import searched
 from poolsmith.kubernetes.repository.manifest_files import YAML_ENDINGS, CheckedDocument, CheckedTree, parse_documents
@@ -164,8 +165,10 @@ def _check_paths(
     diagnostics.extend(judge_links(model, release, given, labelled))
     loose = [*values_of(model.installations, release), *plain_files(model, release, named)]
     delivered = [found for item in model.deliveries for found in values_of(item.installations, release)]
-    found = [item for item in (*delivered, *loose) if scope.has_installation(item.installation)]
-    values = judge_values_of(found, _not_rendered, _refused)
+    every = (*delivered, *loose, *values_of_neighbours(model.all_installations))
+    values = judge_values_of(
+        (item for item in every if scope.has_installation(item.installation)), _not_rendered, _refused
+    )
     if release is not None:
         for diagnostic, place in not_mappings(model.loose, named):
             diagnostics.append(diagnostic)
@@ -174,22 +177,22 @@ def _check_paths(
         setups_of(model, loose, release), release, given, kubernetes, _errors(diagnostics, values.diagnostics)
     )
     diagnostics.extend((*values.diagnostics, *setups.diagnostics, *(given.problems if given is not None else ())))
+    texts = judge_texts(trees, model, diagnostics)
+    diagnostics += texts.diagnostics
     templates = _neighbours(whole, given, diagnostics)
     told = {*values.paths, *(place for item in schemas for place in item.half), *templates}
     judged = {(item.path, item.index) for tree in trees for item in tree.objects}
     left = left_out(model, listed, scope, judged, told, unread)
-    is_compared = given is not None and given.planned is not None
-    is_empty = not (judged or values.documents or values.skipped or templates or diagnostics or is_compared)
-    if left.is_nothing and is_empty:
+    seen = judged or values.documents or values.skipped or templates or texts.files or diagnostics
+    if left.is_nothing and not seen and (given is None or given.planned is None):
         raise NoInputError(left.nothing(release))
-    described = {"descriptions of nodes": len(templates)} if templates else {}
     outcome = Outcome(
         diagnostics=sorted_unique(filter(scope.has_finding, diagnostics)),
         checked={
             "manifest files": len(listed.yaml),
             "objects": len(judged),
             "rules": len(RULES) + len(CHART_RULES) + len(LINK_RULES),
-            **described,
+            **({"descriptions of nodes": len(templates)} if templates else {}),
         },
         skipped=left.skipped,
         not_evaluated=left.unknown,

@@ -9,6 +9,7 @@ OUT_OF_DATE = RuleInfo(
     what="The committed output is not what the profiles generate.",
     why="The cluster would get something other than what was reviewed.",
     fix="run `poolsmith generate` and commit the result",
+    follows=True,
 )
 HAND_EDITED = RuleInfo(
     code="PSM502",

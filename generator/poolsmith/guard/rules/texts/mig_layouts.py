@@ -1,31 +1,31 @@
-"""Layouts for the MIG manager in a ConfigMap: what mig-parted stops at, and what no GPU can hold."""
+"""Layouts for the MIG manager: what mig-parted stops at, and what no GPU can hold."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics import RuleInfo
+from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import did_you_mean, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
-from poolsmith.core.sources.inner_text import InnerText
-from poolsmith.core.sources.pointer import join
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
+from poolsmith.guard.rules.texts.stack_text import Shape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.kubernetes.repository.manifest_files import CheckedTree
+    from poolsmith.guard.rules.texts.stack_text import StackText
 
 RULE = RuleInfo(
     code="PSM540",
     name="mig-configuration",
     applies_to="manifest",
-    what="A ConfigMap has layouts for the MIG manager (`mig-configs`) that mig-parted does not read, a layout whose "
-    "instances find no place on any GPU that has such profiles, or one that has MIG on and off for the same GPU.",
+    what="Layouts for the MIG manager (`mig-configs`), in a ConfigMap, in values, in a patch or in a file, have what "
+    "mig-parted does not read, instances that find no place on any GPU that has such profiles, or MIG on and off for "
+    "the same GPU. A warning: a profile that no GPU has.",
     why="mig-parted reads the whole file or nothing of it: one mistake keeps every node from its layout, whichever it "
     "asks for.",
     fix="correct the layout",
@@ -40,13 +40,12 @@ RULE = RuleInfo(
         "NVIDIA MIG user guide: supported profiles",
     ),
 )
-_MARK = pattern(r"""(^|[{,])[^\S\n]*+["']?mig-configs["']?\s*+:""", re.MULTILINE)
-_TEMPLATED = ("{{", "${", "{%")
 _FIELDS = ("devices", "device-filter", "mig-enabled", "mig-devices")
 _PROFILE = pattern(
     r"(?:(?P<parts>[1-7])c\.)?(?P<slices>[1-9])g\.[1-9]\d{0,3}gb(?P<more>(?:[+.-][a-z](?:[a-z.]|[+-][a-z])*+)?)",
     re.ASCII,
 )
+_FEW, _NEAREST = 3, 2
 _SLICES = 7
 """Compute slices of the largest GPU."""
 _POSSIBLE = ("1", "2", "3", "4", "7")
@@ -59,29 +58,21 @@ class LayoutMistake:
     steps: tuple[str | int, ...]
     message: str
     help: str | None = None
+    severity: Severity | None = None
 
 
-def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
-    for document in tree.objects:
-        data = document.data.get("data") if document.kind == "ConfigMap" else None
-        for key, text in data.items() if isinstance(data, dict) else ():
-            if not has_layouts(text):
-                continue
-            inner = InnerText(document.source, join("/data", key), text, None)
-            for mistake in layout_mistakes(text):
-                yield Finding(
-                    message=f"{document.name}, `{shorten(key)}`: {mistake.message}",
-                    place=inner.locate(join("", *mistake.steps)),
-                    help=mistake.help,
-                    subject=document.name,
-                )
-
-
-def has_layouts(text: Any) -> bool:
-    """Whether it is a text with layouts, in which nothing has to be filled in any more."""
-    if not isinstance(text, str) or "mig-configs" not in text or not _MARK.search(text):
-        return False
-    return not any(mark in text for mark in _TEMPLATED)
+def check(texts: tuple[StackText, ...]) -> Iterator[Finding[Location]]:
+    for item in texts:
+        if item.shape is not Shape.MIG_LAYOUTS:
+            continue
+        for mistake in layout_mistakes(item.text) if item.text is not None else mistakes_of(item.data):
+            yield Finding(
+                message=f"{item.shown}: {mistake.message}",
+                place=item.locate(*mistake.steps),
+                help=mistake.help,
+                subject=item.subject,
+                severity=mistake.severity,
+            )
 
 
 def layout_mistakes(text: str) -> Iterator[LayoutMistake]:
@@ -90,7 +81,11 @@ def layout_mistakes(text: str) -> Iterator[LayoutMistake]:
     except YamlProblem as problem:
         yield LayoutMistake((), f"it is no YAML: {problem.message}")
         return
-    body = documents[0] if documents else None
+    yield from mistakes_of(documents[0] if documents else None)
+
+
+def mistakes_of(body: Any) -> Iterator[LayoutMistake]:
+    """Of a configuration that is read already."""
     if not isinstance(body, dict) or "mig-configs" not in body:
         return
     if body.get("version") != "v1":
@@ -178,6 +173,14 @@ def _of_instances(
         if isinstance(count, bool) or not isinstance(count, int) or count < 0:
             yield LayoutMistake((*place, profile), f"{layout}: the number of `{profile}` is no whole number")
             return
+        if (nearest := _of_no_gpu(profile)) is not None:
+            yield LayoutMistake(
+                (*place, profile),
+                f"{layout}: no GPU that is known has `{profile}`",
+                f"did you mean {nearest}?",
+                Severity.WARNING,
+            )
+            return
         is_counted = is_counted and found["parts"] is None
         taken += int(found["slices"]) * count
     if is_counted and taken > _SLICES:
@@ -192,6 +195,27 @@ def _of_instances(
         if nowhere is not None:
             why, products = nowhere
             yield LayoutMistake(place, f"{layout}: {why} ({', '.join(products)})", "ask for fewer or smaller instances")
+
+
+def _of_no_gpu(profile: str) -> str | None:
+    """The nearest profiles, where no GPU has this one: those with as many slices, and of memory the closest."""
+    from poolsmith.fleet.plan.sharing.mig_placements import known_profiles  # on demand
+
+    products = known_profiles()
+    slices, memory = _numbers(profile)
+    if (slices, memory) in products:
+        return None
+    near = sorted(
+        (size for size in products if size[0] == slices and products[size]), key=lambda size: abs(size[1] - memory)
+    )
+    told = [f"`{slices}g.{there}gb` ({', '.join(products[slices, there][:_FEW])})" for _, there in near[:_NEAREST]]
+    return " or ".join(told) or None
+
+
+def _numbers(profile: str) -> tuple[int, int]:
+    """Compute slices and gigabytes, whatever stands around them."""
+    slices, _, memory = (profile.partition("c.")[2] or profile).partition("g.")
+    return int(slices), int(memory.partition("gb")[0])
 
 
 def _filtered(device_filter: Any) -> set[str] | None:
