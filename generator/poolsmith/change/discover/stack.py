@@ -20,6 +20,7 @@ from poolsmith.kubernetes.live.api_resources import (
     RUNTIME_CLASSES,
     ApiResource,
 )
+from poolsmith.kubernetes.live.snapshot import without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,8 +91,8 @@ def find_stack(snapshot: Snapshot) -> DiscoveredStack | None:
             release=version,
             where=_shown(body, told),
             namespace=_namespace(body),
-            object=next(iter(policies or claims), None),
-            drivers=snapshot.items(DRIVERS),
+            object=next(map(without_secrets, policies or claims), None),
+            drivers=tuple(map(without_secrets, snapshot.items(DRIVERS))),
             has_discovery=any(chart == _NFD and _labels(item).get(_INSTANCE) == instance for item, chart, _ in rows),
             delivered=_deliverer(snapshot, OPERATOR_CHART),
         )

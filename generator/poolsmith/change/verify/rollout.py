@@ -44,7 +44,7 @@ _CAUSES = {
 
 def judge_rollout(view: LiveView) -> Iterator[Diagnostic]:
     spaces = {item.namespace for item, _ in view.running}
-    all_pods = [pod for pod in view.snapshot.items(PODS) if pod["metadata"].get("namespace") in spaces]
+    all_pods = [pod for pod in view.snapshot.items(PODS) if word(pod["metadata"].get("namespace")) in spaces]
     unready = [pod for pod in all_pods if _is_ready(pod) is not True]
     for item in view.cluster.expected:
         if item.resource.kind not in ("DaemonSet", "Deployment"):

@@ -255,7 +255,7 @@ def _mutating(view: LiveView) -> Iterator[Diagnostic]:
 def _is_of_stack(view: LiveView, body: Mapping[str, Any]) -> bool:
     """Whether each of its services is one of the stack's own, which is told elsewhere."""
     services = [mapping(mapping(item.get("clientConfig")).get("service")) for item in mappings(body.get("webhooks"))]
-    return bool(services) and all(item.get("namespace") in view.cluster.stack_namespaces for item in services)
+    return bool(services) and all(word(item.get("namespace")) in view.cluster.stack_namespaces for item in services)
 
 
 _CREATES = frozenset(("CREATE", "UPDATE", "*"))

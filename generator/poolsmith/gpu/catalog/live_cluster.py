@@ -132,7 +132,7 @@ class Injection:
 
     def is_asked_by(self, key: str, value: Any) -> bool:
         fits = key.startswith(self.key[:-1]) if self.key.endswith("*") else key == self.key
-        return fits and value not in self.off
+        return fits and isinstance(value, str) and value not in self.off
 
 
 @record

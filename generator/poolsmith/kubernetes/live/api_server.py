@@ -179,7 +179,10 @@ class _Server:
         """
         from kr8s.asyncio import Api
 
-        known = credentials_of(how.kubeconfigs, how.context) if how.kubeconfigs and not how.in_cluster else None
+        paths = how.kubeconfigs or ((how.kubeconfig,) if how.kubeconfig else ())
+        if how.context and not paths:
+            raise UsageError(f"there is no kubeconfig that could have the context `{how.context}`")
+        known = credentials_of(paths, how.context) if paths and not how.in_cluster else None
         try:
             config = None if known is None else (await known.fresh(how.seconds, how.environ)).as_config()
             api = Api(kubeconfig=config, bypass_factory=True)
