@@ -44,8 +44,8 @@ def command(
 ) -> int:
     """Generate output/ from profiles/.
 
-    Of all clusters, or of those that are named. Every cluster's folder is replaced as a whole, and only when all profiles
-    are sound.
+    Of all clusters, or of those that are named. Every cluster's folder is replaced as a whole, and only when all
+    profiles are sound.
     """
     from poolsmith.interface.app.check_project import compare
 
