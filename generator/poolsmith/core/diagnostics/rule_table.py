@@ -323,4 +323,7 @@ RULES: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...] = (
     ("PSM902", "warned-by-policy", "warning", ()),
     ("PSM903", "audited-by-policy", "note", ()),
     ("PSM904", "undecided-by-policy", "note", ()),
+    ("PSM930", "engine-difference", "warning", ()),
+    ("PSM931", "engine-version", "note", ()),
+    ("PSM932", "engine-too-old", "error", ()),
 )

@@ -42,6 +42,8 @@ class LinkedChart:
     namespace: str | None = None
     release_name: str | None = None
     partial: bool = False
+    engine: str = ""
+    """Which engine installs it: `flux` or `argocd`, or nothing that is known."""
     is_around: bool = False
     """Whether these are the own values of a chart that has it as a dependency."""
 
@@ -95,6 +97,8 @@ class LinkView:
     labels_said: frozenset[str] = frozenset()
     distributions: frozenset[str] = frozenset()
     """Distributions that the files configure machines of, such as talos."""
+    engines: Mapping[str, str] = field(default_factory=dict)
+    """Minor versions of the engines that the files install."""
     made: dict[str, object] = field(default_factory=dict)
     """What rules share, by a name."""
 

@@ -11,6 +11,7 @@ from poolsmith.guard.rules.links import (
     claim_of_nobody,
     definitions_of_another_release,
     driver_root,
+    engine_difference,
     gpu_pod_isolation,
     gpu_request,
     gpus_given_out_twice,
@@ -49,4 +50,5 @@ LINK_RULES: tuple[Rule[LinkView, Location], ...] = (
     release_forced,
     null_around_a_chart,
     claim_of_nobody,
+    engine_difference,
 )

@@ -6,12 +6,14 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.rule_engine import run_rules
+from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.gpu.catalog.stack_objects import CHARTS, OPERATOR
 from poolsmith.gpu.values.values_places import FoundValues
 from poolsmith.guard.rules.links.link_view import RKE2_CIS, TALOS, LinkedChart, LinkView, chart_defaults
 from poolsmith.guard.rules.links.registry import LINK_RULES
 from poolsmith.guard.rules.setup.repository_setups import objects_of
 from poolsmith.kubernetes.repository.delivered import delivered
+from poolsmith.kubernetes.repository.engine_versions import ARGO_CD, FLUX, engine_versions
 from poolsmith.kubernetes.repository.model import EngineDelivery
 
 if TYPE_CHECKING:
@@ -43,6 +45,7 @@ def views_of(
     labels = frozenset(mark.key for nodes in labelled for mark in nodes.labels)
     machines = frozenset(name for document in model.documents if (name := _machines_of(document)))
     nodes = given.nodes if given is not None else None
+    engines = engine_versions(model.documents)
     for part in (*model.deliveries, _loose(model)):
         if not part.refused:
             yield LinkView(
@@ -53,10 +56,12 @@ def views_of(
                 is_whole=part.place != _LOOSE,
                 labels_said=labels,
                 distributions=machines,
+                engines=engines,
             )
 
 
 _LOOSE = "loose"
+_ENGINES = {"HelmRelease": FLUX, "Application": ARGO_CD, "ApplicationSet": ARGO_CD}
 
 
 def _loose(model: RepositoryModel) -> EngineDelivery:
@@ -103,6 +108,7 @@ def _chart(item: ChartInstallation, release: str | None) -> LinkedChart:
         namespace=item.namespace,
         release_name=item.release_name,
         partial=found.partial,
+        engine=_ENGINES.get(word(mapping(item.document.data).get("kind")), ""),
         is_around=_is_around(item),
     )
 
