@@ -48,6 +48,6 @@ FAMILIES: Final = (
     (BESIDE, "What stands beside the GPU stack"),
     (LIVE, "The cluster that runs"),
     (("PSM90",), "Your own policies"),
-    (ENGINES, "The engine that delivers, by its version"),
+    (ENGINES, "What engines and machines do by themselves"),
 )
 """Prefixes and titles, in the order of the page of rules."""

@@ -28,7 +28,8 @@ def judge_engine(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
         message = f"{known['name']} {version} is older than what is generated needs: {least['says']}"
         facts.report_cluster(ENGINE_TOO_OLD, _POINTER, message, help=f"upgrade to {least['version']} or later")
     elif not is_known(engine, version):
-        message = f"the catalog knows {known['name']} {joined(list(known['versions']), _MOST)}: what {version} does is unknown"
+        versions = joined(list(known["versions"]), _MOST)
+        message = f"the catalog knows {known['name']} {versions}: what {version} does is unknown"
         facts.report_cluster(ENGINE_VERSION, _POINTER, message, help="leave it out, or add its facts to the catalog")
     elif told := told_since(engine, version):
         oldest = next(iter(known["versions"]))

@@ -97,6 +97,8 @@ class LinkView:
     labels_said: frozenset[str] = frozenset()
     distributions: frozenset[str] = frozenset()
     """Distributions that the files configure machines of, such as talos."""
+    images: Mapping[str, Location] = field(default_factory=dict)
+    """What machines with GPUs start from, by the names of data/machines, and where that is said."""
     engines: Mapping[str, str] = field(default_factory=dict)
     """Minor versions of the engines that the files install."""
     made: dict[str, object] = field(default_factory=dict)

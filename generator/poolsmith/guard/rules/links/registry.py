@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 from poolsmith.guard.rules.links import (
     admin_access,
     autoscaler_hint,
+    brought_by_machines,
     chart_namespace,
     claim_of_nobody,
     definitions_of_another_release,
+    device_attribute,
     driver_root,
     engine_difference,
     gpu_pod_isolation,
@@ -23,6 +25,7 @@ from poolsmith.guard.rules.links import (
     release_forced,
     resource_of_nobody,
     selector_of_nobody,
+    taints_not_set,
     untolerating_workload,
 )
 
@@ -51,4 +54,7 @@ LINK_RULES: tuple[Rule[LinkView, Location], ...] = (
     null_around_a_chart,
     claim_of_nobody,
     engine_difference,
+    brought_by_machines,
+    taints_not_set,
+    device_attribute,
 )

@@ -10,6 +10,7 @@ from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.gpu.catalog.stack_objects import CHARTS, OPERATOR
 from poolsmith.gpu.values.values_places import FoundValues
 from poolsmith.guard.rules.links.link_view import RKE2_CIS, TALOS, LinkedChart, LinkView, chart_defaults
+from poolsmith.guard.rules.links.machine_images import machine_images
 from poolsmith.guard.rules.links.registry import LINK_RULES
 from poolsmith.guard.rules.setup.repository_setups import objects_of
 from poolsmith.kubernetes.repository.delivered import delivered
@@ -45,8 +46,10 @@ def views_of(
     labels = frozenset(mark.key for nodes in labelled for mark in nodes.labels)
     machines = frozenset(name for document in model.documents if (name := _machines_of(document)))
     nodes = given.nodes if given is not None else None
+    parts = (*model.deliveries, _loose(model))
     engines = engine_versions(model.documents)
-    for part in (*model.deliveries, _loose(model)):
+    images = machine_images(model.documents) if _has_one_operator(parts) else {}
+    for part in parts:
         if not part.refused:
             yield LinkView(
                 objects=_linked(part.objects),
@@ -56,12 +59,18 @@ def views_of(
                 is_whole=part.place != _LOOSE,
                 labels_said=labels,
                 distributions=machines,
+                images=images,
                 engines=engines,
             )
 
 
 _LOOSE = "loose"
 _ENGINES = {"HelmRelease": FLUX, "Application": ARGO_CD, "ApplicationSet": ARGO_CD}
+
+
+def _has_one_operator(parts: Iterable[EngineDelivery]) -> bool:
+    """With several of them nobody can say whose machines the files are about."""
+    return sum(item.chart in OPERATOR for part in parts for item in part.installations) == 1
 
 
 def _loose(model: RepositoryModel) -> EngineDelivery:

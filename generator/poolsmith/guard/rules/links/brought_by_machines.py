@@ -1,0 +1,51 @@
+"""Parts that the image of the machines has already, and that the operator installs once more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.gpu.catalog.node_labels import DEPLOY
+from poolsmith.guard.rules.links.machine_images import known_images
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.links.link_view import LinkView
+
+RULE = RuleInfo(
+    code="PSM933",
+    name="brought-by-machines",
+    severity=Severity.WARNING,
+    applies_to="manifest",
+    what="Machines start from an image that brings driver, toolkit or device plugin (Talos; EKS images by Karpenter's "
+    "EC2NodeClass), and the operator installs the same once more. No file opts those nodes out by labels "
+    "`nvidia.com/gpu.deploy.*`.",
+    why="The second driver can't unload the first, the toolkit writes to a file that is not its own, and of two device "
+    "plugins the kubelet takes whichever registers last.",
+    fix="switch the operator's part off",
+    bad="# beside a machine configuration of Talos\ndriver: {version: 580.126.20}\n",
+    good="# beside a machine configuration of Talos\ndriver: {enabled: false}\ntoolkit: {enabled: false}\n",
+    symptom="`nvidia-driver-ctr` in CrashLoopBackOff, `driver is in use`; `read-only file system`",
+    references=("data/machines/brought.yaml",),
+)
+
+
+def check(view: LinkView) -> Iterator[Finding[Location]]:
+    if any(label.startswith(DEPLOY) for label in view.labels_said):
+        return
+    known = known_images()
+    for chart in view.charts:
+        if not chart.is_operator or chart.partial:
+            continue
+        for image, place in view.images.items():
+            for path, brings in known[image]["parts"].items():
+                if chart.value(path) is True:
+                    yield Finding(
+                        message=f"{image} brings {brings}, and `{path}` is on: the operator installs it once more",
+                        place=chart.place(path),
+                        help=f"write `{path}: false`",
+                        related=(place,),
+                    )
