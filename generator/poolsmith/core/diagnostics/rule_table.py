@@ -329,4 +329,5 @@ RULES: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...] = (
     ("PSM933", "brought-by-machines", "warning", ()),
     ("PSM934", "taints-not-set", "warning", ()),
     ("PSM935", "device-attribute", "warning", ()),
+    ("PSM936", "template-taints", "warning", ()),
 )

@@ -84,6 +84,15 @@ class LinkedPod:
         return self.owner.place(f"{self.at}{pointer}")
 
 
+@record
+class GpuTaint:
+    """A taint of nodes with GPUs that somebody is to make."""
+
+    owner: str
+    taint: Mapping[str, str]
+    place: Location
+
+
 @record(slots=False, eq=False)
 class LinkView:
     """`is_whole`: an engine or a kustomization brings all of it together. `labels_said` are labels that files about
@@ -99,6 +108,7 @@ class LinkView:
     """Distributions that the files configure machines of, such as talos."""
     images: Mapping[str, Location] = field(default_factory=dict)
     """What machines with GPUs start from, by the names of data/machines, and where that is said."""
+    gpu_taints: tuple[GpuTaint, ...] = ()
     engines: Mapping[str, str] = field(default_factory=dict)
     """Minor versions of the engines that the files install."""
     made: dict[str, object] = field(default_factory=dict)

@@ -1,4 +1,5 @@
-"""The images that nodes with GPUs start from, as files about machines say it; by the name in data/machines."""
+"""What files about machines say of nodes with GPUs: the images that they start from, by the name in data/machines, and
+their taints."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from poolsmith.core.facts import store
 from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.core.sources.pointer import value_at
+from poolsmith.guard.rules.links.link_view import GpuTaint
 from poolsmith.guard.rules.setup.repository_setups import objects_of
 
 if TYPE_CHECKING:
@@ -44,6 +46,24 @@ def machine_images(documents: Iterable[CheckedDocument]) -> dict[str, Location]:
         if item.kind == "EC2NodeClass" and item.own_name in with_gpus and (image := _image_of(item)):
             found.setdefault(image, item.place("/spec"))
     return found
+
+
+def gpu_taints(documents: Iterable[CheckedDocument]) -> tuple[GpuTaint, ...]:
+    """Of Karpenter's pools whose nodes have GPUs."""
+    found: list[GpuTaint] = []
+    for document in documents:
+        for item in objects_of(document) if _KARPENTER in document.text else ():
+            spec = mapping(value_at(item.spec, ("template", "spec")))
+            if item.kind == "NodePool" and item.group == _KARPENTER and _has_gpus(spec):
+                found.extend(_taints(item, spec))
+    return tuple(found)
+
+
+def _taints(item: SetupObject, spec: Mapping[str, Any]) -> Iterator[GpuTaint]:
+    for index, taint in enumerate(mappings(spec.get("taints"))):
+        if word(taint.get("key")) and word(taint.get("effect")):
+            texts = {key: word(taint.get(key)) for key in ("key", "value", "effect")}
+            yield GpuTaint(owner=item.name, taint=texts, place=item.place(f"/spec/template/spec/taints/{index}"))
 
 
 def _classes_with_gpus(objects: Iterable[SetupObject]) -> Iterator[str]:

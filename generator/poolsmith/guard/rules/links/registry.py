@@ -26,6 +26,7 @@ from poolsmith.guard.rules.links import (
     resource_of_nobody,
     selector_of_nobody,
     taints_not_set,
+    template_taints,
     untolerating_workload,
 )
 
@@ -57,4 +58,5 @@ LINK_RULES: tuple[Rule[LinkView, Location], ...] = (
     brought_by_machines,
     taints_not_set,
     device_attribute,
+    template_taints,
 )

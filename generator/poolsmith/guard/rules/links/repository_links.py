@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.rule_engine import run_rules
 from poolsmith.core.sources.pod_template import mapping, word
-from poolsmith.gpu.catalog.stack_objects import CHARTS, OPERATOR
+from poolsmith.gpu.catalog.stack_objects import CHARTS, DEVICE_PLUGIN_CHARTS, OPERATOR
 from poolsmith.gpu.values.values_places import FoundValues
 from poolsmith.guard.rules.links.link_view import RKE2_CIS, TALOS, LinkedChart, LinkView, chart_defaults
-from poolsmith.guard.rules.links.machine_images import machine_images
+from poolsmith.guard.rules.links.machine_images import gpu_taints, machine_images
 from poolsmith.guard.rules.links.registry import LINK_RULES
 from poolsmith.guard.rules.setup.repository_setups import objects_of
 from poolsmith.kubernetes.repository.delivered import delivered
@@ -48,7 +48,8 @@ def views_of(
     nodes = given.nodes if given is not None else None
     parts = (*model.deliveries, _loose(model))
     engines = engine_versions(model.documents)
-    images = machine_images(model.documents) if _has_one_operator(parts) else {}
+    own = model.documents if _has_one_stack(parts) else ()
+    images, taints = machine_images(own), gpu_taints(own)
     for part in parts:
         if not part.refused:
             yield LinkView(
@@ -60,6 +61,7 @@ def views_of(
                 labels_said=labels,
                 distributions=machines,
                 images=images,
+                gpu_taints=taints,
                 engines=engines,
             )
 
@@ -68,9 +70,10 @@ _LOOSE = "loose"
 _ENGINES = {"HelmRelease": FLUX, "Application": ARGO_CD, "ApplicationSet": ARGO_CD}
 
 
-def _has_one_operator(parts: Iterable[EngineDelivery]) -> bool:
+def _has_one_stack(parts: Iterable[EngineDelivery]) -> bool:
     """With several of them nobody can say whose machines the files are about."""
-    return sum(item.chart in OPERATOR for part in parts for item in part.installations) == 1
+    known = (*OPERATOR, *DEVICE_PLUGIN_CHARTS)
+    return sum(item.chart in known for part in parts for item in part.installations) == 1
 
 
 def _loose(model: RepositoryModel) -> EngineDelivery:
