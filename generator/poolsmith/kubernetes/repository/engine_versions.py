@@ -22,6 +22,9 @@ _PLAIN = pattern(r"v?(\d+\.\d+)(\.(\d+|x|\*))?")
 _ARGO_CD = pattern(r"argoproj/argo-cd(?:/|:|.*\bref=|.*\?version=)v?(\d+\.\d+)\.\d+\b")
 _IMAGE = pattern(r"(?:^|/)argoproj/argocd:v?(\d+\.\d+)\.\d+\b")
 
+_LONGEST = 1024
+"""No address is longer."""
+
 
 def engine_versions(documents: Iterable[CheckedDocument]) -> dict[str, str]:
     """The minor version of each engine; none where files say none, or several."""
@@ -40,6 +43,8 @@ def _said(data: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if data.get("kind") == "FluxInstance" and (version := _minor(value_at(data, ("spec", "distribution", "version")))):
         yield FLUX, version
     for text in _addresses(data):
+        if len(text) > _LONGEST:
+            continue
         if match := _ARGO_CD.search(text) or _IMAGE.search(text):
             yield ARGO_CD, match[1]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import did_you_mean
@@ -10,12 +10,14 @@ from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts import store
 from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import mapping, mappings, word
+from poolsmith.gpu.catalog.gpu_requests import device_requests
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkView
+    from poolsmith.guard.rules.setup.setup_view import SetupObject
 
 RULE = RuleInfo(
     code="PSM935",
@@ -34,6 +36,7 @@ RULE = RuleInfo(
         "data/machines/attributes.yaml",
     ),
 )
+_TEMPLATE = "ResourceClaimTemplate"
 _DIGITS = pattern(r"\d+$")
 _ASKED = pattern(
     r"device\.(attributes|capacity)\[\s*(?:\"gpu\.nvidia\.com\"|'gpu\.nvidia\.com')\s*\]"
@@ -44,8 +47,8 @@ _LONGEST = 10_240
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
-    for item in view.of_kind("ResourceClaim", "ResourceClaimTemplate", "DeviceClass"):
-        for pointer, expression in _expressions(item.data.get("spec"), "/spec"):
+    for item in view.of_kind("ResourceClaim", _TEMPLATE, "DeviceClass"):
+        for pointer, expression in _expressions(item):
             for kind, name in dict.fromkeys(_unknown(expression)):
                 yield Finding(
                     message=f"NVIDIA's DRA driver publishes no {_WORDS[kind]} `{name}`: the selector fails for each",
@@ -76,15 +79,12 @@ def _is_asked_for(name: str, expression: str) -> bool:
     return any(f"{quote}{name}{quote} in device." in expression for quote in ("'", '"')) or "has(" in expression
 
 
-def _expressions(node: Any, pointer: str) -> Iterator[tuple[str, str]]:
-    """CEL of selectors, wherever a claim has them."""
-    for index, selector in enumerate(mappings(mapping(node).get("selectors"))):
-        expression = word(mapping(selector.get("cel")).get("expression"))
-        if expression:
-            yield f"{pointer}/selectors/{index}/cel/expression", expression
-    for key in ("spec", "devices", "exactly"):
-        if isinstance(mapping(node).get(key), dict):
-            yield from _expressions(node[key], f"{pointer}/{key}")
-    for key in ("requests", "firstAvailable"):
-        for index, item in enumerate(mappings(mapping(node).get(key))):
-            yield from _expressions(item, f"{pointer}/{key}/{index}")
+def _expressions(item: SetupObject) -> Iterator[tuple[str, str]]:
+    """CEL of the selectors of a class, or of a claim's requests, each with its pointer."""
+    top, claim = ("/spec/spec", mapping(item.spec.get("spec"))) if item.kind == _TEMPLATE else ("/spec", item.spec)
+    own = () if item.kind == _TEMPLATE else ((("", item.spec)),)
+    for at, holder in (*own, *device_requests(claim)):
+        for index, selector in enumerate(mappings(holder.get("selectors"))):
+            expression = word(mapping(selector.get("cel")).get("expression"))
+            if expression:
+                yield f"{top}{at}/selectors/{index}/cel/expression", expression
