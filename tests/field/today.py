@@ -15,7 +15,24 @@ import yaml
 
 from field.corpus import Report, graver_than_notes, judged, line_of, reports
 
-ORDER = "report seen wrong right at source kinds project nodes kubernetes first sought code silent correct beside".split()
+ORDER = (
+    "report",
+    "seen",
+    "wrong",
+    "right",
+    "at",
+    "source",
+    "kinds",
+    "project",
+    "nodes",
+    "kubernetes",
+    "first",
+    "sought",
+    "code",
+    "silent",
+    "correct",
+    "beside",
+)
 WIDTH = 110
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.gpu.catalog.node_labels import DEPLOY
-from poolsmith.guard.rules.links.machine_images import known_images
+from poolsmith.guard.rules.links.machine_images import known_images, machine_images
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,18 +34,16 @@ RULE = RuleInfo(
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
-    if any(label.startswith(DEPLOY) for label in view.labels_said):
+    charts = [chart for chart in view.charts if chart.is_operator]
+    if not view.is_alone or len(charts) != 1 or any(label.startswith(DEPLOY) for label in view.labels_said):
         return
     known = known_images()
-    for chart in view.charts:
-        if not chart.is_operator or chart.partial:
-            continue
-        for image, place in view.images.items():
-            for path, brings in known[image]["parts"].items():
-                if chart.value(path) is True:
-                    yield Finding(
-                        message=f"{image} brings {brings}, and `{path}` is on: the operator installs it once more",
-                        place=chart.place(path),
-                        help=f"write `{path}: false`",
-                        related=(place,),
-                    )
+    for image, place in machine_images(view.machines.tree.documents).items():
+        for path, brings in known[image]["parts"].items():
+            if charts[0].value(path) is True and not charts[0].partial:
+                yield Finding(
+                    message=f"{image} brings {brings}, and `{path}` is on: the operator installs it once more",
+                    place=charts[0].place(path),
+                    help=f"write `{path}: false`",
+                    related=(place,),
+                )

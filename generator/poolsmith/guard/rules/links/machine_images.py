@@ -1,5 +1,4 @@
-"""What files about machines say of nodes with GPUs: the images that they start from, by the name in data/machines, and
-their taints."""
+"""The images that nodes with GPUs start from, as files about machines say it; by the name in data/machines."""
 
 from __future__ import annotations
 
@@ -9,7 +8,6 @@ from poolsmith.core.facts import store
 from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.core.sources.pointer import value_at
-from poolsmith.guard.rules.links.link_view import GpuTaint
 from poolsmith.guard.rules.setup.repository_setups import objects_of
 
 if TYPE_CHECKING:
@@ -48,33 +46,16 @@ def machine_images(documents: Iterable[CheckedDocument]) -> dict[str, Location]:
     return found
 
 
-def gpu_taints(documents: Iterable[CheckedDocument]) -> tuple[GpuTaint, ...]:
-    """Of Karpenter's pools whose nodes have GPUs."""
-    found: list[GpuTaint] = []
-    for document in documents:
-        for item in objects_of(document) if _KARPENTER in document.text else ():
-            spec = mapping(value_at(item.spec, ("template", "spec")))
-            if item.kind == "NodePool" and item.group == _KARPENTER and _has_gpus(spec):
-                found.extend(_taints(item, spec))
-    return tuple(found)
-
-
-def _taints(item: SetupObject, spec: Mapping[str, Any]) -> Iterator[GpuTaint]:
-    for index, taint in enumerate(mappings(spec.get("taints"))):
-        if word(taint.get("key")) and word(taint.get("effect")):
-            texts = {key: word(taint.get(key)) for key in ("key", "value", "effect")}
-            yield GpuTaint(owner=item.name, taint=texts, place=item.place(f"/spec/template/spec/taints/{index}"))
-
-
 def _classes_with_gpus(objects: Iterable[SetupObject]) -> Iterator[str]:
     """Node classes whose pools make nodes with GPUs alone."""
     for item in objects:
         spec = mapping(value_at(item.spec, ("template", "spec")))
-        if item.kind == "NodePool" and item.group == _KARPENTER and _has_gpus(spec):
+        if item.kind == "NodePool" and item.group == _KARPENTER and has_gpus(spec):
             yield word(mapping(spec.get("nodeClassRef")).get("name"))
 
 
-def _has_gpus(spec: Mapping[str, Any]) -> bool:
+def has_gpus(spec: Mapping[str, Any]) -> bool:
+    """Whether the nodes of a NodePool, by the spec of its template, all have GPUs, as far as it says so."""
     tainted = any(taint.get("key") == _GPU_TAINT for taint in mappings(spec.get("taints")))
     return tainted or any(_asks_for_gpus(item) for item in mappings(spec.get("requirements")))
 
