@@ -357,4 +357,5 @@ RULES: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...] = (
     ("PSM934", "taints-not-set", "warning", ()),
     ("PSM935", "device-attribute", "warning", ()),
     ("PSM936", "template-taints", "warning", ()),
+    ("PSM937", "definitions-stay", "note", ()),
 )
