@@ -22,9 +22,9 @@ RULE = RuleInfo(
     name="definitions-stay",
     severity=Severity.NOTE,
     applies_to="manifest",
-    what="The engine leaves the operator's definitions as they are (a HelmRelease without `upgrade.crds: CreateReplace`, "
-    "an Application with `skipCrds`), `operator.upgradeCRD` switches the chart's own job off, and no file here has "
-    "definitions, or delivers any by its name.",
+    what="The engine leaves the operator's definitions as they are (a HelmRelease without `upgrade.crds: "
+    "CreateReplace`, an Application with `skipCrds`), `operator.upgradeCRD` switches the chart's own job off, and no "
+    "file here has definitions, or delivers any by its name.",
     why="After an upgrade the API server drops the fields that the old definitions lack, without a word: the operator "
     "runs, and does not do what is written. Somebody has to bring them from elsewhere.",
     fix="write `upgrade: {crds: CreateReplace}`, leave `skipCrds` out, or leave `operator.upgradeCRD` on",
