@@ -37,7 +37,7 @@ RULE = RuleInfo(
     ),
 )
 _TEMPLATE = "ResourceClaimTemplate"
-_DIGITS = pattern(r"\d+$")
+_DIGITS = "0123456789"
 _ASKED = pattern(
     r"device\.(attributes|capacity)\[\s*(?:\"gpu\.nvidia\.com\"|'gpu\.nvidia\.com')\s*\]"
     r"(?:\.([A-Za-z_]\w*)|\[\s*(?:\"([^\"\s]{1,64})\"|'([^'\s]{1,64})')\s*\])"
@@ -70,7 +70,7 @@ def _unknown(expression: str) -> Iterator[tuple[str, str]]:
     known = published()
     for match in _ASKED.finditer(expression[:_LONGEST]):
         kind, name = match[1], match[2] or match[3] or match[4]
-        if not {name, _DIGITS.sub("#", name)} & set(known[kind]) and not _is_asked_for(name, expression):
+        if not {name, f"{name.rstrip(_DIGITS)}#"} & set(known[kind]) and not _is_asked_for(name, expression):
             yield kind, name
 
 
