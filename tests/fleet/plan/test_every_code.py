@@ -772,6 +772,13 @@ FAILING = [
         HERE,
         "remove it from stack.values",
     ),
+    (
+        "PSM332",
+        values("{devicePlugin: {env: [{«name: PASS_DEVICE_SPEC, value: 'true'}]}}"),
+        {},
+        HERE,
+        "did you mean `PASS_DEVICE_SPECS`",
+    ),
     ("PSM303", values('{dcgm: {«enabled: "true"}}'), {}, HERE, "write a boolean"),
     ("PSM320", values("{driver: {«useOpenKernelModules: true}}"), {}, HERE, "driver.kernelModuleType"),
     ("PSM320", values("{operator: {«defaultRuntime: crio}}"), {}, HERE, "remove it"),
@@ -1055,8 +1062,9 @@ PASSING = [
         {"registry": "{mirrors: {registry.k8s.io: registry.example.com}}"},
         {"a": {}},
     ),
-    ("PSM301", values("{toolkit: {enabled: false}, node-feature-discovery: {anything: 1}}"), {"a": {}}),
+    ("PSM301", values("{toolkit: {enabled: false}, node-feature-discovery: {nameOverride: x}}"), {"a": {}}),
     ("PSM302", values("{operator: {upgradeCRD: false}}"), {"a": {}}),
+    ("PSM332", values("{devicePlugin: {env: [{name: PASS_DEVICE_SPECS, value: 'true'}]}}"), {"a": {}}),
     ("PSM303", values('{dcgm: {version: "4", enabled: true}}'), {"a": {}}),
     ("PSM320", values("{operator: {cleanupCRD: true}}"), {"a": {}}),
     ("PSM321", values("{dcgm: {resources: {limits: {cpu: 1}}}}"), {"a": {}}),
@@ -1174,7 +1182,8 @@ def test_the_tables_hold_codes_of_the_book_only(code):
 
 
 def test_no_code_of_the_book_is_without_a_test(repository):
-    texts = [path.read_text("utf-8") for path in (repository / "tests").rglob("*.py")]
+    files = (path for end in ("*.py", "*.md") for path in (repository / "tests").rglob(end))
+    texts = [path.read_text("utf-8") for path in files]
     texts += [path.name for path in (repository / "tests/guard/rules/examples").iterdir()]
     words = set(re.findall(r"[A-Za-z0-9-]+", "\n".join(texts)))
     covered = {row[0] for row in FAILING}
