@@ -31,6 +31,9 @@ _FIELD = pattern(r'^\t+([A-Z]\w*)\s+[^`\n]*+(?:`json:"(\w+)[^`]*`)?', re.MULTILI
 _BUILT_WITH = pattern(r"NVIDIA/go-dcgm v\S+-([0-9a-f]{12})")
 _METRIC = pattern(r'^\s*"((?:DCGM_FI_|dcgm_)\w+)":\s', re.MULTILINE)
 _OF_EXPORTER = pattern(r'"(DCGM_EXP_\w+)"')
+_CONSTANT = pattern(r'(\w+)\s*=\s*"([\w-]+)"')
+_FOUND = pattern(r"\b(?:Flags|Attributes|Instances)\[(\w+)\]")
+_OP = pattern(r'\bMatch\w+\s+MatchOp\s*=\s*"(\w+)"')
 MAIN = "HEAD"
 """Of go-dcgm: the fields of a DCGM that the next exporter has; which one that is, its tag will say."""
 NEXT = "next"
@@ -73,8 +76,20 @@ def discovery_fields(git: Repository, tag: str) -> set[str]:
     found |= {f"master.restrictions.{name}" for name in _structure(git, tag, "pkg/nfd-master", "Restrictions")}
     for source in _SOURCES:
         found |= {f"worker.sources.{source}.{name}" for name in _structure(git, tag, f"source/{source}", "Config")}
+    found |= {f"feature.{name}" for name in _features(git, tag)}
+    found |= {f"op.{name}" for text in git.texts(tag, ("api/nfd", "pkg/apis/nfd")) for name in _OP.findall(text)}
     cpuid = {f"worker.sources.cpu.cpuid.{name}" for name in _structure(git, tag, "source/cpu", "cpuidConfig")}
     return found | cpuid
+
+
+def _features(git: Repository, tag: str) -> set[str]:
+    """What the sources find on a node, as rules name it, and what one rule leaves for the next."""
+    found = {"rule.matched"}
+    for source in (*_SOURCES, "memory", "network", "storage", "system"):
+        text = "\n".join(git.texts(tag, (f"source/{source}",)))
+        names = dict(_CONSTANT.findall(text))
+        found |= {f"{source}.{names[name]}" for name in _FOUND.findall(text) if name in names}
+    return found
 
 
 def _structure(git: Repository, tag: str, folder: str, name: str) -> set[str]:

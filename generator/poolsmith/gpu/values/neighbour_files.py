@@ -14,7 +14,6 @@ from poolsmith.gpu.catalog.stack_words import NEIGHBOUR_KEYS, OWN_KEYS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.gpu.catalog.value_paths import ValuePaths
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
 
 _TELLING = {

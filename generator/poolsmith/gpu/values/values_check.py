@@ -176,7 +176,8 @@ def _judge_by_all(item: FoundValues, render: Render | None, apply: Apply | None)
 
     tags = item.judged_by.tags
     newest = paths.release(tags[0])
-    for found in said_alike(judge, tags, _alike) if newest is not None else ():
+    assert newest is not None, "each tag of the table is one"
+    for found in said_alike(judge, tags, _alike):
         yield _diagnostic(found._replace(finding=_of_all(found.finding, newest)), item)
     yield from (_diagnostic(found, item) for found in values_of_some(item.values, paths))
 
@@ -195,7 +196,7 @@ def _also_below(found: Found[ValuePlace], values: dict[str, Any]) -> Iterator[Fo
     pending = [found.finding.place] if found.rule.code in _UNREAD else []
     while pending:
         place = pending.pop()
-        value = value_at(values, place)
+        value = value_at(values, place)  # type: ignore[arg-type]  # a step of a list leads nowhere
         for key in value if isinstance(value, dict) else ():
             pending.append((*place, key))
             yield found._replace(finding=replace(found.finding, place=pending[-1]))
@@ -373,7 +374,7 @@ def _is_of_chart(path: str, model: RepositoryModel, *, is_expected: bool) -> boo
 
 
 def pinned_near(path: str, model: RepositoryModel, chart: str = OPERATOR_CHART) -> str | None:
-    """The only release of a chart that installations and commands in the folder of a file name, else in those above it."""
+    """The only release of a chart that something in the folder of a file names, else in those above it."""
     pins: dict[str, set[str]] = {}
     for item in model.all_installations:
         if CHART_OF.get(item.chart, item.chart) == chart and item.version:
