@@ -34,6 +34,10 @@ _OF_EXPORTER = pattern(r'"(DCGM_EXP_\w+)"')
 _CONSTANT = pattern(r'(\w+)\s*=\s*"([\w-]+)"')
 _FOUND = pattern(r"\b(?:Flags|Attributes|Instances)\[(\w+)\]")
 _OP = pattern(r'\bMatch\w+\s+MatchOp\s*=\s*"(\w+)"')
+_FLAG = pattern(r'\bName:\s*(?:"([^"\n]+)"|(\w+)\b)')
+_ALIASES = pattern(r"\bAliases:\s*\[\]string\{([^}]*+)\}")
+_WORD = pattern(r'"([^"\n]+)"')
+_IS_FLAG = pattern(r"[a-z][a-z0-9_-]*")
 MAIN = "HEAD"
 """Of go-dcgm: the fields of a DCGM that the next exporter has; which one that is, its tag will say."""
 NEXT = "next"
@@ -61,6 +65,19 @@ def variables(*folders: str) -> Callable[[Repository, str], set[str]]:
             for found in _VARIABLES.finditer(text)
             for name in _QUOTED.findall(found[0])
         }
+
+    return read
+
+
+def flags(*folders: str) -> Callable[[Repository, str], set[str]]:
+    """Those of the command lines in the code of some folders, without their dashes."""
+
+    def read(git: Repository, tag: str) -> set[str]:
+        text = "\n".join(git.texts(tag, folders))
+        names = dict(_CONSTANT.findall(text))
+        said = (quoted or names.get(name, "") for quoted, name in _FLAG.findall(text))
+        others = (name for found in _ALIASES.findall(text) for name in _WORD.findall(found))
+        return {name for name in (*said, *others) if _IS_FLAG.fullmatch(name)}
 
     return read
 
@@ -133,6 +150,11 @@ def main(place: str) -> None:
             variables("cmd", "pkg/flags"),
             anywhere=True,
         ),
+        "devicePlugin.flags": Input(plugin, of_plugin, flags("cmd/nvidia-device-plugin", "internal/flags")),
+        "gfd.flags": Input(
+            plugin, r"(v0\.(?:1[5-9]|[2-9]\d)\.\d+)", flags("cmd/gpu-feature-discovery", "internal/flags")
+        ),
+        "dcgmExporter.flags": Input(exporter, of_exporter, flags("cmd", "pkg/cmd")),
         "metrics": Input(exporter, of_exporter, metrics(repositories), beyond=((NEXT, MAIN),)),
         "discovery": Input(
             "kubernetes-sigs/node-feature-discovery", r"(v0\.(?:1[3-9]|[2-9]\d)\.\d+)", discovery_fields

@@ -251,3 +251,31 @@ def test_rules_of_the_source_custom_are_judged_as_rules(told):
     found = [item for item in told(config_map(custom)) if item.code == "PSM333"]
 
     assert ["`In` needs a value" in item.message for item in found] == [True]
+
+
+COMMANDS = (
+    # image, command, arguments, and what is wrong: the `Name` of the flags in the code of the tag
+    ("k8s-device-plugin:v0.17.1", "", "['--fail-on-init-error=false', '--mig-strategy', 'mixed']", ""),
+    ("k8s-device-plugin:v0.17.1", "", "['--fail-on-init-eror=false']", "did you mean `--fail-on-init-error`"),
+    ("k8s-device-plugin:v0.14.5", "[nvidia-device-plugin]", "['--imex-required']", "from v0.17.0 on"),
+    ("k8s-device-plugin:v0.17.1", "[gpu-feature-discovery]", "['--oneshot', '--sleep-interval=60s']", ""),
+    ("k8s-device-plugin:v0.17.1", "[gpu-feature-discovery]", "['--pass-device-specs']", "does not define"),
+    ("k8s-device-plugin:v0.17.1", "[config-manager]", "['--any']", ""),
+    ("k8s-device-plugin:v0.17.1", "[sh, -c]", "['x --any']", ""),
+    ("dcgm-exporter:4.2.3-4.1.3-ubuntu22.04", "", "[-f, /etc/a.csv, --kubernetes]", ""),
+    ("dcgm-exporter:4.2.3-4.1.3-ubuntu22.04", "", "['-f /etc/a.csv']", "one word"),
+    ("dcgm-exporter:3.1.8-3.1.5-ubuntu22.04", "", "[--dump-enabled]", "from 4.2.3-4.2.0 on"),
+    ("dcgm-exporter:latest", "", "[--collector, /etc/a.csv]", "no dcgm-exporter that is known"),
+    ("dcgm-exporter:latest", "", "['--collectors={{ .Values.x }}', '${FLAG}']", ""),
+    ("other:v0.17.1", "", "[--any]", ""),
+)
+
+
+@pytest.mark.parametrize(("image", "command", "arguments", "why"), COMMANDS)
+def test_a_flag_that_the_version_does_not_define_is_told(told, image, command, arguments, why):
+    command = f"command: {command}, " if command else ""
+    container = f"{{name: a, image: 'nvcr.io/nvidia/{image}', {command}args: {arguments}}}"
+    pod = f"apiVersion: v1\nkind: Pod\nmetadata: {{name: a, namespace: b}}\nspec:\n  containers:\n    - {container}\n"
+    found = [f"{item.message}; {item.help}" for item in told({"p.yaml": pod}) if item.code == "PSM544"]
+
+    assert [why in text for text in found] == [True] * bool(why)
