@@ -31,9 +31,9 @@ RULE = RuleInfo(
     name="unread-operand-variable",
     severity=Severity.WARNING,
     applies_to="manifest",
-    what="A container of the device plugin, GPU Feature Discovery, dcgm-exporter, the MIG manager or the DRA driver, in "
-    "a workload that somebody wrote, has a variable that the version of its image does not read, or whose name is one "
-    "letter from one that it reads.",
+    what="A container of the device plugin, GPU Feature Discovery, dcgm-exporter, the MIG manager or the DRA driver, "
+    "in a workload that somebody wrote, has a variable that the version of its image does not read, or whose name is "
+    "one letter from one that it reads.",
     why="Nothing reports a variable that nobody reads: the operand keeps its default.",
     fix="correct the name, remove it, or take an image that reads it",
     bad="image: nvcr.io/nvidia/k8s/dcgm-exporter:3.3.5-3.4.0-ubuntu22.04\nenv:\n"
