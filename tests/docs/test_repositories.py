@@ -30,88 +30,110 @@ DELIVERERS = {
     # who installs the chart: a file of it, how it leaves the version out, and how another tool puts it in
     "Flux, `HelmRelease`": (
         "r.yaml",
-        "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: a, namespace: a}\nspec:\n  chart:\n"
-        "    spec:\n      chart: gpu-operator\n      version: VERSION\n      sourceRef: {kind: HelmRepository, name: v}\n"
-        "  values: {driver: {enabled: false}}\n",
+        (
+            "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: a, namespace: a}\nspec:\n  chart:\n"
+            "    spec:\n      chart: gpu-operator\n      version: VERSION\n      sourceRef: {kind: HelmRepository, name: v}\n"
+            "  values: {driver: {enabled: false}}\n"
+        ),
         RANGE,
         '"${V}"',
     ),
     "Argo CD, `Application`": (
         "a.yaml",
-        "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: a, namespace: a}\nspec:\n"
-        "  destination: {namespace: a, server: https://kubernetes.default.svc}\n  project: default\n  source:\n"
-        "    repoURL: https://helm.ngc.nvidia.com/nvidia\n    chart: gpu-operator\n    targetRevision: VERSION\n"
-        "    helm: {valuesObject: {driver: {enabled: false}}}\n",
+        (
+            "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: a, namespace: a}\nspec:\n"
+            "  destination: {namespace: a, server: https://kubernetes.default.svc}\n  project: default\n  source:\n"
+            "    repoURL: https://helm.ngc.nvidia.com/nvidia\n    chart: gpu-operator\n    targetRevision: VERSION\n"
+            "    helm: {valuesObject: {driver: {enabled: false}}}\n"
+        ),
         RANGE,
         "'{{ v }}'",
     ),
     "Argo CD, `ApplicationSet`": (
         "s.yaml",
-        "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: a, namespace: a}\nspec:\n"
-        "  generators: [{list: {elements: [{n: a}]}}]\n  template:\n    metadata: {name: a}\n    spec:\n"
-        "      destination: {namespace: a, server: https://kubernetes.default.svc}\n      project: default\n      source:\n"
-        "        repoURL: https://helm.ngc.nvidia.com/nvidia\n        chart: gpu-operator\n"
-        "        targetRevision: VERSION\n        helm: {valuesObject: {driver: {enabled: false}}}\n",
+        (
+            "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: a, namespace: a}\nspec:\n"
+            "  generators: [{list: {elements: [{n: a}]}}]\n  template:\n    metadata: {name: a}\n    spec:\n"
+            "      destination: {namespace: a, server: https://kubernetes.default.svc}\n      project: default\n      source:\n"
+            "        repoURL: https://helm.ngc.nvidia.com/nvidia\n        chart: gpu-operator\n"
+            "        targetRevision: VERSION\n        helm: {valuesObject: {driver: {enabled: false}}}\n"
+        ),
         RANGE,
         "'{{ v }}'",
     ),
     "k3s and RKE2, `HelmChart`": (
         "h.yaml",
-        "apiVersion: helm.cattle.io/v1\nkind: HelmChart\nmetadata: {name: a, namespace: kube-system}\nspec:\n"
-        "  repo: https://helm.ngc.nvidia.com/nvidia\n  chart: gpu-operator\n  version: VERSION\n"
-        "  valuesContent: |-\n    driver: {enabled: false}\n",
+        (
+            "apiVersion: helm.cattle.io/v1\nkind: HelmChart\nmetadata: {name: a, namespace: kube-system}\nspec:\n"
+            "  repo: https://helm.ngc.nvidia.com/nvidia\n  chart: gpu-operator\n  version: VERSION\n"
+            "  valuesContent: |-\n    driver: {enabled: false}\n"
+        ),
         RANGE,
         "'{{ v }}'",
     ),
     "Cluster API, `HelmChartProxy`": (
         "p.yaml",
-        "apiVersion: addons.cluster.x-k8s.io/v1alpha1\nkind: HelmChartProxy\nmetadata: {name: a, namespace: a}\nspec:\n"
-        "  repoURL: https://helm.ngc.nvidia.com/nvidia\n  chartName: gpu-operator\n  version: VERSION\n"
-        "  valuesTemplate: |\n    driver: {enabled: false}\n",
+        (
+            "apiVersion: addons.cluster.x-k8s.io/v1alpha1\nkind: HelmChartProxy\nmetadata: {name: a, namespace: a}\nspec:\n"
+            "  repoURL: https://helm.ngc.nvidia.com/nvidia\n  chartName: gpu-operator\n  version: VERSION\n"
+            "  valuesTemplate: |\n    driver: {enabled: false}\n"
+        ),
         RANGE,
         '"${V}"',
     ),
     "kustomize, `helmCharts`": (
         "kustomization.yaml",
-        "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nhelmCharts:\n  - name: gpu-operator\n"
-        "    repo: https://helm.ngc.nvidia.com/nvidia\n    version: VERSION\n"
-        "    valuesInline: {driver: {enabled: false}}\n",
+        (
+            "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nhelmCharts:\n  - name: gpu-operator\n"
+            "    repo: https://helm.ngc.nvidia.com/nvidia\n    version: VERSION\n"
+            "    valuesInline: {driver: {enabled: false}}\n"
+        ),
         RANGE,
         '"${V}"',
     ),
     "Helm, a chart around it": (
         "Chart.yaml",
-        "apiVersion: v2\nname: a\nversion: 0.1.0\ndependencies:\n  - name: gpu-operator\n    version: VERSION\n"
-        "    repository: https://helm.ngc.nvidia.com/nvidia\n",
+        (
+            "apiVersion: v2\nname: a\nversion: 0.1.0\ndependencies:\n  - name: gpu-operator\n    version: VERSION\n"
+            "    repository: https://helm.ngc.nvidia.com/nvidia\n"
+        ),
         RANGE,
         '"${V}"',
     ),
     "Fleet, `fleet.yaml`": (
         "fleet.yaml",
-        "defaultNamespace: a\nhelm:\n  repo: https://helm.ngc.nvidia.com/nvidia\n  chart: gpu-operator\n"
-        "  version: VERSION\n  values: {driver: {enabled: false}}\n",
+        (
+            "defaultNamespace: a\nhelm:\n  repo: https://helm.ngc.nvidia.com/nvidia\n  chart: gpu-operator\n"
+            "  version: VERSION\n  values: {driver: {enabled: false}}\n"
+        ),
         RANGE,
         '"${ .ClusterLabels.v }"',
     ),
     "Helmfile": (
         "helmfile.yaml",
-        "releases:\n  - name: a\n    namespace: a\n    chart: nvidia/gpu-operator\n    version: VERSION\n"
-        "    values:\n      - driver: {enabled: false}\n",
+        (
+            "releases:\n  - name: a\n    namespace: a\n    chart: nvidia/gpu-operator\n    version: VERSION\n"
+            "    values:\n      - driver: {enabled: false}\n"
+        ),
         RANGE,
         "'{{ .Values.v }}'",
     ),
     "Terraform, `helm_release`": (
         "main.tf",
-        'resource "helm_release" "a" {\n  name = "a"\n  repository = "https://helm.ngc.nvidia.com/nvidia"\n'
-        '  chart = "gpu-operator"\n  version = VERSION\n  values = ["driver: {enabled: false}"]\n}\n',
+        (
+            'resource "helm_release" "a" {\n  name = "a"\n  repository = "https://helm.ngc.nvidia.com/nvidia"\n'
+            '  chart = "gpu-operator"\n  version = VERSION\n  values = ["driver: {enabled: false}"]\n}\n'
+        ),
         '">=25.3.0"',
         "var.v",
     ),
     "Ansible, `kubernetes.core.helm`": (
         "play.yml",
-        "- hosts: all\n  tasks:\n    - name: a\n      kubernetes.core.helm:\n        name: a\n"
-        "        chart_ref: nvidia/gpu-operator\n        chart_version: VERSION\n        release_namespace: a\n"
-        "        release_values: {driver: {enabled: false}}\n",
+        (
+            "- hosts: all\n  tasks:\n    - name: a\n      kubernetes.core.helm:\n        name: a\n"
+            "        chart_ref: nvidia/gpu-operator\n        chart_version: VERSION\n        release_namespace: a\n"
+            "        release_values: {driver: {enabled: false}}\n"
+        ),
         RANGE,
         '"{{ v }}"',
     ),
