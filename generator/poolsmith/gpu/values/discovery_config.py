@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.diagnostics.message_text import kind_of, nearest, shorten
 from poolsmith.gpu.catalog.operand_inputs import operand_inputs
 from poolsmith.gpu.values.discovery_mistake import DiscoveryMistake
-from poolsmith.gpu.values.feature_rules import rule_mistakes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,6 +63,8 @@ def discovery_mistakes(component: str, config: Any, tag: str | None) -> Iterator
         elif isinstance(body, dict) and name not in _CONFIGURED:
             yield from _fields(body, f"{WORKER}.sources.{name}", ("sources", name), tag)
         elif name in _CONFIGURED:
+            from poolsmith.gpu.values.feature_rules import rule_mistakes  # on demand
+
             for item in rule_mistakes(body, tag, None):
                 yield replace(item, steps=("sources", name, *item.steps))
     yield from _label_fields(sources)

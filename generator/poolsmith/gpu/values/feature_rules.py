@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _NO_VALUE = ("Exists", "DoesNotExist", "IsTrue", "IsFalse")
 _SOME_VALUES = ("In", "NotIn", "InRegexp")
 _COUNTS = {"Gt": 1, "Ge": 1, "Lt": 1, "Le": 1, "GtLt": 2, "GeLe": 2}
-_INTEGER = pattern(r"[+-]?[0-9]+")
+_INTEGER = pattern(r"[+-]?[0-9]{1,19}")
 _OWN = ("feature.node.kubernetes.io", "profile.node.kubernetes.io")
 _KINDS = {"labels": _OWN, "annotations": _OWN[:1], "extendedResources": _OWN[:1]}
 _DEVICES = ("pci.device", "usb.device")

@@ -57,8 +57,9 @@ def neighbour_blocks(document: CheckedDocument) -> Iterator[tuple[str, str, dict
     if chart is not None:
         yield chart, "", data
         return
-    for key in CHART_OF.keys() & data.keys():
-        block = data[key]
+    for key, block in data.items():
+        if key not in CHART_OF:
+            continue
         inner = {name: value for name, value in block.items() if name != _SWITCH} if isinstance(block, dict) else {}
         if inner and _chart_of(inner, key) == CHART_OF[key]:
             yield CHART_OF[key], join("", key), inner
