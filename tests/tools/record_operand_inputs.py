@@ -31,6 +31,13 @@ _FIELD = pattern(r'^\t+([A-Z]\w*)\s+[^`\n]*+(?:`json:"(\w+)[^`]*`)?', re.MULTILI
 _BUILT_WITH = pattern(r"NVIDIA/go-dcgm v\S+-([0-9a-f]{12})")
 _METRIC = pattern(r'^\s*"((?:DCGM_FI_|dcgm_)\w+)":\s', re.MULTILINE)
 _OF_EXPORTER = pattern(r'"(DCGM_EXP_\w+)"')
+_CONSTANT = pattern(r'(\w+)\s*=\s*"([\w-]+)"')
+_FOUND = pattern(r"\b(?:Flags|Attributes|Instances)\[(\w+)\]")
+_OP = pattern(r'\bMatch\w+\s+MatchOp\s*=\s*"(\w+)"')
+_FLAG = pattern(r'\bName:\s*(?:"([^"\n]+)"|(\w+)\b)')
+_ALIASES = pattern(r"\bAliases:\s*\[\]string\{([^}]*+)\}")
+_WORD = pattern(r'"([^"\n]+)"')
+_IS_FLAG = pattern(r"[a-z][a-z0-9_-]*")
 MAIN = "HEAD"
 """Of go-dcgm: the fields of a DCGM that the next exporter has; which one that is, its tag will say."""
 NEXT = "next"
@@ -62,6 +69,19 @@ def variables(*folders: str) -> Callable[[Repository, str], set[str]]:
     return read
 
 
+def flags(*folders: str) -> Callable[[Repository, str], set[str]]:
+    """Those of the command lines in the code of some folders, without their dashes."""
+
+    def read(git: Repository, tag: str) -> set[str]:
+        text = "\n".join(git.texts(tag, folders))
+        names = dict(_CONSTANT.findall(text))
+        said = (quoted or names.get(name, "") for quoted, name in _FLAG.findall(text))
+        others = (name for found in _ALIASES.findall(text) for name in _WORD.findall(found))
+        return {name for name in (*said, *others) if _IS_FLAG.fullmatch(name)}
+
+    return read
+
+
 def discovery_fields(git: Repository, tag: str) -> set[str]:
     """The fields of the worker's and the master's configuration, as encoding/json names them."""
     folder = "pkg/nfd-worker" if git.texts(tag, ("pkg/nfd-worker",)) else "pkg/nfd-client/worker"
@@ -73,8 +93,20 @@ def discovery_fields(git: Repository, tag: str) -> set[str]:
     found |= {f"master.restrictions.{name}" for name in _structure(git, tag, "pkg/nfd-master", "Restrictions")}
     for source in _SOURCES:
         found |= {f"worker.sources.{source}.{name}" for name in _structure(git, tag, f"source/{source}", "Config")}
+    found |= {f"feature.{name}" for name in _features(git, tag)}
+    found |= {f"op.{name}" for text in git.texts(tag, ("api/nfd", "pkg/apis/nfd")) for name in _OP.findall(text)}
     cpuid = {f"worker.sources.cpu.cpuid.{name}" for name in _structure(git, tag, "source/cpu", "cpuidConfig")}
     return found | cpuid
+
+
+def _features(git: Repository, tag: str) -> set[str]:
+    """What the sources find on a node, as rules name it, and what one rule leaves for the next."""
+    found = {"rule.matched"}
+    for source in (*_SOURCES, "memory", "network", "storage", "system"):
+        text = "\n".join(git.texts(tag, (f"source/{source}",)))
+        names = dict(_CONSTANT.findall(text))
+        found |= {f"{source}.{names[name]}" for name in _FOUND.findall(text) if name in names}
+    return found
 
 
 def _structure(git: Repository, tag: str, folder: str, name: str) -> set[str]:
@@ -118,6 +150,11 @@ def main(place: str) -> None:
             variables("cmd", "pkg/flags"),
             anywhere=True,
         ),
+        "devicePlugin.flags": Input(plugin, of_plugin, flags("cmd/nvidia-device-plugin", "internal/flags")),
+        "gfd.flags": Input(
+            plugin, r"(v0\.(?:1[5-9]|[2-9]\d)\.\d+)", flags("cmd/gpu-feature-discovery", "internal/flags")
+        ),
+        "dcgmExporter.flags": Input(exporter, of_exporter, flags("cmd", "pkg/cmd")),
         "metrics": Input(exporter, of_exporter, metrics(repositories), beyond=((NEXT, MAIN),)),
         "discovery": Input(
             "kubernetes-sigs/node-feature-discovery", r"(v0\.(?:1[3-9]|[2-9]\d)\.\d+)", discovery_fields

@@ -14,6 +14,7 @@ from poolsmith.kubernetes.server.storing import stored
 
 if TYPE_CHECKING:
     from poolsmith.core.diagnostics import RuleInfo
+    from poolsmith.kubernetes.schema.kind_schema import KindSchema
 
 MOST = 50
 _RULE_OF = {What.DUPLICATE: codes.DUPLICATE_ENTRY}
@@ -46,13 +47,26 @@ def is_of_operator(api_version: str) -> bool:
     return api_version.rpartition("/")[0] == OPERATOR_GROUP
 
 
+def kept(body: dict[str, Any], release: str) -> dict[str, Any] | None:
+    """The object as the API server keeps it, by the same definitions as in `judge`; None where it does not take it."""
+    schema = _schema_of(body, release)
+    if isinstance(schema, NoSchema):
+        return None if is_of_operator(body["apiVersion"]) else body
+    answer = stored(body, schema)
+    return None if answer.refused else answer.resource
+
+
+def _schema_of(body: dict[str, Any], release: str) -> KindSchema | NoSchema:
+    schemas = schemas_for(schema_versions(kubernetes=newest_kubernetes(), operator=release))
+    return schemas.find(body["apiVersion"], body["kind"])
+
+
 def judge(body: dict[str, Any], release: str) -> ApiServerAnswer:
     """By the definitions of the operator's release, and the newest Kubernetes for everything else.
 
     What no schema is known of is taken, but not where the operator's release should have one.
     """
-    schemas = schemas_for(schema_versions(kubernetes=newest_kubernetes(), operator=release))
-    schema = schemas.find(body["apiVersion"], body["kind"])
+    schema = _schema_of(body, release)
     if isinstance(schema, NoSchema):
         if not is_of_operator(body["apiVersion"]):
             return ApiServerAnswer(stored=body)

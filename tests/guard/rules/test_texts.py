@@ -160,3 +160,122 @@ def test_a_metric_is_known_from_its_version_on():
     (item,) = metric_mistakes(text, "3.3.5-3.4.0-ubuntu22.04")
     assert f"it is read from {newest} on" in item.message
     assert one_edit("gauge", "guage")
+
+
+RULE = (
+    "apiVersion: nfd.k8s-sigs.io/v1alpha1\nkind: NodeFeatureRule\nmetadata: {name: a}\nspec:\n  rules:\n    - name: a\n"
+    "      matchFeatures:\n        - {feature: pci.device, matchExpressions: {vendor: {op: Exists}}}\n"
+)
+SETS = (
+    # what a rule sets, and whether the master drops it: kubernetes-sigs/node-feature-discovery@v0.19.0, test/e2e/data,
+    # nodefeaturerule-3-updated.yaml, -4.yaml and -5.yaml, with what node_feature_discovery_test.go expects of a node
+    ("taints: [{key: kubernetes.io/denied-1, effect: NoSchedule}]", True),
+    ("taints: [{key: node.kubernetes.io/denied-2, effect: NoSchedule}]", True),
+    ("taints: [{key: unprefixed-taint, effect: NoSchedule}]", True),
+    ("taints: [{key: feature.node.kubernetes.io/fake-special-cpu, effect: NoExecute}]", False),
+    ("taints: [{key: vendor.io/foo, effect: NoExecute}]", False),
+    ("extendedResources: {bad.kubernetes.io/malo: '999'}", True),
+    ("extendedResources: {nons: '123'}", False),
+    ("extendedResources: {vendor.feature.node.kubernetes.io/static: '123'}", False),
+    ("annotations: {kubernetes.io/feature: denied}", True),
+    ("annotations: {subns.kubernetes.io/blah: denied}", True),
+    ("annotations: {nfd.node.kubernetes.io/xyz: denied}", True),
+    ("annotations: {defaultns-annotation: foo, custom.vendor.io/feature: blah}", False),
+    ("labels: {vendor.feature.node.kubernetes.io/a: '1', profile.node.kubernetes.io/b: '1', c: '1'}", False),
+    ("labels: {node-role.kubernetes.io/gpu: ''}", True),
+)
+
+
+@pytest.mark.parametrize(("sets", "is_dropped"), SETS)
+def test_what_the_master_drops_of_a_rule_is_told(told, sets, is_dropped):
+    found = [item for item in told({"r.yaml": f"{RULE}      {sets}\n"}) if item.code == "PSM336"]
+
+    assert [item.severity for item in found] == [Severity.WARNING] * is_dropped
+
+
+EXPRESSIONS = (
+    # which expressions fail: the same code, pkg/apis/nfd/nodefeaturerule/expression_test.go
+    ("{op: Exists}", None),
+    ("{op: Exists, value: ['1']}", "takes no value"),
+    ("{op: IsTrue, value: ['1']}", "takes no value"),
+    ("{op: In, value: ['val-1', 'val-2']}", None),
+    ("{op: In}", "needs a value"),
+    ("{op: NotIn, value: []}", "needs a value"),
+    ("{op: InRegexp, value: ['val-[0-9]$', 'al-[1-9]']}", None),
+    ("{op: Gt, value: ['2']}", None),
+    ("{op: Gt, value: ['3.0']}", "whole numbers"),
+    ("{op: Lt, value: ['2', '3']}", "exactly one value"),
+    ("{op: GtLt, value: ['1', '10']}", None),
+    ("{op: GtLt, value: ['1']}", "exactly two values"),
+    ("{op: GtLt, value: ['10', '1']}", "smaller number first"),
+    ("{op: Ge, type: version, value: ['v1.2']}", None),
+)
+
+
+@pytest.mark.parametrize(("expression", "why"), EXPRESSIONS)
+def test_an_expression_that_fails_is_an_error(told, expression, why):
+    text = RULE.replace("pci.device", "kernel.version").replace("{op: Exists}", expression)
+    found = [item for item in told({"r.yaml": text}) if item.code == "PSM336"]
+
+    assert [(why in item.message, item.severity) for item in found] == [(True, Severity.ERROR)] * (why is not None)
+
+
+FEATURES = (
+    ("pci.devices", True),
+    ("PCI.Device", False),
+    ("kernel.loadedmodules", True),
+    ("cpu.sgx", False),
+    ("vendor.domain", False),
+    ("rule.matched", False),
+    ("local.lable", True),
+)
+
+
+@pytest.mark.parametrize(("feature", "is_told"), FEATURES)
+def test_a_feature_that_no_source_finds_is_told(told, feature, is_told):
+    found = told({"r.yaml": RULE.replace("pci.device", feature)})
+
+    assert [item.code for item in found if item.code == "PSM336"] == ["PSM336"] * is_told
+
+
+def test_a_namespace_that_the_master_may_write_is_none_that_it_drops(told):
+    rule = f"{RULE}      labels: {{node-role.kubernetes.io/gpu: ''}}\n"
+    values = "master:\n  extraLabelNs: [node-role.kubernetes.io]\nworker: {tolerations: []}\n"
+
+    assert [item.code for item in told({"r.yaml": rule, "nfd.yaml": values})] == []
+
+
+def test_rules_of_the_source_custom_are_judged_as_rules(told):
+    custom = "sources:\n  custom:\n    - name: a\n      matchFeatures:\n"
+    custom += "        - {feature: pci.device, matchExpressions: {vendor: {op: In}}}\n"
+    found = [item for item in told(config_map(custom)) if item.code == "PSM333"]
+
+    assert ["`In` needs a value" in item.message for item in found] == [True]
+
+
+COMMANDS = (
+    # image, command, arguments, and what is wrong: the `Name` of the flags in the code of the tag
+    ("k8s-device-plugin:v0.17.1", "", "['--fail-on-init-error=false', '--mig-strategy', 'mixed']", ""),
+    ("k8s-device-plugin:v0.17.1", "", "['--fail-on-init-eror=false']", "did you mean `--fail-on-init-error`"),
+    ("k8s-device-plugin:v0.14.5", "[nvidia-device-plugin]", "['--imex-required']", "from v0.17.0 on"),
+    ("k8s-device-plugin:v0.17.1", "[gpu-feature-discovery]", "['--oneshot', '--sleep-interval=60s']", ""),
+    ("k8s-device-plugin:v0.17.1", "[gpu-feature-discovery]", "['--pass-device-specs']", "does not define"),
+    ("k8s-device-plugin:v0.17.1", "[config-manager]", "['--any']", ""),
+    ("k8s-device-plugin:v0.17.1", "[sh, -c]", "['x --any']", ""),
+    ("dcgm-exporter:4.2.3-4.1.3-ubuntu22.04", "", "[-f, /etc/a.csv, --kubernetes]", ""),
+    ("dcgm-exporter:4.2.3-4.1.3-ubuntu22.04", "", "['-f /etc/a.csv']", "one word"),
+    ("dcgm-exporter:3.1.8-3.1.5-ubuntu22.04", "", "[--dump-enabled]", "from 4.2.3-4.2.0 on"),
+    ("dcgm-exporter:latest", "", "[--collector, /etc/a.csv]", "no dcgm-exporter that is known"),
+    ("dcgm-exporter:latest", "", "['--collectors={{ .Values.x }}', '${FLAG}']", ""),
+    ("other:v0.17.1", "", "[--any]", ""),
+)
+
+
+@pytest.mark.parametrize(("image", "command", "arguments", "why"), COMMANDS)
+def test_a_flag_that_the_version_does_not_define_is_told(told, image, command, arguments, why):
+    command = f"command: {command}, " if command else ""
+    container = f"{{name: a, image: 'nvcr.io/nvidia/{image}', {command}args: {arguments}}}"
+    pod = f"apiVersion: v1\nkind: Pod\nmetadata: {{name: a, namespace: b}}\nspec:\n  containers:\n    - {container}\n"
+    found = [f"{item.message}; {item.help}" for item in told({"p.yaml": pod}) if item.code == "PSM544"]
+
+    assert [why in text for text in found] == [True] * bool(why)

@@ -62,6 +62,56 @@ OWN_KEYS = frozenset(
     )
 )
 """Those that no other chart is known to have: one of them is enough."""
+NEIGHBOUR_KEYS = {
+    "node-feature-discovery": (
+        "topologyUpdater",
+        "topologyGC",
+        "nodeFeatureRule",
+        "enableNodeFeatureApi",
+        "worker.mountUsrSrc",
+        "worker.config.core",
+        "worker.config.sources",
+        "master.extraLabelNs",
+        "master.denyLabelNs",
+        "master.resourceLabels",
+        "master.enableTaints",
+        "master.crdController",
+        "master.featureRulesController",
+        "master.nfdApiParallelism",
+    ),
+    "nvidia-device-plugin": (
+        "deviceListStrategy",
+        "deviceIDStrategy",
+        "deviceDiscoveryStrategy",
+        "compatWithCPUManager",
+        "legacyDaemonsetAPI",
+        "nvidiaDevRoot",
+    ),
+    "dcgm-exporter": ("mapPodsMetrics", "kubernetesDRA"),
+    "nvidia-dra-driver-gpu": (
+        "gpuResourcesEnabledOverride",
+        "maskNvidiaDriverParams",
+        "nvidiaCtkPath",
+        "nvidiaCDIHookPath",
+        "resources.computeDomains",
+    ),
+    "network-operator": (
+        "docaTelemetryService",
+        "ibKubernetes",
+        "nicConfigurationOperator",
+        "nicFeatureDiscovery",
+        "nvPeerDriver",
+        "ofedDriver",
+        "rdmaSharedDevicePlugin",
+        "sriovNetworkOperator",
+    ),
+    "kata-deploy": ("k8sDistribution", "shims.disableAll"),
+}
+"""By the chart beside the operator's: paths of its values that no other chart is known to have; one is enough."""
+_OWN_BESIDE = frozenset(path.rpartition(".")[2] for paths in NEIGHBOUR_KEYS.values() for path in paths)
+_BESIDE = bytes_pattern(
+    rb"(?:^|[{,])[ \t]*[\"']?(?P<key>" + "|".join(sorted(_OWN_BESIDE)).encode() + rb")[\"']?[ \t\r\n]*:", re.MULTILINE
+)
 _TELLING = bytes_pattern(rb"(?:^|[{,])[ \t]*[\"']?(?P<key>" + _KEYS + rb")[\"']?[ \t\r\n]*:", re.MULTILINE)
 _ENOUGH = 2
 
@@ -119,4 +169,4 @@ def _has_telling_keys(content: bytes) -> bool:
         found.add(match["key"])
         if len(found) >= _ENOUGH or match["key"].decode() in OWN_KEYS:
             return True
-    return False
+    return _BESIDE.search(content) is not None

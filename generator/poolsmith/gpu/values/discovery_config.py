@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.message_text import kind_of, nearest, shorten
-from poolsmith.core.record import record
 from poolsmith.gpu.catalog.operand_inputs import operand_inputs
+from poolsmith.gpu.values.discovery_mistake import DiscoveryMistake
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,16 +22,6 @@ _CONFIGURED = ("custom",)
 _MOST = 100
 """No configuration has more fields at its top."""
 _LISTS_OF_SOURCES = ("featureSources", "labelSources", "sources")
-
-
-@record(kw_only=False)
-class DiscoveryMistake:
-    """`steps` lead to its place in the configuration."""
-
-    steps: tuple[str | int, ...]
-    message: str
-    help: str
-    stops: bool = False
 
 
 def looks_like(component: str, config: Any) -> bool:
@@ -71,6 +62,11 @@ def discovery_mistakes(component: str, config: Any, tag: str | None) -> Iterator
             )
         elif isinstance(body, dict) and name not in _CONFIGURED:
             yield from _fields(body, f"{WORKER}.sources.{name}", ("sources", name), tag)
+        elif name in _CONFIGURED:
+            from poolsmith.gpu.values.feature_rules import rule_mistakes  # on demand
+
+            for item in rule_mistakes(body, tag, None):
+                yield replace(item, steps=("sources", name, *item.steps))
     yield from _label_fields(sources)
 
 

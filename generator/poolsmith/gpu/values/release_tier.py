@@ -7,6 +7,7 @@ A version is *pinned* where one release is told, *floating* where the newest one
 from __future__ import annotations
 
 from enum import StrEnum
+from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
 
 from poolsmith.core.facts.versions import version_key
@@ -82,11 +83,20 @@ def judged_by(said: str, tags: tuple[str, ...], *, floats: bool, is_vendors: boo
         known = released_in(said, tags) if said not in ("", *NEWEST) else tags
         return JudgedBy(tier=Tier.FLOATING if known else Tier.UNKNOWN, tags=known[-1:], said=said)
     if is_one_version(said) and is_vendors:
-        key = version_key(said)[:3]
-        is_older, is_newer = key < version_key(tags[0]), key > version_key(tags[-1])
+        is_older, is_newer = _beyond(said, tags)
         known = () if is_older or is_newer else newest_first
         return JudgedBy(tier=Tier.UNKNOWN, tags=known, said=said, is_older=is_older)
     return JudgedBy(tier=Tier.UNKNOWN, tags=newest_first, said=said)
+
+
+def _beyond(said: str, tags: tuple[str, ...]) -> tuple[bool, bool]:
+    """Whether a version is older, or newer, than all that are known. Where a chart began to count anew, its later
+    numbers are the smaller ones."""
+    keys, key = [version_key(tag)[:3] for tag in tags], version_key(said)[:3]
+    anew = next((index for index, (one, other) in enumerate(pairwise(keys), 1) if other < one), 0)
+    is_before = anew > 0 and key < keys[0] and key[0] == keys[0][0]
+    is_newer = key > keys[-1] and not (anew and (is_before or key >= keys[0]))
+    return is_before or key < keys[anew], is_newer
 
 
 def said_alike(

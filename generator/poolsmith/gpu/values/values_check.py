@@ -10,6 +10,7 @@ import posixpath
 import re
 from collections import Counter, defaultdict
 from dataclasses import field, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import Diagnostic, Severity, UsageError, diagnose
@@ -22,15 +23,17 @@ from poolsmith.core.facts.versions import version_key
 from poolsmith.core.pattern import pattern as compiled_later
 from poolsmith.core.record import record
 from poolsmith.core.sources.inner_text import InnerText
-from poolsmith.core.sources.pointer import join, overlap
+from poolsmith.core.sources.pointer import join, overlap, value_at
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.gpu.catalog.schema_versions import operator_releases
-from poolsmith.gpu.catalog.stack_objects import CHARTS
+from poolsmith.gpu.catalog.stack_objects import CHART_OF, CHARTS
+from poolsmith.gpu.values.neighbour_files import neighbour_blocks
 from poolsmith.gpu.values.release_tier import Tier, said_alike
 from poolsmith.gpu.values.values_file import not_a_mapping
 from poolsmith.gpu.values.values_places import FoundValues, place_in, values_file
 from poolsmith.kubernetes.repository.chart_folders import chart_at
 from poolsmith.kubernetes.repository.declared_charts import declared_charts
+from poolsmith.kubernetes.repository.delivered import ChartInstallation, ValuesLayer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -113,7 +116,7 @@ def judge_values_of(
     """
     result = ValuesResult()
     shown: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
-    files: Counter[str] = Counter()
+    files: defaultdict[str, list[int]] = defaultdict(list)
     for item in found:
         if not item.has_values and (item.is_of_operator or item.known() is None):
             continue
@@ -123,15 +126,17 @@ def judge_values_of(
             result.paths.add((document.path, document.index))
             result.diagnostics.extend(_of_older(item))
             continue
-        if item.is_file and files[document.path] >= _SECOND:
+        others = [index for index in files[document.path] if index != document.index]
+        if item.is_file and len(others) >= _SECOND:
             result.paths.add((document.path, document.index))
             continue
         result.documents += 1
         result.judged_by.add((by.tier, known.told if (known := item.known()) is not None else ALL_RELEASES))
         result.paths.add((document.path, document.index))
-        files[document.path] += item.is_file
-        if item.is_file and files[document.path] == _SECOND:
-            result.diagnostics.append(_several_documents(document))
+        if item.is_file and document.index not in files[document.path]:
+            files[document.path].append(document.index)
+            if len(files[document.path]) == _SECOND:
+                result.diagnostics.append(_several_documents(document))
         asked = (render, apply) if item.is_of_operator else (None, None)
         if known is not None:
             _judge(item, known, result, shown[document.path], *asked)
@@ -144,7 +149,11 @@ def _of_older(item: FoundValues) -> Iterator[Diagnostic]:
     """What the number of a release that is not known tells."""
     from poolsmith.gpu.values.rules.vulnerable_toolkit import of_older  # on demand
 
-    if item.judged_by.is_older and (found := of_older(item.judged_by.said, item.values)) is not None:
+    if (
+        item.is_of_operator
+        and item.judged_by.is_older
+        and (found := of_older(item.judged_by.said, item.values)) is not None
+    ):
         yield _diagnostic(found, item)
 
 
@@ -162,19 +171,44 @@ def _judge_by_all(item: FoundValues, render: Render | None, apply: Apply | None)
     def judge(tag: str) -> Iterable[Found[ValuePlace]]:
         known = paths.release(tag)
         assert known is not None, "each tag of the table is one"
-        return _findings(item, known, ValuesResult(), None, render, apply)
+        found = _findings(item, known, ValuesResult(), None, render, apply)
+        return found if tag == tags[0] else chain.from_iterable(_also_below(one, item.values) for one in found)
 
     tags = item.judged_by.tags
-    for found in said_alike(judge, tags, lambda found: (found.rule.code, found.finding.place)):
-        yield _diagnostic(found._replace(finding=_of_all(found.finding, tags[0])), item)
+    newest = paths.release(tags[0])
+    assert newest is not None, "each tag of the table is one"
+    for found in said_alike(judge, tags, _alike):
+        yield _diagnostic(found._replace(finding=_of_all(found.finding, newest)), item)
     yield from (_diagnostic(found, item) for found in values_of_some(item.values, paths))
 
 
-def _of_all(finding: Finding[ValuePlace], newest: str) -> Finding[ValuePlace]:
+_UNREAD = frozenset(("PSM301", "PSM320", "PSM322"))
+
+
+def _alike(found: Found[ValuePlace]) -> tuple[str, ValuePlace]:
+    """What two releases say alike: that neither reads a value, whatever the others do."""
+    return "unread" if found.rule.code in _UNREAD else found.rule.code, found.finding.place
+
+
+def _also_below(found: Found[ValuePlace], values: dict[str, Any]) -> Iterator[Found[ValuePlace]]:
+    """A release that does not read a mapping reads nothing that stands in it."""
+    yield found
+    pending = [found.finding.place] if found.rule.code in _UNREAD else []
+    while pending:
+        place = pending.pop()
+        value = value_at(values, place)  # type: ignore[arg-type]  # a step of a list leads nowhere
+        for key in value if isinstance(value, dict) else ():
+            pending.append((*place, key))
+            yield found._replace(finding=replace(found.finding, place=pending[-1]))
+
+
+def _of_all(finding: Finding[ValuePlace], newest: ReleaseValues) -> Finding[ValuePlace]:
     """A finding of the newest release, said of all."""
-    message = finding.message.replace(f"the chart of {newest} does not read", "no known release of the chart reads")
-    help_text = None if finding.help is None else finding.help.replace("this release", newest)
-    return replace(finding, message=message.replace(newest, "every known release"), help=help_text)
+    chart = f"of {newest.tag}" if newest.is_of_operator else newest.told
+    every = "" if newest.is_of_operator else f" {newest.paths.chart}"
+    message = finding.message.replace(f"the chart {chart} does not read", f"no known release of the chart{every} reads")
+    help_text = None if finding.help is None else finding.help.replace("this release", newest.tag)
+    return replace(finding, message=message.replace(newest.tag, "every known release"), help=help_text)
 
 
 def _several_documents(second: CheckedDocument) -> Diagnostic:
@@ -268,12 +302,12 @@ def _not_rendered(
             yield Found(VALUES_DO_NOT_RENDER, Finding(place=place, message=message))
 
 
-_REST = r"(?:(?!gpu-operator)[^\n])*?"
-_COMMAND = compiled_later(
-    rf"gpu-operator{_REST}(?:\\\n{_REST}){{0,12}}--version[ =]+[\"']?(?P<version>v?\d+\.\d+\.\d+)\b"
-)
+_NAMES = (OPERATOR_CHART, *CHART_OF)
+_CHART = rf"(?<!-n )(?<!namespace[ =])(?P<chart>{'|'.join(_NAMES)})(?![\w-])"
+_REST = rf"(?:(?!{_CHART.replace('?P<chart>', '?:')})[^\n])*?"
+_COMMAND = compiled_later(rf"{_CHART}{_REST}(?:\\\n{_REST}){{0,12}}--version[ =]+[\"']?(?P<version>v?\d+\.\d+\.\d+)\b")
 _HELMFILE = compiled_later(
-    r"^[ \t]*(?:- )?chart:[ \t]*[\"']?[\w./-]*\bgpu-operator[\"']?[ \t]*\n(?:[ \t]+[^\n]*\n){0,4}?"
+    rf"^[ \t]*(?:- )?chart:[ \t]*[\"']?(?:[\w.-]+/)*{_CHART}[\"']?[ \t]*\n(?:[ \t]+[^\n]*\n){{0,4}}?"
     r"[ \t]+version:[ \t]*[\"']?(?P<version>v?\d+\.\d+\.\d+)\b",
     re.MULTILINE,
 )
@@ -284,15 +318,15 @@ _MOST_TEXT = 1 << 18
 
 
 def plain_files(model: RepositoryModel, release: str | None, named: frozenset[str]) -> Iterator[FoundValues]:
-    """`release` is for all of them; without it each goes by what stands in its folder, or in the nearest one above."""
+    """Of the operator's chart. `release` is for all of them; without it each goes by what stands in its folder, or in
+    the nearest one above."""
     from poolsmith.gpu.catalog.value_paths import value_paths  # on demand
 
-    claimed = {layer.source.path for item in model.all_installations for layer in item.layers}
     newest = value_paths().tags[-1]
-    for document in model.loose.documents:
-        if document.path in claimed or document.is_object:
-            continue
+    for document in _unclaimed(model):
         is_named, is_expected = document.path in named and release is not None, release is not None
+        if not is_named and _has_neighbour(document):
+            continue
         loosely = values_file(document, release or newest, is_named=is_named, is_expected=is_expected)
         if loosely is None or _is_of_chart(document.path, model, is_expected=is_expected):
             continue
@@ -304,6 +338,32 @@ def plain_files(model: RepositoryModel, release: str | None, named: frozenset[st
             yield FoundValues(installation=found.installation, release=near, is_file=True)
 
 
+def neighbour_files(model: RepositoryModel) -> Iterator[FoundValues]:
+    """Of the charts beside the operator's, each by the release of its chart that something near it names."""
+    for document in _unclaimed(model):
+        blocks = tuple(neighbour_blocks(document))
+        if not blocks or _is_of_chart(document.path, model, is_expected=False):
+            continue
+        for chart, pointer, values in blocks:
+            near = pinned_near(document.path, model, chart)
+            layer = ValuesLayer(values, document.source, pointer)
+            item = ChartInstallation(chart=chart, document=document, pointer=pointer, version=near, layers=(layer,))
+            yield FoundValues(installation=item, release=near, is_file=True)
+
+
+def _unclaimed(model: RepositoryModel) -> Iterator[CheckedDocument]:
+    """Documents that may be values, and that no installation reads."""
+    claimed = {layer.source.path for item in model.all_installations for layer in item.layers}
+    for document in model.loose.documents:
+        if document.path not in claimed and not document.is_object:
+            yield document
+
+
+def _has_neighbour(document: CheckedDocument) -> bool:
+    """Whether the whole file is of a chart beside the operator's."""
+    return any(not pointer for _, pointer, _ in neighbour_blocks(document))
+
+
 def _is_of_chart(path: str, model: RepositoryModel, *, is_expected: bool) -> bool:
     """The values.yaml of a chart has its own defaults: of a copy of the operator's those of the vendor. What it gives
     to a dependency is read with that."""
@@ -313,15 +373,15 @@ def _is_of_chart(path: str, model: RepositoryModel, *, is_expected: bool) -> boo
     return chart is not None and (chart.name in CHARTS or not is_expected)
 
 
-def pinned_near(path: str, model: RepositoryModel) -> str | None:
-    """The only release that installations and commands in the folder of a file name, else in those above it."""
+def pinned_near(path: str, model: RepositoryModel, chart: str = OPERATOR_CHART) -> str | None:
+    """The only release of a chart that something in the folder of a file names, else in those above it."""
     pins: dict[str, set[str]] = {}
     for item in model.all_installations:
-        if item.chart == OPERATOR_CHART and item.version:
+        if CHART_OF.get(item.chart, item.chart) == chart and item.version:
             pins.setdefault(posixpath.dirname(item.document.path), set()).add(item.version)
     folder = posixpath.dirname(path)
     while True:
-        versions = pins.get(folder) or set(_of_commands(folder, model))
+        versions = pins.get(folder) or set(_of_commands(folder, model, chart))
         if versions:
             return next(iter(versions)) if len(versions) == 1 else None
         if not folder:
@@ -329,12 +389,15 @@ def pinned_near(path: str, model: RepositoryModel) -> str | None:
         folder = posixpath.dirname(folder)
 
 
-def _of_commands(folder: str, model: RepositoryModel) -> Iterator[str]:
+def _of_commands(folder: str, model: RepositoryModel, chart: str) -> Iterator[str]:
     """What `helm install` in scripts and READMEs of a folder says."""
     for path in model.files.files_in(folder):
         name = posixpath.basename(path)
         if name in _TEXT_NAMES or name.endswith(_TEXTS):
             text = model.files.text(path) or ""
-            if OPERATOR_CHART in text and len(text) <= _MOST_TEXT:
+            if len(text) <= _MOST_TEXT and any(chart == CHART_OF.get(word, word) and word in text for word in _NAMES):
                 pattern = _HELMFILE if name.endswith(".gotmpl") else _COMMAND
-                yield from (match["version"] for match in pattern.finditer(text))
+                found = pattern.finditer(text)
+                yield from (
+                    match["version"] for match in found if CHART_OF.get(match["chart"], match["chart"]) == chart
+                )

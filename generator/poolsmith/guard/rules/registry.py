@@ -15,6 +15,7 @@ from poolsmith.guard.rules.manifests import (
     operator_role_widened,
     plugin_configuration,
     renovate_comment,
+    undefined_flag,
     unread_operand_variable,
     unread_plugin_configuration,
 )
@@ -35,6 +36,7 @@ RULES: tuple[Rule[CheckedTree, Location], ...] = (
     null_of_the_chart,
     renovate_comment,
     plugin_configuration,
+    undefined_flag,
     unread_operand_variable,
     unread_plugin_configuration,
 )

@@ -18,6 +18,7 @@ from poolsmith.gpu.values.values_check import (
     broken_texts,
     judge_values_of,
     known_release,
+    neighbour_files,
     not_mappings,
     plain_files,
     release_with_schemas,
@@ -262,7 +263,7 @@ def _values_here(
     """Those of the operator that no engine brings, and all of the scope: of the charts beside it too."""
     loose = [*values_of(model.installations, release), *plain_files(model, release, named)]
     delivered = [found for item in model.deliveries for found in values_of(item.installations, release)]
-    every = (*delivered, *loose, *values_of_neighbours(model.all_installations))
+    every = (*delivered, *loose, *values_of_neighbours(model.all_installations), *neighbour_files(model))
     return loose, [item for item in every if scope.has_installation(item.installation)]
 
 

@@ -190,7 +190,7 @@ def fleet_chart(document: CheckedDocument, files: RepositoryFiles) -> Iterator[C
             pointer="/helm/values",
             version=archived or text_or_none(own) or text_or_none(base.get("version")),
             version_pointer=version_at,
-            is_locked=is_here,
+            is_locked=is_here or files.is_file(f"{document.path.partition('.yaml')[0]}.lock"),
             repository=text_or_none(base.get("repo")) or text_or_none(chart),
             namespace=namespace,
             release_name=text_or_none(base.get("releaseName")),
@@ -274,7 +274,7 @@ def _releases(document: CheckedDocument, urls: dict[str, str], files: Repository
             unknown.append(Unknown(document.source.locate(f"{pointer}/secrets"), "values that are secret"))
         name, archived = named(chart)
         version = archived or text_or_none(release.get("version"))
-        is_here = not ("://" in chart or urls.get(chart.partition("/")[0]))
+        is_here = chart.startswith((".", "/")) or files.is_folder(_inside(folder, chart))
         found = ChartInstallation(
             chart=name,
             document=document,

@@ -19,6 +19,7 @@ from poolsmith.guard.rules.setup.resource_values import judge_resources
 from poolsmith.guard.rules.setup.setup_view import (
     SetupObject,
     SetupResult,
+    SetupRule,
     SetupValues,
     SetupView,
     ToldPlaces,
@@ -166,13 +167,19 @@ def judge_setups_of(
     return result
 
 
-def _judged(view: SetupView, before: ToldPlaces) -> SetupResult:
-    """The rules over values on the setup's resources, then those over all of it."""
+def _judged(view: SetupView, before: ToldPlaces, codes: frozenset[str] | None = None) -> SetupResult:
+    """The rules over values on the setup's resources, then those over all of it. With `codes`, of the rules that give
+    warnings only those that have one of them."""
     of_resources = tuple(judge_resources(view))
     view.told.before = before
     view.told.extend(item.primary for item in of_resources if item.severity is Severity.ERROR)
-    judged = run_setup_rules(SETUP_RULES, view)
+    rules = (item for item in SETUP_RULES if codes is None or item.RULE.code in codes or _may_stop(item))
+    judged = run_setup_rules(rules, view)
     return SetupResult(diagnostics=(*of_resources, *judged.diagnostics), lacking=judged.lacking)
+
+
+def _may_stop(rule: SetupRule) -> bool:
+    return rule.RULE.severity is Severity.ERROR
 
 
 def _said_alike(
@@ -185,8 +192,13 @@ def _said_alike(
 ) -> Iterator[Diagnostic]:
     """Where nobody says the release: what is `known` without it is left out, and what not all releases say."""
 
+    asked: frozenset[str] | None = None
+
     def judge(tag: str) -> Iterable[Diagnostic]:
-        return _judged(view_of(setup, tag, given, kubernetes), told).diagnostics
+        nonlocal asked
+        found = _judged(view_of(setup, tag, given, kubernetes), told, asked).diagnostics
+        asked = asked if asked is not None else frozenset(item.code for item in found)
+        return found
 
     before = set(map(_key, known))
     for item in said_alike(judge, tags, _key):

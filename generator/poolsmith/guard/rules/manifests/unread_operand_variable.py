@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.pattern import pattern
+from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import (
     container_places,
     mapping,
@@ -23,16 +24,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.kubernetes.repository.manifest_files import CheckedTree
+    from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, CheckedTree
 
 RULE = RuleInfo(
     code="PSM543",
     name="unread-operand-variable",
     severity=Severity.WARNING,
     applies_to="manifest",
-    what="A container of the device plugin, GPU Feature Discovery, dcgm-exporter or the MIG manager, in a workload "
-    "that somebody wrote, has a variable that the version of its image does not read, or whose name is one letter from "
-    "one that it reads.",
+    what="A container of the device plugin, GPU Feature Discovery, dcgm-exporter, the MIG manager or the DRA driver, "
+    "in a workload that somebody wrote, has a variable that the version of its image does not read, or whose name is "
+    "one letter from one that it reads.",
     why="Nothing reports a variable that nobody reads: the operand keeps its default.",
     fix="correct the name, remove it, or take an image that reads it",
     bad="image: nvcr.io/nvidia/k8s/dcgm-exporter:3.3.5-3.4.0-ubuntu22.04\nenv:\n"
@@ -40,31 +41,52 @@ RULE = RuleInfo(
     good="image: nvcr.io/nvidia/k8s/dcgm-exporter:4.1.1-4.0.4-ubuntu22.04\nenv:\n"
     "  - {name: KUBERNETES_VIRTUAL_GPUS, value: 'true'}\n",
     symptom="an operand behaves as if the variable were not there",
-    references=("flags of NVIDIA/k8s-device-plugin, NVIDIA/dcgm-exporter and NVIDIA/mig-parted at their tags",),
+    references=(
+        "flags of NVIDIA/k8s-device-plugin, NVIDIA/dcgm-exporter and NVIDIA/mig-parted at their tags",
+        "flags of kubernetes-sigs/dra-driver-nvidia-gpu at its tags",
+    ),
 )
 _IMAGE = pattern(
-    r"(?:^|/)(k8s-device-plugin|gpu-feature-discovery|dcgm-exporter|k8s-mig-manager)(?::([\w][\w.-]{0,127}+))?(?:@|$)"
+    r"(?:^|/)(k8s-device-plugin|gpu-feature-discovery|dcgm-exporter|k8s-mig-manager"
+    r"|k8s-dra-driver-gpu|dra-driver-nvidia-gpu)(?::([\w][\w.-]{0,127}+))?(?:@|$)"
 )
 _OPERANDS = {
     "k8s-device-plugin": "devicePlugin",
     "gpu-feature-discovery": "gfd",
     "dcgm-exporter": "dcgmExporter",
     "k8s-mig-manager": "migManager",
+    "k8s-dra-driver-gpu": "draDriver",
+    "dra-driver-nvidia-gpu": "draDriver",
 }
 
 
-def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
+@record(kw_only=False)
+class OperandContainer:
+    """A container at `pointer` whose image is an operand's; `version` is its tag."""
+
+    document: CheckedDocument
+    pointer: str
+    container: Mapping[str, Any]
+    image: str
+    version: str | None
+
+
+def operand_containers(tree: CheckedTree) -> Iterator[OperandContainer]:
     for document in tree.objects:
         pointer = pod_template_pointer(document.data)
         pod = mapping((pod_template_of(document.data) or {}).get("spec"))
         for field, index, container in container_places(pod):
             found = _IMAGE.search(word(container.get("image")))
             if found is not None:
-                env = f"{pointer}/spec/{field}/{index}/env"
-                operand = _operand(found[1], container)
-                for place, message, help_text in unread(operand, _variables(container), found[2]):
-                    where = document.source.locate(join(env, *place))
-                    yield Finding(message=message, place=where, help=help_text, subject=document.name)
+                yield OperandContainer(document, f"{pointer}/spec/{field}/{index}", container, found[1], found[2])
+
+
+def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
+    for item in operand_containers(tree):
+        operand = _operand(item.image, item.container)
+        for place, message, help_text in unread(operand, _variables(item.container), item.version):
+            where = item.document.source.locate(join(f"{item.pointer}/env", *place))
+            yield Finding(message=message, place=where, help=help_text, subject=item.document.name)
 
 
 def _operand(image: str, container: Mapping[str, Any]) -> str:

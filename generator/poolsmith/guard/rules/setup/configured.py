@@ -14,7 +14,7 @@ from poolsmith.core.sources.pointer import MISSING, join, value_at
 from poolsmith.fleet.operands.chart.chart_projection import HelmRelease, project
 from poolsmith.fleet.operands.expansion import ClusterState, Node
 from poolsmith.fleet.operands.install import expand_on_pools, failures
-from poolsmith.gpu.api_server import judge
+from poolsmith.gpu.api_server import kept
 from poolsmith.gpu.catalog.chart_contents import image_components
 from poolsmith.gpu.catalog.charts import read_chart
 from poolsmith.gpu.catalog.node_labels import (
@@ -33,7 +33,7 @@ from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART, OPERATOR_NAMESP
 from poolsmith.gpu.catalog.projections import read_projection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.setup.setup_view import Place, SetupNode, SetupView
@@ -90,7 +90,7 @@ class Configured:
     def __init__(self, view: SetupView) -> None:
         self._view = view
         self.parts = tuple(_parts(view))
-        self._known: dict[int, Outcome | None] = {}
+        self._known: dict[Hashable, Outcome | None] = {}
 
     @property
     def release(self) -> str:
@@ -136,6 +136,15 @@ class Configured:
             errors=tuple(dict.fromkeys((*expansion.errors, *failures(expansion)))),
         )
 
+    def outcome_with(
+        self, part: int, settings: Hashable, trees: Callable[[], tuple[Mapping[str, Any], ...]]
+    ) -> Outcome | None:
+        """The outcome of what was written with settings in a part, which many leaves ask for."""
+        key = (part, settings)
+        if key not in self._known:
+            self._known[key] = self.outcome(trees())
+        return self._known[key]
+
     def resources(self, trees: tuple[Mapping[str, Any], ...]) -> tuple[dict[str, Any], ...] | None:
         """The custom resources, as the API server stores them."""
         found: list[dict[str, Any]] = []
@@ -144,10 +153,10 @@ class Configured:
             if bodies is None:
                 return None
             for body in bodies:
-                answer = judge(_with_images(body, self.release), self.release)
-                if answer.violations:
+                stored = kept(_with_images(body, self.release), self.release)
+                if stored is None:
                     return None
-                found.append(answer.stored)
+                found.append(stored)
         return tuple(found)
 
     def _rendered(self, values: Mapping[str, Any]) -> list[dict[str, Any]] | None:

@@ -127,14 +127,20 @@ def _because(made: Configured, leaf: Leaf) -> tuple[_Setting, ...] | None:
 
 def _matters(made: Configured, leaf: Leaf, settings: tuple[_Setting, ...]) -> bool:
     """Whether the leaf changes anything once these are set."""
-    outcomes = []
-    for trees in (made.trees, made.without(leaf)):
-        changed = list(trees)
-        for path, value in settings:
-            changed[leaf.part] = _with(changed[leaf.part], path, value)
-        outcomes.append(made.outcome(tuple(changed)))
-    with_it, without_it = outcomes
-    return with_it is not None and without_it is not None and with_it != without_it
+    with_it = made.outcome_with(leaf.part, settings, lambda: _changed(made.trees, leaf.part, settings))
+    if with_it is None:
+        return False
+    without_it = made.outcome(_changed(made.without(leaf), leaf.part, settings))
+    return without_it is not None and with_it != without_it
+
+
+def _changed(
+    trees: tuple[Mapping[str, Any], ...], part: int, settings: tuple[_Setting, ...]
+) -> tuple[Mapping[str, Any], ...]:
+    changed = list(trees)
+    for path, value in settings:
+        changed[part] = _with(changed[part], path, value)
+    return tuple(changed)
 
 
 def _stands_beside(made: Configured, leaf: Leaf, settings: tuple[_Setting, ...]) -> bool:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.guard.rules.texts import discovery_configurations, metrics_lists, mig_layouts, plugin_configurations
+from poolsmith.guard.rules.texts import (
+    discovery_configurations,
+    feature_rules,
+    metrics_lists,
+    mig_layouts,
+    plugin_configurations,
+)
 
 if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
@@ -15,7 +21,8 @@ TEXT_RULES: tuple[Rule[tuple[StackText, ...], Location], ...] = (
     mig_layouts,
     plugin_configurations,
     discovery_configurations,
+    feature_rules,
     metrics_lists,
 )
-TOLD_BEFORE = frozenset(("PSM152", "PSM278", "PSM325", "PSM540", "PSM541"))
+TOLD_BEFORE = frozenset(("PSM152", "PSM275", "PSM278", "PSM325", "PSM540", "PSM541"))
 """Rules that know who reads a text: what they say of a line is not said twice."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.inner_text import InnerText
-from poolsmith.core.sources.pointer import join
+from poolsmith.core.sources.pointer import join, value_at
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ class Shape(StrEnum):
     WORKER = "a configuration of the worker of Node Feature Discovery"
     MASTER = "a configuration of the master of Node Feature Discovery"
     METRICS = "a list of metrics"
+    RULES = "rules of Node Feature Discovery"
 
 
 @record(kw_only=False)
@@ -82,6 +83,9 @@ _INSIDE = pattern(r"mig-configs|timeSlicing|DCGM_FI_|nfd-(?:worker|master)\.conf
 _PLUGIN_SECTIONS = ("sharing", "flags", "resources", "imex")
 _PLUGIN_FLAGS = ("mig", "device", "plugin", "gfd", "fail", "nvidia", "gds", "mofed", "imex")
 _MASTER_FILE = "nfd-master"
+_EXTRA_LABELS = "extraLabelNs"
+_RULES = {"NodeFeatureRule": "rules", "NodeFeatureGroup": "featureGroupRules"}
+"""By kind, where it has its rules."""
 
 
 def texts_of(documents: Iterable[CheckedDocument], installations: Iterable[ChartInstallation]) -> Iterator[StackText]:
@@ -105,6 +109,10 @@ def _of_documents(documents: Iterable[CheckedDocument]) -> Iterator[StackText]:
     for document in documents:
         name = document.name if document.is_object else ""
         walk = _Walk(document.source, name or document.path, name)
+        if document.kind in _RULES:
+            rules = value_at(document.data, ("spec", _RULES[document.kind]))
+            place = f"/spec/{_RULES[document.kind]}"
+            yield StackText(Shape.RULES, document.source, place, name, None, rules, name)
         if not document.is_object:
             yield from walk.shaped(document.data, "", ())
         yield from walk.texts(document.data, "", ())
@@ -126,6 +134,9 @@ class _Walk:
             if isinstance(value, dict):
                 if steps[-1:] == ("config",):
                     yield from self.shaped(value, place, steps)
+                elif steps[-1:] == ("master",) and _EXTRA_LABELS in value:
+                    extra = {_EXTRA_LABELS: value[_EXTRA_LABELS]}
+                    yield StackText(Shape.MASTER, self._source, place, self._told(steps), None, extra, self._subject)
                 pending.extend(
                     (item, join(place, key), (*steps, str(key))) for key, item in reversed(list(value.items()))
                 )
