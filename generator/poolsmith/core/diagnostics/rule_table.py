@@ -350,4 +350,5 @@ RULES: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...] = (
     ("PSM904", "undecided-by-policy", "note", ()),
     ("PSM910", "impossible-kernel", "error", ()),
     ("PSM911", "version-of-no-release", "warning", ()),
+    ("PSM912", "assumed-value", "warning", ()),
 )

@@ -8,7 +8,6 @@ from poolsmith.core.diagnostics import Severity
 from poolsmith.core.diagnostics.codes.shape import ASSUMED_VALUE
 from poolsmith.core.diagnostics.message_text import counted, listed
 from poolsmith.core.record import record
-from poolsmith.fleet.profiles.assumed import ASSUMED
 from poolsmith.interface.app.check_project import check_project, compare
 from poolsmith.interface.app.generate import generate
 from poolsmith.project.run.project import CLUSTERS, FLEET
@@ -70,7 +69,5 @@ def _of_profiles(outcome: Outcome) -> str:
     assumed = sum(item.code == ASSUMED_VALUE.code for item in outcome.open)
     if not assumed:
         return "edit the profiles as your nodes are, then run `poolsmith generate` and `poolsmith check`"
-    return (
-        f"`grep -rn '{ASSUMED}' profiles`: {counted(assumed, 'line')} to make true, each without its comment; then run "
-        "`poolsmith generate` and `poolsmith check`"
-    )
+    lines = f"{counted(assumed, 'line')} of the profiles"
+    return f"make true what {lines} assume ({ASSUMED_VALUE.code}), without the comment; then `poolsmith generate`"

@@ -106,7 +106,10 @@ def initialize(
         written=tuple(project.written),
         kept=tuple(project.kept) + tuple(path for file in kept if (path := _standing(root, file)) is not None),
         cluster=new,
-        found=(*_found(around, new, engine, missing), *(_further(root) if cluster is None and new is None else ())),
+        found=(
+            *_found(around, new, engine, missing),
+            *(_further(root) if (cluster, new, profiles) == (None, None, None) else ()),
+        ),
         to_add=(
             *((_standing(root, file) or file.path, lines) for file in kept if (lines := _lacking(root, file))),
             *(((SUPPLY, _allowed(new, written)),) if has_supply and new is not None and written is not None else ()),

@@ -228,7 +228,7 @@ def pool_text(answers: TakeoverAnswers) -> str:
 
 def _said(answer: str | None, otherwise: str) -> str:
     """As YAML; what nobody said is marked."""
-    return emit(answer).rstrip("\n") if answer else f"{emit(otherwise).rstrip()}{_MARK}"
+    return emit(" ".join(answer.split())).rstrip("\n") if answer else f"{emit(otherwise).rstrip()}{_MARK}"
 
 
 def _runtime(catalog: Catalog, answers: TakeoverAnswers) -> tuple[str | None, str]:
