@@ -221,6 +221,7 @@ def pool_text(answers: TakeoverAnswers) -> str:
         kernel=f"  kernel:\n    release: {_said(answers.kernel, '')}\n" if answers.kernel else "",
         runtime=_said(*_runtime(catalog, answers)),
         product=_said(answers.gpu, "NVIDIA-L40S"),
+        architecture=_architecture(catalog, answers.gpu or ""),
         count=f"8{_MARK}",
         driver=f"    version: {driver}\n" if driver else "",
     )
@@ -236,6 +237,14 @@ def _runtime(catalog: Catalog, answers: TakeoverAnswers) -> tuple[str | None, st
     entry = catalog.distributions.get(answers.distribution or "")
     known = list(entry.rules) if entry is not None else []
     return answers.runtime or (known[0] if len(known) == 1 else None), known[0] if known else CONTAINERD
+
+
+def _architecture(catalog: Catalog, product: str) -> str:
+    """The line that a GPU takes which is known, and not listed for the operator; else none."""
+    family = None if catalog.gpus.find(product) is not None else catalog.gpus.family(product)
+    if family is None or family.architecture is None:
+        return ""
+    return f"    architecture: {family.architecture}         # this product is not in the operator's documentation\n"
 
 
 def _release(catalog: Catalog, answers: TakeoverAnswers) -> str:
@@ -282,7 +291,7 @@ spec:
     name: {runtime}
   gpu:
     product: {product}
-    count: {count}
+{architecture}    count: {count}
   driver:
     source: container            # container | precompiled | preinstalled
 {driver}    upgradePolicy: {{}}            # the defaults: replaced at once, one node at a time
