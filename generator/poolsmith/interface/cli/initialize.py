@@ -17,8 +17,8 @@ from poolsmith.interface.cli.verbs import Exit
 from poolsmith.project.output.batches import default_jobs
 
 if TYPE_CHECKING:
-    from poolsmith.change.takeover.answers import TakeoverAnswers
     from poolsmith.change.takeover.take_over import Takeover
+    from poolsmith.change.takeover.told import TakeoverAnswers
 
 _OF_NODES = ("kubernetes", "distribution", "system", "kernel", "runtime", "gpu", "release")
 
@@ -114,7 +114,7 @@ def _first_run(root: Path, *, has_grants: bool, is_takeover: bool) -> int:
 
 
 def _answers(engine: str | None, given: dict[str, str | None]) -> TakeoverAnswers:
-    from poolsmith.change.takeover.answers import TakeoverAnswers
+    from poolsmith.change.takeover.told import TakeoverAnswers
 
     return TakeoverAnswers(engine=engine, **{name: given[name] for name in _OF_NODES})
 
