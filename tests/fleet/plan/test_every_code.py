@@ -823,13 +823,6 @@ FAILING = [
     ),
     ("PSM911", {}, {"a": {"driver": "{source: container, «version: 999.1.2}"}}, HERE, "vendor's list"),
     ("PSM911", {}, {"a": {"driver": "{source: container, «version: 581.10.01}"}}, HERE, "vendor's list"),
-    (
-        "PSM912",
-        {},
-        {"a": {"driver": "\n    «source: container  # TODO assumed: nothing says it"}},
-        HERE,
-        "nothing that was read",
-    ),
     ("PSM172", stack("{release: v25.10.1, «upgradingFrom: v24.9.2}"), {}, HERE, "pin v25.3.4 first"),
     ("PSM172", stack("{release: v26.7.0, «upgradingFrom: v25.3.0}"), {}, HERE, "v25.3.0, v25.10.1, v26.3.3, v26.7.0"),
     ("PSM170", stack("{«release: v25.3.0}"), {}, HERE, "v26.3.2"),
