@@ -111,7 +111,7 @@ def test_what_is_said_is_not_marked(run_cli, tmp_path):
 
 @pytest.mark.parametrize("text", ["a: b # c", "{x", "*", "\n- y", '"', "ubuntu 24.04\nx: y"])
 def test_what_is_said_stays_one_value(run_cli, tmp_path, text):
-    result = run_cli(["init", "home", "--root", tmp_path, "--gpu", text, "--os", text, "--kubernetes", text])
+    result = run_cli(["init", "home", "--root", tmp_path, "--gpu", text, "--os", text, "--release", text])
 
     assert (result.code, result.err) == (1, ""), "no such thing: findings, and nothing generated"
     assert "PSM003" not in result.out

@@ -26,16 +26,19 @@ def assumed_fields(file: SourceFile, subject: str = "") -> Iterator[Diagnostic]:
         return
     lines = file.text.splitlines()
     of_texts = {line.strip() for text in _texts(file.data) for line in text.splitlines()}
-    for index, line in enumerate(lines):
+    for number, line in _field_lines(lines):
         if line.rstrip().endswith(_MARK) and line.strip() not in of_texts:
-            yield _finding(file, _field_line(lines, index), subject)
+            yield _finding(file, number, subject)
 
 
-def _field_line(lines: list[str], index: int) -> int:
-    """The number of the line that a mark is about: its own, or the next one that is no comment."""
-    is_alone = lines[index].lstrip().startswith("#")
-    below = (number for number in range(index + 1, len(lines)) if not lines[number].lstrip().startswith("#"))
-    return 1 + (next(below, index) if is_alone else index)
+def _field_lines(lines: list[str]) -> Iterator[tuple[int, str]]:
+    """Each line with the number of the one that a mark on it is about: itself, or the next that is no comment."""
+    waiting: list[str] = []
+    for number, line in enumerate(lines, 1):
+        waiting.append(line)
+        if number == len(lines) or not line.lstrip().startswith("#"):
+            yield from ((number, item) for item in waiting)
+            waiting = []
 
 
 def _finding(file: SourceFile, number: int, subject: str) -> Diagnostic:

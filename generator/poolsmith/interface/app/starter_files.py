@@ -201,7 +201,7 @@ def cluster_text(
         name=name,
         kubernetes=_said(answers.kubernetes, "1.34"),
         distribution=_said(answers.distribution, "kubeadm"),
-        release=_release(Catalog(), answers),
+        release=emit(_release(Catalog(), answers)).rstrip(),
         engine=engine,
         address=_said(address, _ADDRESS),
         branch=branch,
@@ -248,7 +248,7 @@ def _architecture(catalog: Catalog, product: str) -> str:
 
 
 def _release(catalog: Catalog, answers: TakeoverAnswers) -> str:
-    return answers.release or list(catalog.releases.by_tag)[-1]
+    return " ".join((answers.release or list(catalog.releases.by_tag)[-1]).split())
 
 
 _MARK = f"  # {ASSUMED}"
