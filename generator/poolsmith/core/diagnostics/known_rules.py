@@ -35,6 +35,7 @@ SHAPE: Final = ("PSM10", "PSM11")
 COMPATIBILITY: Final = ("PSM2", "PSM12", "PSM13", "PSM14", "PSM15", "PSM16", "PSM17", "PSM18", "PSM19", "PSM91")
 BESIDE: Final = ("PSM80", "PSM81", "PSM82", "PSM83", "PSM84")
 LIVE: Final = ("PSM85", "PSM86", "PSM87")
+ENGINES: Final = ("PSM93",)
 FAMILIES: Final = (
     (("PSM0",), "Reading files"),
     (SHAPE, "Shape of profiles"),
@@ -47,5 +48,6 @@ FAMILIES: Final = (
     (BESIDE, "What stands beside the GPU stack"),
     (LIVE, "The cluster that runs"),
     (("PSM90",), "Your own policies"),
+    (ENGINES, "What engines and machines do by themselves"),
 )
 """Prefixes and titles, in the order of the page of rules."""
