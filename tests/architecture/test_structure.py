@@ -26,7 +26,7 @@ from poolsmith.core.diagnostics.codes.policy import ADMISSION, POLICY
 from poolsmith.core.diagnostics.codes.privilege import PRIVILEGE
 from poolsmith.core.diagnostics.codes.reading import PACKS, READING, TEAMS
 from poolsmith.core.diagnostics.codes.schema import SCHEMA
-from poolsmith.core.diagnostics.codes.shape import DELIVERY, RINGS, SHAPE
+from poolsmith.core.diagnostics.codes.shape import ASSUMED, DELIVERY, RINGS, SHAPE
 from poolsmith.gpu.values.registry import VALUE_RULES
 from poolsmith.guard.rules.registry import RULES
 from poolsmith.guard.rules.rule_book import rule_book
@@ -47,9 +47,9 @@ FAMILIES = {
     "PSM6": (*POLICY, *SUPPLY, *CHANGE, *REVIEW),
     "PSM7": OUTSIDE,
     "PSM8": (*BESIDE, *LIVE),
-    "PSM9": (*ADMISSION, *ENGINES),
+    "PSM9": (*ADMISSION, *ASSUMED, *ENGINES),
 }
-PREFIXES = {"PSM9": ("PSM90", "PSM93"), "PSM1": known_rules.SHAPE, "PSM2": known_rules.COMPATIBILITY}
+PREFIXES = {"PSM9": ("PSM90", "PSM912", "PSM93"), "PSM1": known_rules.SHAPE, "PSM2": known_rules.COMPATIBILITY}
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "base", "core", "stuff"}
 
 

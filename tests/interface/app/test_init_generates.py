@@ -89,3 +89,46 @@ def test_the_source_that_flux_has_is_taken_with_its_namespace(run_cli, tmp_path)
 
     text = (tmp_path / "profiles/home/cluster.yaml").read_text()
     assert "    sourceRef:\n      name: gpu\n      namespace: delivery\n" in text
+
+
+def test_init_ends_with_what_comes_next(run_cli, tmp_path):
+    told = run_cli(["init", "home", "--root", tmp_path]).out.splitlines()
+
+    assert [line for line in told if line.startswith("checked: 0 errors, ")]
+    assert [line.startswith("next: ") for line in told].count(True) == 3
+    assert (tmp_path / "output/clusters/home/poolsmith.lock.json").exists()
+
+
+def test_what_is_said_is_not_marked(run_cli, tmp_path):
+    said = ("--kubernetes", "1.33", "--distribution", "eks", "--os", "ubuntu 22.04", "--gpu", "NVIDIA-L4")
+    run_cli(["init", "home", "--root", tmp_path, *said])
+
+    texts = {path.name: path.read_text() for path in (tmp_path / "profiles/home").iterdir()}
+    marked = [line.strip() for text in texts.values() for line in text.splitlines() if "TODO assumed" in line]
+    assert [line.partition(":")[0] for line in sorted(marked)] == ["count", "repoURL"]
+    assert 'version: "22.04"\n' in texts["gpu.yaml"]
+
+
+@pytest.mark.parametrize("text", ["a: b # c", "{x", "*", "\n- y", '"', "ubuntu 24.04\nx: y"])
+def test_what_is_said_stays_one_value(run_cli, tmp_path, text):
+    result = run_cli(["init", "home", "--root", tmp_path, "--gpu", text, "--os", text, "--release", text])
+
+    assert (result.code, result.err) == (1, ""), "no such thing: findings, and nothing generated"
+    assert "PSM003" not in result.out
+
+
+def test_other_clusters_are_left_as_they_are(run_cli, tmp_path):
+    run_cli(["init", "home", "--root", tmp_path])
+    edited = tmp_path / "output/clusters/home/README.md"
+    edited.write_text("mine")
+
+    told = run_cli(["init", "away", "--root", tmp_path]).out
+
+    assert "not generated: output/ is not what the profiles of `home` generate" in told
+    assert edited.read_text() == "mine"
+
+
+def test_without_a_name_a_project_gets_no_further_cluster(run_cli, tmp_path):
+    run_cli(["init", "home", "--root", tmp_path])
+
+    assert "1 cluster: `home`; a further one is `poolsmith init NAME`" in run_cli(["init", "--root", tmp_path]).out

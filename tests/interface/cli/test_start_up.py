@@ -91,7 +91,11 @@ LOADS = {
         },
         PARSER_ONLY,
     ),
-    "init new": (18.1, PLANS | {"pod_security", "review"}, NEVER),
+    "init new": (
+        21.6,
+        PLANS | {"pod_security", "review", "pools", "api_server", "takeover"},
+        NEVER,
+    ),  # it generates and checks
     "rules": (
         10.3,
         PLANS - {"app", "output", "policies"},

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.change.takeover.draft import ClusterDraft, ProfileDraft
 from poolsmith.change.takeover.found import application_of, source_of_flux
 from poolsmith.core.facts.versions import line_of
-from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.fleet.profiles.shared_destinations import ArgoCluster
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
     from poolsmith.change.takeover.effective import Path
     from poolsmith.change.takeover.found import Present
+    from poolsmith.change.takeover.told import TakeoverAnswers
     from poolsmith.gpu.catalog import Catalog
     from poolsmith.project.run.surroundings import Surroundings
 
@@ -63,20 +63,6 @@ _SYSTEMS = ("ubuntu 24.04", "ubuntu 22.04")
 _GPU = "NVIDIA-L40S"
 _KERNELS = {"24.04": "6.8.0-60-generic", "22.04": "5.15.0-105-generic"}
 _LABEL = "example.com/gpu-pool"
-
-
-@record
-class TakeoverAnswers:
-    """Each is None where nobody said it. `system` is like `ubuntu 24.04`."""
-
-    kubernetes: str | None = None
-    distribution: str | None = None
-    system: str | None = None
-    kernel: str | None = None
-    runtime: str | None = None
-    gpu: str | None = None
-    release: str | None = None
-    engine: str | None = None
 
 
 def possible_drafts(

@@ -13,6 +13,7 @@ from poolsmith.core.sources.input_tree import InputTree, Listing
 from poolsmith.core.sources.pointer import join
 from poolsmith.core.sources.yaml_writer import emit
 from poolsmith.fleet.plan.pipeline import resolve_cluster
+from poolsmith.fleet.profiles.assumed import ASSUMED
 from poolsmith.fleet.profiles.bases import Bases
 from poolsmith.fleet.profiles.fleet import PROFILES, ClusterFiles
 from poolsmith.fleet.profiles.load_cluster import load_cluster
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from poolsmith.project.run.cluster_run import ClusterRun
 
 
-ASSUMED = "TODO assumed: nothing says it"
-"""Above each field of a profile that nobody has confirmed yet."""
 _CLUSTER_SCHEMA = "yaml-language-server: $schema=../_schemas/cluster.schema.json"
 _POOL_SCHEMA = "yaml-language-server: $schema=../_schemas/node-pool.schema.json"
 

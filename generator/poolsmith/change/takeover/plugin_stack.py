@@ -15,10 +15,10 @@ from poolsmith.gpu.catalog.chart_workloads import chart_releases
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from poolsmith.change.takeover.answers import TakeoverAnswers
     from poolsmith.change.takeover.draft import ClusterDraft, Planner
     from poolsmith.change.takeover.effective import Path
     from poolsmith.change.takeover.found import Present
+    from poolsmith.change.takeover.told import TakeoverAnswers
     from poolsmith.gpu.catalog import Catalog
     from poolsmith.project.run.surroundings import Surroundings
 

@@ -66,7 +66,7 @@ def _external(value: Any) -> str | None:
 
 
 _POLICY = ("driver", "upgradePolicy")
-_ROWS = (
+SETTLED_ROWS = (
     SettledRow(("nfd", "enabled"), ("nfd", "provider"), True, _external),
     SettledRow(("driver", "repository"), ("driver", "repository"), False, _text),
     SettledRow(("driver", "kernelModuleType"), ("driver", "kernelModuleType"), False, _text),
@@ -114,7 +114,7 @@ def proposed_fields(wanted: dict[str, Any], default: Callable[[Path], Any]) -> I
     """`wanted` are the values that hold today, defaults among them; what comes to the same by itself is left out."""
     yield from _driver_source(wanted)
     ours = policy_fields(UpgradePolicy())
-    for row in _ROWS:
+    for row in SETTLED_ROWS:
         value = value_at(wanted, row.value)
         by_itself = value_at(ours, row.field[2:]) if row.field[:2] == _POLICY else default(row.value)
         if value is None or value == by_itself:

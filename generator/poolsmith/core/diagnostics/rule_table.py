@@ -352,6 +352,7 @@ RULES: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...] = (
     ("PSM904", "undecided-by-policy", "note", ()),
     ("PSM910", "impossible-kernel", "error", ()),
     ("PSM911", "version-of-no-release", "warning", ()),
+    ("PSM912", "assumed-value", "warning", ()),
     ("PSM930", "engine-difference", "warning", ()),
     ("PSM931", "engine-version", "note", ()),
     ("PSM932", "engine-too-old", "error", ()),

@@ -15,6 +15,7 @@ from poolsmith.core.diagnostics.message_text import did_you_mean, shorten
 from poolsmith.core.record import record
 from poolsmith.core.shape.documents import FileSink, read_envelope, read_spec
 from poolsmith.core.shape.field import BaseMetadata
+from poolsmith.fleet.profiles.assumed import assumed_fields
 from poolsmith.fleet.profiles.cluster import ClusterSpec
 from poolsmith.fleet.profiles.node_pool import PoolSpec
 
@@ -118,7 +119,7 @@ def load_bases(tree: InputTree, paths: Iterable[str]) -> Bases:
         if isinstance(file, Diagnostic):
             bases.problems.append(file)
             continue
-        bases.problems.extend(file.problems)
+        bases.problems.extend((*file.problems, *assumed_fields(file)))
         sink = profile_sink(file, partial=True)
         metadata = read_envelope(file, "NodePoolBase", sink, BaseMetadata)
         spec = file.data.get("spec")

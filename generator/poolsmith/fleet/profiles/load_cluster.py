@@ -16,6 +16,7 @@ from poolsmith.core.shape.documents import kind_in, read_envelope, read_spec, re
 from poolsmith.core.shape.layers import Layers
 from poolsmith.core.shape.reader import alternatives_of
 from poolsmith.core.sources.pointer import join
+from poolsmith.fleet.profiles.assumed import assumed_fields
 from poolsmith.fleet.profiles.bases import profile_sink
 from poolsmith.fleet.profiles.cluster import Cluster, ClusterSpec
 from poolsmith.fleet.profiles.node_pool import NodePool, PoolSpec
@@ -104,7 +105,7 @@ def load_cluster(tree: InputTree, files: ClusterFiles, bases: Bases, rings: Ring
             problems.append(pool_file)
             meant.append(None)
             continue
-        problems.extend(pool_file.problems)
+        problems.extend((*pool_file.problems, *assumed_fields(pool_file, files.name)))
         layers, loaded, is_sound_pool = _load_pool(pool_file, files.name, bases, names, problems)
         for layer in layers.files:
             inputs[layer.path] = layer.digest
@@ -171,7 +172,7 @@ def _load_cluster_file(
     if isinstance(file, Diagnostic):
         problems.append(file)
         return None, None, False
-    problems.extend(file.problems)
+    problems.extend((*file.problems, *assumed_fields(file, files.name)))
     inputs[file.path] = file.digest
     sink = profile_sink(file, subject=files.name)
     metadata = read_envelope(file, "Cluster", sink)

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import WriteError, diagnose, whole_file
 from poolsmith.core.diagnostics.codes import hygiene
-from poolsmith.core.diagnostics.message_text import joined
+from poolsmith.core.diagnostics.codes.shape import ASSUMED_VALUE
+from poolsmith.core.diagnostics.message_text import counted, joined
 from poolsmith.core.record import record
 from poolsmith.core.sources.output_tree import is_interrupted, recover
 from poolsmith.guard.policies.applied_policies import with_policies
@@ -251,4 +252,7 @@ def _sentence(changed: tuple[str, ...], removed: list[str], totals: Totals) -> s
         parts.append(f"wrote {FLEET}")
     if removed:
         parts.append(f"removed {len(removed)} without a profile: {joined(removed, _FEW)}")
-    return "; ".join(parts) if parts else f"nothing to write: {totals.files:,} files are as the profiles generate them"
+    assumed = sum(item.code == ASSUMED_VALUE.code for item in totals.diagnostics)
+    lines = (f"{counted(assumed, 'line')} still assumed ({ASSUMED_VALUE.code})",) if assumed else ()
+    nothing = f"nothing to write: {totals.files:,} files are as the profiles generate them"
+    return "; ".join((*(parts or (nothing,)), *lines))

@@ -6,7 +6,9 @@ import os
 import re
 from typing import TYPE_CHECKING
 
+from poolsmith.change.takeover.told import TakeoverAnswers
 from poolsmith.core.diagnostics import Diagnostic, UsageError, WriteError
+from poolsmith.core.diagnostics.message_text import counted, listed
 from poolsmith.core.record import record
 from poolsmith.core.shape.field import DNS_LABEL, RELATIVE_PATH, TEXT, matches
 from poolsmith.core.sources.input_tree import decoded, read_bytes
@@ -21,13 +23,12 @@ from poolsmith.project.run.generated_folder import link_in_the_way
 from poolsmith.project.run.surroundings import FLUX_NAMESPACE, Forge, Surroundings, https_address, look_around
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from poolsmith.interface.app.starter_files import StarterFile
     from poolsmith.project.run.surroundings import FluxSource
 
-_ADDRESS = "https://git.example.com/gpu.git"
 _BRANCH = "main"
 _ENGINE = "argocd"
 _FLUX = "flux"
@@ -62,30 +63,33 @@ def initialize(
     engine: str | None = None,
     destination: str | None = None,
     profiles: Mapping[str, str] | None = None,
+    answers: TakeoverAnswers | None = None,
 ) -> Initialized:
     """Write a cluster with one pool, policies, hooks, a pipeline, owners, and what reviews fold.
 
     Without a name the cluster has the folder's; a project that has clusters gets no further one. `destination` is the
     name or the server by which Argo CD knows the cluster; without it the first one is where Argo CD runs, and each
     further one is known by its own name. `profiles` are texts by their paths that stand in the place of the first
-    cluster's. Raises UsageError, WriteError.
+    cluster's; `answers` are what somebody said of the nodes. Raises UsageError, WriteError.
     """
     if root.exists() and not root.is_dir():
         raise UsageError(f"{root} is not a folder")
     if cluster is not None and not matches(DNS_LABEL, cluster):
         raise UsageError(f"`{cluster}` is no cluster name: use lower-case letters, digits and `-`, at most 63")
     around = look_around(root)
-    new = None if profiles is not None else cluster or (None if _has_clusters(root) else name_of(root))
+    new = None if profiles is not None else cluster or (None if _clusters(root) else name_of(root))
     there = _there(root, new)
     if there:
         new = None  # it has its pools, and no sample is put beside them
+    if answers is not None and new is None:
+        raise UsageError("what is said of nodes is for a new cluster: name one, or edit the profiles that are there")
     written = _destination(root, around, new, engine or _value(around.engine, _ENGINE), destination)
     files = repository_files(around, _value(around.branch, _BRANCH)) if not around.prefix else ()
     folders = {path.rpartition("/")[0] for path in profiles or ()} | ({f"{PROFILES}/{new}"} if new else set())
     _refuse_links(root, folders, files)
     project = _Writer(root)
     project.kept += there
-    first = _profiles(around, new, engine, written) if profiles is None else dict(profiles)
+    first = _profiles(around, new, engine, written, answers) if profiles is None else dict(profiles)
     project.add(first, {f"{PROFILES}/{SCHEMAS}/{n}": t for n, t in schema_files().items()})
     policies = policy_texts()
     project.add(
@@ -102,7 +106,10 @@ def initialize(
         written=tuple(project.written),
         kept=tuple(project.kept) + tuple(path for file in kept if (path := _standing(root, file)) is not None),
         cluster=new,
-        found=tuple(_found(around, new, engine, missing)),
+        found=(
+            *_found(around, new, engine, missing),
+            *(_further(root) if (cluster, new, profiles) == (None, None, None) else ()),
+        ),
         to_add=(
             *((_standing(root, file) or file.path, lines) for file in kept if (lines := _lacking(root, file))),
             *(((SUPPLY, _allowed(new, written)),) if has_supply and new is not None and written is not None else ()),
@@ -217,7 +224,11 @@ def _allowed(cluster: str, destination: ArgoDestination) -> str:
 
 
 def _profiles(
-    around: Surroundings, cluster: str | None, engine: str | None, destination: ArgoDestination | None
+    around: Surroundings,
+    cluster: str | None,
+    engine: str | None,
+    destination: ArgoDestination | None,
+    answers: TakeoverAnswers | None,
 ) -> dict[str, str]:
     if cluster is None:
         return {}
@@ -225,14 +236,17 @@ def _profiles(
     more = f"    path: {path}\n" if around.prefix and matches(RELATIVE_PATH, path) else ""
     if destination is not None:
         more += f"    destination:\n      {emit(_written(destination))}"
-    chosen, address = engine or _value(around.engine, _ENGINE), _value(around.address, _ADDRESS)
-    if chosen == _FLUX and not address.startswith(_HTTPS):
+    chosen = engine or _value(around.engine, _ENGINE)
+    address = around.address.value if around.address is not None else None
+    if chosen == _FLUX and address is not None and not address.startswith(_HTTPS):
         if around.source is not None:
             more += _source_ref(around.source)
         else:
-            address = https_address(address) or _ADDRESS
-    text = cluster_text(cluster, engine=chosen, address=address, branch=_value(around.branch, _BRANCH), more=more)
-    return {f"{PROFILES}/{cluster}/cluster.yaml": text, f"{PROFILES}/{cluster}/{_POOL_FILE}": pool_text()}
+            address = https_address(address)
+    said = answers or TakeoverAnswers()
+    branch = _value(around.branch, _BRANCH)
+    text = cluster_text(cluster, said, engine=chosen, address=address, branch=branch, more=more)
+    return {f"{PROFILES}/{cluster}/cluster.yaml": text, f"{PROFILES}/{cluster}/{_POOL_FILE}": pool_text(said)}
 
 
 def _source_ref(source: FluxSource) -> str:
@@ -245,11 +259,16 @@ def _value(detected: object, otherwise: str) -> str:
     return str(getattr(detected, "value", otherwise))
 
 
-def _has_clusters(root: Path) -> bool:
+def _clusters(root: Path) -> list[str]:
     try:
-        return any(path.is_file() for path in (root / PROFILES).glob("*/cluster.yaml"))
+        return sorted(path.parent.name for path in (root / PROFILES).glob("*/cluster.yaml") if path.is_file())
     except OSError:
-        return False
+        return []
+
+
+def _further(root: Path) -> Iterator[str]:
+    if known := _clusters(root):
+        yield f"{counted(len(known), 'cluster')}: {listed(known)}; a further one is `poolsmith init NAME`"
 
 
 def name_of(root: Path) -> str:
@@ -317,7 +336,6 @@ def _to_fill(
 ) -> list[str]:
     rows = []
     if cluster is not None:
-        rows.append(f"{PROFILES}/{cluster}/: the version of Kubernetes, the system and the GPUs of your nodes")
         if destination is not None and not is_told:
             rows.append(
                 f"{PROFILES}/{cluster}/cluster.yaml: the destination, where Argo CD does not know the cluster by the "

@@ -11,13 +11,17 @@ from typing import TYPE_CHECKING
 from poolsmith.change.review.git_attributes import FOLDED
 from poolsmith.core.pattern import pattern as compiled_later
 from poolsmith.core.record import record
+from poolsmith.core.sources.yaml_writer import emit
+from poolsmith.fleet.profiles.assumed import ASSUMED
 from poolsmith.gpu.catalog import Catalog
+from poolsmith.gpu.catalog.container_runtimes import CONTAINERD
 from poolsmith.guard.policies.enforcement import ENFORCEMENT
 from poolsmith.guard.policies.policy_files import POLICIES
 from poolsmith.interface.app.schemas import KINDS
 from poolsmith.project.run.surroundings import Forge
 
 if TYPE_CHECKING:
+    from poolsmith.change.takeover.told import TakeoverAnswers
     from poolsmith.project.run.surroundings import Surroundings
 
 
@@ -189,23 +193,67 @@ The last three are missing until somebody writes them. `poolsmith grants --write
 """
 
 
-def cluster_text(name: str, *, engine: str, address: str, branch: str, more: str = "") -> str:
-    """Of the newest release of the catalog; `more` are further lines of its delivery."""
+def cluster_text(
+    name: str, answers: TakeoverAnswers, *, engine: str, address: str | None, branch: str, more: str = ""
+) -> str:
+    """Of the newest release of the catalog, unless told; `more` are further lines of its delivery."""
     return _CLUSTER.format(
-        name=name, release=_newest(Catalog()), engine=engine, address=address, branch=branch, more=more
+        name=name,
+        kubernetes=_said(answers.kubernetes, "1.34"),
+        distribution=_said(answers.distribution, "kubeadm"),
+        release=emit(_release(Catalog(), answers)).rstrip(),
+        engine=engine,
+        address=_said(address, _ADDRESS),
+        branch=branch,
+        more=more,
     )
 
 
-def pool_text() -> str:
-    """A pool whose driver is the one that the newest release brings."""
+def pool_text(answers: TakeoverAnswers) -> str:
+    """A pool whose driver is the one that its release brings."""
     catalog = Catalog()
-    chart = catalog.chart(catalog.releases.chart_name, _newest(catalog))
-    return _POOL.format(driver=chart.default(("driver", "version")) if chart is not None else "")
+    chart = catalog.chart(catalog.releases.chart_name, _release(catalog, answers))
+    identity, _, version = (answers.system or "").partition(" ")
+    driver = chart.default(("driver", "version")) if chart is not None else None
+    return _POOL.format(
+        system=_said(identity, "ubuntu"),
+        version=_said(version, "24.04"),
+        kernel=f"  kernel:\n    release: {_said(answers.kernel, '')}\n" if answers.kernel else "",
+        runtime=_said(*_runtime(catalog, answers)),
+        product=_said(answers.gpu, "NVIDIA-L40S"),
+        architecture=_architecture(catalog, answers.gpu or ""),
+        count=f"8{_MARK}",
+        driver=f"    version: {driver}\n" if driver else "",
+    )
 
 
-def _newest(catalog: Catalog) -> str:
-    return list(catalog.releases.by_tag)[-1]
+def _said(answer: str | None, otherwise: str) -> str:
+    """As YAML; what nobody said is marked."""
+    return emit(" ".join(answer.split())).rstrip("\n") if answer else f"{emit(otherwise).rstrip()}{_MARK}"
 
+
+def _runtime(catalog: Catalog, answers: TakeoverAnswers) -> tuple[str | None, str]:
+    """A distribution that has one only says it itself."""
+    entry = catalog.distributions.get(answers.distribution or "")
+    known = list(entry.rules) if entry is not None else []
+    return answers.runtime or (known[0] if len(known) == 1 else None), known[0] if known else CONTAINERD
+
+
+def _architecture(catalog: Catalog, product: str) -> str:
+    """The line that a GPU takes which is known, and not listed for the operator; else none."""
+    family = None if catalog.gpus.find(product) is not None else catalog.gpus.family(product)
+    if family is None or family.architecture is None:
+        return ""
+    return f"    architecture: {family.architecture}         # this product is not in the operator's documentation\n"
+
+
+def _release(catalog: Catalog, answers: TakeoverAnswers) -> str:
+    return " ".join((answers.release or list(catalog.releases.by_tag)[-1]).split())
+
+
+_MARK = f"  # {ASSUMED}"
+_ADDRESS = "https://git.example.com/gpu.git"
+"""Where no remote tells the repository's."""
 
 _CLUSTER = """\
 # yaml-language-server: $schema=../_schemas/cluster.schema.json
@@ -215,8 +263,9 @@ metadata:
   name: {name}
 spec:
   kubernetes:
-    version: "1.34"
-    distribution: kubeadm        # kubeadm rke2 k3s microk8s k0s eks gke aks talos
+    version: {kubernetes}
+    # kubeadm rke2 k3s microk8s k0s eks gke aks talos
+    distribution: {distribution}
   stack:
     kind: operator
     # renovate: datasource=helm depName=gpu-operator registryUrl=https://helm.ngc.nvidia.com/nvidia
@@ -236,15 +285,14 @@ metadata:
   name: gpu
 spec:
   os:
-    id: ubuntu
-    version: "24.04"
-  runtime:
-    name: containerd
+    id: {system}
+    version: {version}
+{kernel}  runtime:
+    name: {runtime}
   gpu:
-    product: NVIDIA-L40S
-    count: 8
+    product: {product}
+{architecture}    count: {count}
   driver:
     source: container            # container | precompiled | preinstalled
-    version: {driver}
-    upgradePolicy: {{}}            # the defaults: replaced at once, one node at a time
+{driver}    upgradePolicy: {{}}            # the defaults: replaced at once, one node at a time
 """

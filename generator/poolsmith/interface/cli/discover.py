@@ -80,4 +80,4 @@ def command(
     return Exit.FINDINGS if found.refused or is_incomplete else Exit.CLEAN
 
 
-_NEXT = "next: answer what is asked, then run `poolsmith generate` and `poolsmith check`; docs/discover.md says more"
+_NEXT = "next: answer what is asked, then run `poolsmith init`, which generates and checks; docs/discover.md says more"

@@ -10,11 +10,15 @@ import click
 from poolsmith.core.diagnostics import UsageError
 from poolsmith.core.diagnostics.message_text import printable
 from poolsmith.interface.cli import options
+from poolsmith.interface.cli.main import TOOL
+from poolsmith.interface.cli.reports import print_outcome
 from poolsmith.interface.cli.terminal import write
 from poolsmith.interface.cli.verbs import Exit
+from poolsmith.project.output.batches import default_jobs
 
 if TYPE_CHECKING:
     from poolsmith.change.takeover.take_over import Takeover
+    from poolsmith.change.takeover.told import TakeoverAnswers
 
 _OF_NODES = ("kubernetes", "distribution", "system", "kernel", "runtime", "gpu", "release")
 
@@ -40,13 +44,13 @@ _OF_NODES = ("kubernetes", "distribution", "system", "kernel", "runtime", "gpu",
     default=None,
     help="Take over what is installed: a values file, a file with a HelmRelease or an Application, a folder.",
 )
-@click.option("--release", default=None, help="With --from: the installed release, where no file says it.")
-@click.option("--kubernetes", default=None, help='With --from: the version of Kubernetes, like "1.33".')
-@click.option("--distribution", default=None, help="With --from: how Kubernetes is installed, like rke2.")
-@click.option("--os", "system", default=None, help='With --from: the system of the nodes, like "ubuntu 22.04".')
-@click.option("--kernel", default=None, help="With --from: what `uname -r` says on the nodes.")
-@click.option("--runtime", default=None, help="With --from: the container runtime of the nodes.")
-@click.option("--gpu", default=None, help="With --from: the GPUs, like NVIDIA-L40S.")
+@click.option("--release", default=None, help="The release, where no file says it. Default: the newest.")
+@click.option("--kubernetes", default=None, help='The version of Kubernetes, like "1.33".')
+@click.option("--distribution", default=None, help="How Kubernetes is installed, like rke2.")
+@click.option("--os", "system", default=None, help='The system of the nodes, like "ubuntu 22.04".')
+@click.option("--kernel", default=None, help="What `uname -r` says on the nodes.")
+@click.option("--runtime", default=None, help="The container runtime of the nodes.")
+@click.option("--gpu", default=None, help="The GPUs, like NVIDIA-L40S.")
 @click.option("--dry-run", is_flag=True, help="With --from: print the profiles, and write nothing.")
 @options.root_here
 def command(
@@ -62,7 +66,8 @@ def command(
     """Start a project: a CLUSTER with one pool, policies, hooks, a pipeline, owners.
 
     CLUSTER is by default the name of the folder. Address, branch and engine are taken from git and from files of the
-    repository. What exists is not changed: lines to add are printed.
+    repository, and what is said of nodes by flags. What exists is not changed: lines to add are printed. Then the
+    project is generated and checked.
 
     With --from the profiles are those of what is installed already: what they generate is compared with it, and each
     difference is printed with its reason.
@@ -70,9 +75,10 @@ def command(
     from poolsmith.interface.app.initialize import initialize
 
     if source is None:
-        if dry_run or any(given[name] for name in _OF_NODES):
-            raise UsageError("the flags of nodes and releases, and --dry-run, go with --from")
-        result = initialize(root, cluster, engine=engine, destination=destination)
+        if dry_run:
+            raise UsageError("--dry-run goes with --from")
+        answers = _answers(engine, given) if any(given[name] for name in _OF_NODES) else None
+        result = initialize(root, cluster, engine=engine, destination=destination, answers=answers)
         taken: list[Takeover] = []
     else:
         if destination is not None:
@@ -90,22 +96,37 @@ def command(
     for path, text in result.to_add:
         lines += [f"add to {path}:", *(f"    {line}" for line in text.splitlines())]
     lines += [f"fill in {text}" for text in result.to_fill]
-    lines += () if result.has_grants else (_UNGRANTED,)
-    lines.append(_TAKEN if taken else _NEXT)
     write("".join(f"{printable(line)}\n" for line in lines))
-    return _exit(taken)
+    code = _first_run(root, has_grants=result.has_grants, is_takeover=bool(taken))
+    return max(code, _exit(taken))
+
+
+def _first_run(root: Path, *, has_grants: bool, is_takeover: bool) -> int:
+    """Generate and check what was written."""
+    from poolsmith.interface.app.first_run import first_run
+
+    ran = first_run(root, jobs=default_jobs(), has_grants=has_grants, is_takeover=is_takeover)
+    if ran.refused is not None:
+        print_outcome(ran.refused, output_format="text", color=None, tool=TOOL, root=root)
+        return Exit.FINDINGS
+    write("".join(f"{printable(line)}\n" for line in ran.lines))
+    return Exit.CLEAN
+
+
+def _answers(engine: str | None, given: dict[str, str | None]) -> TakeoverAnswers:
+    from poolsmith.change.takeover.told import TakeoverAnswers
+
+    return TakeoverAnswers(engine=engine, **{name: given[name] for name in _OF_NODES})
 
 
 def _taken(
     root: Path, source: Path, cluster: str | None, engine: str | None, given: dict[str, str | None]
 ) -> list[Takeover]:
-    from poolsmith.change.takeover.answers import TakeoverAnswers
     from poolsmith.change.takeover.take_over import take_over
     from poolsmith.interface.app.initialize import name_of
     from poolsmith.project.run.surroundings import look_around
 
-    answers = TakeoverAnswers(engine=engine, **{name: given[name] for name in _OF_NODES})
-    return take_over(root, source, answers, look_around(root), cluster, name_of(root))
+    return take_over(root, source, _answers(engine, given), look_around(root), cluster, name_of(root))
 
 
 def _told(taken: list[Takeover], *, texts: bool = False) -> list[str]:
@@ -121,8 +142,3 @@ def _told(taken: list[Takeover], *, texts: bool = False) -> list[str]:
 def _exit(taken: list[Takeover]) -> int:
     """Profiles that can't be generated yet are findings."""
     return Exit.FINDINGS if any(item.refused for item in taken) else Exit.CLEAN
-
-
-_UNGRANTED = "not enforced yet: privileges, until `poolsmith grants --write` with --reason, --owner and --expires"
-_NEXT = "next: edit the profiles, then run `poolsmith generate` and `poolsmith check`"
-_TAKEN = "next: replace what is assumed, run `poolsmith generate` and `poolsmith check`, and follow docs/takeover.md"

@@ -15,7 +15,7 @@ from poolsmith.core.diagnostics.codes.policy import ADMISSION, POLICY
 from poolsmith.core.diagnostics.codes.privilege import PRIVILEGE
 from poolsmith.core.diagnostics.codes.reading import PACKS, READING, TEAMS
 from poolsmith.core.diagnostics.codes.schema import SCHEMA
-from poolsmith.core.diagnostics.codes.shape import DELIVERY, RINGS, SHAPE
+from poolsmith.core.diagnostics.codes.shape import ASSUMED, DELIVERY, RINGS, SHAPE
 
 CODE_BOOK = (
     *READING,
@@ -39,5 +39,6 @@ CODE_BOOK = (
     *REVIEW,
     *OUTSIDE,
     *ADMISSION,
+    *ASSUMED,
     *ENGINES,
 )

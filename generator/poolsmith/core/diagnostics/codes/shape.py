@@ -179,6 +179,20 @@ RING_AHEAD = RuleInfo(
 )
 RINGS = (UNKNOWN_RING, TWO_REVISIONS, RING_AHEAD)
 
+ASSUMED_VALUE = RuleInfo(
+    code="PSM912",
+    name="assumed-value",
+    severity=Severity.WARNING,
+    applies_to="profile",
+    what="A line of a profile still has the comment with which `poolsmith init` and `poolsmith discover` mark what no "
+    "file and no node told them.",
+    why="It is a guess so that there is something to generate. The cluster may be another one.",
+    fix="write what is true of your nodes, take the comment away, and run `poolsmith generate`",
+    bad='kubernetes:\n  version: "1.34"  # TODO assumed: nothing says it\n',
+    good='kubernetes:\n  version: "1.33"\n',
+)
+ASSUMED = (ASSUMED_VALUE,)
+
 
 SHARED_DESTINATION = RuleInfo(
     code="PSM121",
