@@ -73,6 +73,7 @@ def _cluster(run: PlannedCluster, told: Callable[[Privilege], tuple[str, str]]) 
         release=prediction.installation.release,
         kubernetes=f"{spec.kubernetes.version} {spec.kubernetes.distribution}",
         engine=spec.delivery.engine.value,
+        ring=spec.ring or "",
         pools=tuple(_pool(pool, prediction, paths.get(pool.name, "")) for pool in prediction.plan.pools),
         workloads=tuple(sorted(workloads, key=lambda item: (item.reach, item.namespace, item.workload))),
         unknown=tuple(map(masked, prediction.unknown)),

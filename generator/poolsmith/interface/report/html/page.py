@@ -72,6 +72,11 @@ def words(sentence: str) -> Html:
     return joined(tag("code", piece) if index % 2 else piece for index, piece in enumerate(pieces))
 
 
+def scrolled(table: Html, label: str) -> Html:
+    """Wide tables scroll by themselves, by keyboard too."""
+    return tag("div", table, class_="scroll", tabindex="0", role="region", aria_label=f"{label}, table")
+
+
 def anchor(*parts: str) -> str:
     """An id of the page for names of users: letters, digits, dots and dashes; what is dropped can't make two alike
     where names are those of Kubernetes."""
@@ -117,6 +122,10 @@ def page(title: str, summary: Html, views: Sequence[View], context: ReportContex
     return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
 
 
+_FEW_VIEWS = 4
+"""So many stand beside title and search at the width of a laptop."""
+
+
 def _header(title: str, views: Sequence[View]) -> Html:
     links = joined(
         tag(
@@ -142,7 +151,8 @@ def _header(title: str, views: Sequence[View]) -> Html:
         id="tools",
         hidden=True,
     )
-    nav = tag("nav", tag("ul", links), aria_label="Parts of the report")
+    many = "many" if len(views) > _FEW_VIEWS else None
+    nav = tag("nav", tag("ul", links), aria_label="Parts of the report", class_=many)
     return tag("header", tag("h1", tag("span", "poolsmith", class_="brand"), f" {title}"), nav, search, class_="top")
 
 
