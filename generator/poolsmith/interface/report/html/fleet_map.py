@@ -60,18 +60,33 @@ class _Lane:
         return any(tile.marks for tile in self.tiles)
 
 
-def fleet_map(fleet: FleetFacts, change: ChangeReport | None) -> Html:
+class Targets:
+    """Where the names on a map lead: into the same page."""
+
+    def cluster(self, cluster: str) -> str:
+        return f"#{anchor('fleet', cluster)}"
+
+    def pool(self, cluster: str, pool: str) -> str:
+        return f"#{anchor('pool', cluster, pool)}"
+
+
+_HERE = Targets()
+
+
+def fleet_map(fleet: FleetFacts, change: ChangeReport | None, targets: Targets = _HERE) -> Html:
     """Of all clusters; those that change come first."""
     marks = pool_marks(change) if change is not None else {}
     diffs = {item.name: item for item in change.clusters} if change is not None else {}
     lanes = sorted(_lanes(fleet, diffs, marks), key=lambda lane: not lane.changes)
     first = [lane for lane in lanes if lane.changes] if change is not None else lanes[:_FEW_PLAIN]
     rest = lanes[len(first) :]
-    parts = [tag("div", joined(map(_lane, first)))] if first else []
+    parts = [tag("div", joined(_lane(item, targets) for item in first))] if first else []
     if rest:
         count = counted(sum(len(lane.clusters) for lane in rest), "cluster")
         heading = f"{count} without a change" if change is not None else f"{count} more"
-        parts.append(tag("details", tag("summary", heading), joined(map(_lane, rest)), class_="more box"))
+        parts.append(
+            tag("details", tag("summary", heading), joined(_lane(item, targets) for item in rest), class_="more box")
+        )
     return tag("div", *parts, class_="panel", id="map")
 
 
@@ -116,9 +131,9 @@ def _facts(pool: PoolFacts) -> tuple[str, ...]:
     return tuple(filter(None, (pool.gpu, f"driver {pool.driver}", f"{pool.system}, kernel {pool.kernel}", sharing)))
 
 
-def _lane(lane: _Lane) -> Html:
+def _lane(lane: _Lane, targets: Targets) -> Html:
     first = lane.clusters[0]
-    title = tag("h3", tag("a", first.name, href=f"#{anchor('fleet', first.name)}"))
+    title = tag("h3", tag("a", first.name, href=targets.cluster(first.name)))
     rest = lane.clusters[1:]
     about = " · ".join(filter(None, (lane.release, first.ring and f"ring {first.ring}", first.kubernetes)))
     parts = [title, tag("span", about or "its profiles have errors", class_="scope")]
@@ -127,15 +142,14 @@ def _lane(lane: _Lane) -> Html:
         parts.append(
             tag("details", tag("summary", f"and {counted(len(rest), 'cluster')} like it"), names, class_="inline")
         )
-    tiles = tag("ul", joined(_tile(first, tile) for tile in lane.tiles), class_="tiles")
+    tiles = tag("ul", joined(_tile(first, tile, targets) for tile in lane.tiles), class_="tiles")
     return tag("section", tag("header", *parts), tiles, class_="map-lane")
 
 
-def _tile(cluster: ClusterFacts, tile: _Tile) -> Html:
+def _tile(cluster: ClusterFacts, tile: _Tile, targets: Targets) -> Html:
     rest = len(tile.names) - _FEW_NAMES
     title = ", ".join(tile.names[:_FEW_NAMES]) + (f" and {rest:,} more" if rest > 0 else "")
-    target = f"#{anchor('pool', cluster.name, tile.names[0])}"
-    name = tag("a", title, href=target) if tile.facts else tag("span", title)
+    name = tag("a", title, href=targets.pool(cluster.name, tile.names[0])) if tile.facts else tag("span", title)
     parts = [tag("strong", name), *(tag("span", fact) for fact in tile.facts)]
     if tile.marks:
         marks = joined(tag("em", mark.value, class_=_CLASSES[mark]) for mark in tile.marks)

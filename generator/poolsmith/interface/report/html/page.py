@@ -33,6 +33,7 @@ _ALLOWED = frozenset(
     )
 )
 _FAMILIES = ("aria-", "data-")
+_PAGE = pattern(r"(\.\./)*([A-Za-z0-9][A-Za-z0-9.-]*/)*[A-Za-z0-9][A-Za-z0-9.-]*\.html(#[A-Za-z0-9._-]+)?")
 _NO_WORD = pattern(r"[^A-Za-z0-9.-]+")
 
 
@@ -89,16 +90,20 @@ def _attribute(key: str, value: str | bool | None) -> str:
         raise ValueError(f"the attribute `{name}` is not known to be harmless")
     if value is True:
         return f" {name}"
-    if name == "href" and not str(value).startswith(("#", "https://")):
-        raise ValueError("a link leads into the page, or to an address with https")
+    if name == "href" and not str(value).startswith(("#", "https://")) and not _PAGE.fullmatch(str(value)):
+        raise ValueError("a link leads into the page, to a page beside it, or to an address with https")
     return f' {name}="{text(str(value))}"'
 
 
+_ALONE = "One file, and nothing is loaded from elsewhere."
+_TOGETHER = "Nothing is loaded from elsewhere."
 _CLOSED = "default-src 'none'; base-uri 'none'; form-action 'none'"
 
 
-def page(title: str, summary: Html, views: Sequence[View], context: ReportContext) -> str:
-    """The whole file. The same views give the same bytes."""
+def page(
+    title: str, summary: Html, views: Sequence[View], context: ReportContext, links: Sequence[PageLink] = ()
+) -> str:
+    """The whole file. The same views give the same bytes. `links` are the pages that it is one of, if it is."""
     style, script = _file("style.css"), _file("script.js")
     policy = f"{_CLOSED}; style-src {_digest(style)}; script-src {_digest(script)}"
     head = tag(
@@ -114,9 +119,9 @@ def page(title: str, summary: Html, views: Sequence[View], context: ReportContex
     body = tag(
         "body",
         tag("a", "Skip to the report", href="#report", class_="skip"),
-        _header(title, views),
+        _header(title, views, links),
         tag("main", summary, _nothing_found(), joined(map(_view, views)), id="report", tabindex="-1"),
-        tag("footer", tag("p", f"Made by {context.tool}. One file, and nothing is loaded from elsewhere.")),
+        tag("footer", tag("p", f"Made by {context.tool}. {_ALONE if not links else _TOGETHER}")),
         Html(f"<script>{script}</script>"),
     )
     return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
@@ -126,8 +131,12 @@ _FEW_VIEWS = 4
 """So many stand beside title and search at the width of a laptop."""
 
 
-def _header(title: str, views: Sequence[View]) -> Html:
-    links = joined(
+def _header(title: str, views: Sequence[View], links: Sequence[PageLink]) -> Html:
+    pages = joined(
+        tag("li", tag("a", link.title, href=link.href, aria_current="page" if link.is_current else None))
+        for link in links
+    )
+    parts = joined(
         tag(
             "li",
             tag(
@@ -151,8 +160,10 @@ def _header(title: str, views: Sequence[View]) -> Html:
         id="tools",
         hidden=True,
     )
-    many = "many" if len(views) > _FEW_VIEWS else None
-    nav = tag("nav", tag("ul", links), aria_label="Parts of the report", class_=many)
+    many = "many" if len(views) > _FEW_VIEWS or links else None
+    nav = tag("nav", tag("ul", parts), aria_label="Parts of the page", class_=many)
+    if links:
+        nav = joined((tag("nav", tag("ul", pages), aria_label="Pages of the fleet", class_="pages"), nav))
     return tag("header", tag("h1", tag("span", "poolsmith", class_="brand"), f" {title}"), nav, search, class_="top")
 
 
@@ -196,6 +207,15 @@ class View:
     body: Html
     count: int | None = None
     kinds: tuple[tuple[str, str], ...] = ()
+
+
+@record(kw_only=False)
+class PageLink:
+    """Another page: `href` leads from the page that has the link."""
+
+    title: str
+    href: str
+    is_current: bool = False
 
 
 def place(location: Location, context: ReportContext) -> Html:
