@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from poolsmith.interface.report.fleet_facts import ClusterFacts, FleetFacts, PoolFacts
     from poolsmith.interface.report.html.page import Html
 
-_FEW_NAMES, _FEW_PLAIN = 3, 6
+_FEW_NAMES, _FEW_PLAIN = 3, 12
 _CLASSES = {
     PoolMark.GONE: "less",
     PoolMark.NEW: "new",
@@ -80,13 +80,11 @@ def fleet_map(fleet: FleetFacts, change: ChangeReport | None, targets: Targets =
     lanes = sorted(_lanes(fleet, diffs, marks), key=lambda lane: not lane.changes)
     first = [lane for lane in lanes if lane.changes] if change is not None else lanes[:_FEW_PLAIN]
     rest = lanes[len(first) :]
-    parts = [tag("div", joined(_lane(item, targets) for item in first))] if first else []
+    parts = [_lanes_of(first, targets)] if first else []
     if rest:
         count = counted(sum(len(lane.clusters) for lane in rest), "cluster")
         heading = f"{count} without a change" if change is not None else f"{count} more"
-        parts.append(
-            tag("details", tag("summary", heading), joined(_lane(item, targets) for item in rest), class_="more box")
-        )
+        parts.append(tag("details", tag("summary", heading), _lanes_of(rest, targets), class_="more box"))
     return tag("div", *parts, class_="panel", id="map")
 
 
@@ -129,6 +127,10 @@ def _tiles(
 def _facts(pool: PoolFacts) -> tuple[str, ...]:
     sharing = "" if pool.sharing in ("none", "") else pool.sharing
     return tuple(filter(None, (pool.gpu, f"driver {pool.driver}", f"{pool.system}, kernel {pool.kernel}", sharing)))
+
+
+def _lanes_of(lanes: Iterable[_Lane], targets: Targets) -> Html:
+    return tag("div", joined(_lane(item, targets) for item in lanes), class_="map")
 
 
 def _lane(lane: _Lane, targets: Targets) -> Html:

@@ -14,7 +14,7 @@ from poolsmith.guard.ledger.reach import Reach
 from poolsmith.interface.report.fleet_facts import FleetFacts
 from poolsmith.interface.report.html.findings_view import findings_view
 from poolsmith.interface.report.html.fleet_map import Targets, fleet_map
-from poolsmith.interface.report.html.fleet_view import badge, kinds_of
+from poolsmith.interface.report.html.fleet_view import badge, kinds_of, legend, short_word
 from poolsmith.interface.report.html.page import Html, PageLink, View, joined, line_of, page, scrolled, tag, words
 from poolsmith.interface.report.site.timeline import timeline_view
 
@@ -159,7 +159,7 @@ class _Writer:
         gone = [item for item in support.branches if item.ended]
         what = (
             f"{counted(len(support.releases), 'release')}, {len(ended):,} of them no longer supported; "
-            f"{counted(len(support.branches), 'driver branch')}, {len(gone):,} of them ended"
+            f"drivers of {len(support.branches):,} branches, {len(gone):,} of them ended"
         )
         return self._page(
             "Releases and support", what, views, "releases.html", "", "notable" if ended or gone else "good"
@@ -276,7 +276,8 @@ _BRANCH_COLUMNS = ("Branch", "Designation", "Ends", "Pools")
 
 def _table(label: str, columns: Iterable[str], rows: Iterable[Html], look: str = "listing") -> Html:
     head = tag("thead", tag("tr", joined(tag("th", name, scope="col") for name in columns)))
-    return scrolled(tag("table", tag("caption", label), head, tag("tbody", joined(rows)), class_=look), label)
+    table = scrolled(tag("table", tag("caption", label), head, tag("tbody", joined(rows)), class_=look), label)
+    return tag("div", table, class_="panel") if look == "listing" else table
 
 
 def _row(first: str, *cells: str) -> Html:
@@ -362,7 +363,8 @@ def _matrix(cluster: SiteCluster) -> Html:
     names = [pool.facts.name for pool in cluster.pools]
     rows = sorted(cells.items(), key=lambda entry: (min(item.reach for item in entry[1].values()), entry[0]))
     shown = (_matrix_row(workload, held, names) for workload, held in rows)
-    return _table("Reach of each workload on each pool", ("Workload", *names), shown, "matrix")
+    table = _table("Reach of each workload on each pool", ("Workload", *names), shown, "matrix")
+    return tag("div", table, legend(), class_="panel")
 
 
 def _matrix_row(workload: str, held: dict[str, SiteWorkload], names: Sequence[str]) -> Html:
@@ -370,9 +372,13 @@ def _matrix_row(workload: str, held: dict[str, SiteWorkload], names: Sequence[st
     head = tag("th", name, " ", tag("span", kind, class_="faint"), scope="row")
     reach = min(item.reach for item in held.values())
     cells = joined(
-        tag("td", badge(held[pool].reach) if pool in held else tag("span", "-", class_="faint")) for pool in names
+        tag("td", _short(held[pool].reach) if pool in held else tag("span", "-", class_="faint")) for pool in names
     )
     return tag("tr", head, cells, class_="hit", data_kind=f"privileges-{reach}")
+
+
+def _short(reach: Reach) -> Html:
+    return tag("span", short_word(reach), class_=f"reach r{reach.value}", title=f"{reach}: {reach.meaning}")
 
 
 def _counts(found: Iterable[Diagnostic]) -> str:
