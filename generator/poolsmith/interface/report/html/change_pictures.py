@@ -18,7 +18,7 @@ from poolsmith.core.sources.pointer import split
 from poolsmith.core.sources.yaml_writer import emit
 from poolsmith.guard.ledger.ledger import ANY_NODE, NO_KNOWN_NODE
 from poolsmith.interface.report.html.fleet_view import short_word
-from poolsmith.interface.report.html.page import Html, View, anchor, joined, scrolled, tag, words
+from poolsmith.interface.report.html.page import Html, View, anchor, code, joined, scrolled, tag, words
 from poolsmith.kubernetes.server.field_changes import Standing
 
 if TYPE_CHECKING:
@@ -256,7 +256,7 @@ def _hunk(hunk: Hunk) -> Html:
         lines.append(tag("span", f"# and {len(hunk.fields) - _MOST_FIELDS:,} fields more", class_="faint"))
     label = f"Before and after: {hunk.title}"
     body = tag("pre", joined(lines, Html("\n")), tabindex="0", role="region", aria_label=label, class_="hunk")
-    return tag("details", tag("summary", "Before and after: ", tag("code", hunk.title)), body, class_="more")
+    return tag("details", tag("summary", "Before and after: ", code(hunk.title)), body, class_="more")
 
 
 def _field(field: FieldChange) -> Iterator[Html]:

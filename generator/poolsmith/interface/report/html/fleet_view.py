@@ -13,7 +13,7 @@ from poolsmith.core.record import record
 from poolsmith.guard.ledger.ledger import ANY_NODE, NO_KNOWN_NODE
 from poolsmith.guard.ledger.reach import Reach
 from poolsmith.interface.report.html.fleet_map import fleet_map
-from poolsmith.interface.report.html.page import View, anchor, joined, line_of, scrolled, tag, words
+from poolsmith.interface.report.html.page import View, anchor, code, joined, line_of, scrolled, tag, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -157,7 +157,7 @@ class _Writer:
         heading = tag(
             "summary",
             badge(item.reach),
-            tag("h4", tag("code", item.workload), f" in {item.namespace}" if item.namespace else ""),
+            tag("h4", code(item.workload), f" in {item.namespace}" if item.namespace else ""),
             tag("span", _where(item), class_="short"),
         )
         body = [tag("p", f"Made by {item.maker}. ", self._because(item.causes))]
@@ -180,8 +180,8 @@ class _Writer:
         return scrolled(table, f"Privileges of {item.workload}")
 
     def _row(self, held: HeldFact) -> Html:
-        may = tag("td", words(held.words), tag("br"), tag("code", held.token, class_="token"))
-        where = tag("td", tag("code", held.container) if held.container else "the pod")
+        may = tag("td", words(held.words), tag("br"), code(held.token, "token"))
+        where = tag("td", code(held.container) if held.container else "the pod")
         return tag("tr", tag("td", badge(held.reach)), where, may, tag("td", self._causes(held.causes)))
 
     def _because(self, causes: Iterable[Cause]) -> Html:
@@ -194,7 +194,7 @@ class _Writer:
     def _cause(self, cause: Cause) -> Html:
         if not cause.path:
             return words(cause.text)
-        return joined((line_of(cause.path, cause.line, self._context), " ", tag("code", cause.text)))
+        return joined((line_of(cause.path, cause.line, self._context), " ", code(cause.text)))
 
 
 def _key(cluster: ClusterFacts, item: WorkloadFacts) -> str:

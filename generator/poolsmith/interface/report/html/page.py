@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from poolsmith.interface.report.formats import ReportContext
 
 
-_EMPTY = frozenset(("br", "hr", "input", "meta"))
+_EMPTY = frozenset(("br", "hr", "input", "meta", "wbr"))
 _ALLOWED = frozenset(
     (
         *("class", "colspan", "for", "href", "id", "label", "lang", "name", "open", "rel", "role", "scope"),
@@ -34,6 +34,8 @@ _ALLOWED = frozenset(
 )
 _FAMILIES = ("aria-", "data-")
 _PAGE = pattern(r"(\.\./)*([A-Za-z0-9][A-Za-z0-9.-]*/)*[A-Za-z0-9][A-Za-z0-9.-]*\.html(#[A-Za-z0-9._-]+)?")
+_LONG = 24
+_AFTER_SIGN = pattern(r"(?<=[/:.@=,_])(?=[A-Za-z0-9])")
 _NO_WORD = pattern(r"[^A-Za-z0-9.-]+")
 
 
@@ -70,7 +72,14 @@ def words(sentence: str) -> Html:
     pieces = sentence.split("`")
     if len(pieces) % 2 == 0:  # one has no end
         return text(sentence)
-    return joined(tag("code", piece) if index % 2 else piece for index, piece in enumerate(pieces))
+    return joined(code(piece) if index % 2 else piece for index, piece in enumerate(pieces))
+
+
+def code(name: str, class_: str | None = None) -> Html:
+    """A name, path or token. A long one may go on in the next line behind a sign, and not within a word."""
+    if len(name) <= _LONG:
+        return tag("code", name, class_=class_)
+    return tag("code", joined(_AFTER_SIGN.split(name), tag("wbr")), class_=class_)
 
 
 def scrolled(table: Html, label: str) -> Html:

@@ -15,7 +15,7 @@ from poolsmith.interface.report.fleet_facts import FleetFacts
 from poolsmith.interface.report.html.findings_view import findings_view
 from poolsmith.interface.report.html.fleet_map import Targets, fleet_map
 from poolsmith.interface.report.html.fleet_view import badge, kinds_of, legend, short_word
-from poolsmith.interface.report.html.page import Html, PageLink, View, joined, line_of, page, scrolled, tag, words
+from poolsmith.interface.report.html.page import Html, PageLink, View, code, joined, line_of, page, scrolled, tag, words
 from poolsmith.interface.report.site.timeline import timeline_view
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class _Writer:
                 len(pool.workloads),
                 kinds_of(item.reach for item in pool.workloads),
             ),
-            View("images", "Images", _listed(tag("code", masked(image)) for image in pool.images), len(pool.images)),
+            View("images", "Images", _listed(code(masked(image)) for image in pool.images), len(pool.images)),
             findings_view(pool.findings, self._context, title="Findings"),
         )
         nodes = "number of nodes unknown" if stock.nodes is None else counted(stock.nodes, "node")
@@ -240,19 +240,19 @@ class _Writer:
         ungranted = sum(len(held.tokens) for held in item.held if not held.grant)
         about = f"{counted(sum(len(held.tokens) for held in item.held), 'privilege')}"
         lacking = [tag("span", f"{ungranted:,} without a grant", class_="ungranted")] if ungranted else []
-        name = tag("h4", tag("code", item.workload), f" in {item.namespace}" if item.namespace else "")
+        name = tag("h3", code(item.workload), f" in {item.namespace}" if item.namespace else "")
         heading = tag("summary", badge(item.reach), name, *lacking, tag("span", about, class_="short"))
         columns = ("Container", "Reach", "Privileges", "Grant", "Until")
         table = _table(f"What {item.workload} may do", columns, map(self._held, item.held), "held granted-by")
         return tag("details", heading, table, class_="card workload hit", data_kind=f"privileges-{item.reach}")
 
     def _held(self, held: GrantedFact) -> Html:
-        tokens = joined((tag("code", token, class_="token") for token in held.tokens), " ")
+        tokens = joined((code(token, "token") for token in held.tokens), " ")
         grant = tag("span", "no grant", class_="ungranted")
         if held.grant:
             owner = f", {held.owner}" if held.owner else ""
             grant = joined((tag("strong", held.grant), owner, tag("br"), line_of(held.path, None, self._context)))
-        container = tag("code", held.container) if held.container else "the pod"
+        container = code(held.container) if held.container else "the pod"
         return tag(
             "tr",
             joined(
@@ -371,14 +371,15 @@ def _matrix_row(workload: str, held: dict[str, SiteWorkload], names: Sequence[st
     kind, _, name = workload.partition("/")
     head = tag("th", name, " ", tag("span", kind, class_="faint"), scope="row")
     reach = min(item.reach for item in held.values())
-    cells = joined(
-        tag("td", _short(held[pool].reach) if pool in held else tag("span", "-", class_="faint")) for pool in names
-    )
+    cells = joined(tag("td", _cell(held[pool]) if pool in held else tag("span", "-", class_="faint")) for pool in names)
     return tag("tr", head, cells, class_="hit", data_kind=f"privileges-{reach}")
 
 
-def _short(reach: Reach) -> Html:
-    return tag("span", short_word(reach), class_=f"reach r{reach.value}", title=f"{reach}: {reach.meaning}")
+def _cell(item: SiteWorkload) -> Html:
+    reach = item.reach
+    word = tag("span", short_word(reach), class_=f"reach r{reach.value}", title=f"{reach}: {reach.meaning}")
+    lacks = any(not held.grant for held in item.held)
+    return joined((word, tag("span", "no grant", class_="ungranted"))) if lacks else word
 
 
 def _counts(found: Iterable[Diagnostic]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics.masking import masked
 from poolsmith.core.diagnostics.message_text import counted
 from poolsmith.core.record import record
-from poolsmith.interface.report.html.page import View, joined, tag
+from poolsmith.interface.report.html.page import View, code, joined, tag
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,9 +84,9 @@ def _row(step: _Step, where: Sequence[str]) -> Html:
     pools = sorted(set(where))
     rest = f" and {len(pools) - _FEW:,} more" if len(pools) > _FEW else ""
     mark = tag("span", sign, class_=f"delta {'new' if step.gives else 'less'}", aria_hidden="true")
-    who = tag("code", step.workload), *([" ", tag("code", step.container)] if step.container else [])
+    who = code(step.workload), *([" ", code(step.container)] if step.container else [])
     leave = tag("span", step.leave, class_="ungranted" if step.leave == "no grant" else "faint")
-    tokens = joined((tag("code", masked(token), class_="token") for token in step.privileges), " ")
+    tokens = joined((code(masked(token), "token") for token in step.privileges), " ")
     first = tag(
         "p",
         mark,
