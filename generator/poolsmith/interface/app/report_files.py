@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import UsageError, WriteError
@@ -13,7 +14,6 @@ from poolsmith.interface.report.formats import FORMATS, names_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
 
 _OURS = ("profiles", "policies", "output", ".git")
 """Folders of a project in which no report is written: what is read, generated or git's own."""
@@ -94,8 +94,12 @@ def refuse_place(root: Path, folder: str, said: str) -> None:
     """Raises UsageError where no folder of reports may be: in what is generated or judged, or behind a link."""
     path = os.path.abspath(folder)  # noqa: PTH100 - resolve() would follow links
     _refuse_links(root, path, said)
-    if os.path.realpath(path) == os.path.realpath(root):
+    top = os.path.realpath(root)
+    first, *_ = Path(os.path.relpath(os.path.realpath(path), top)).parts or (os.curdir,)
+    if first == os.curdir:
         raise UsageError(f"{said} is the project itself; choose another folder")
+    if first in _OURS:  # it need not be there yet
+        raise UsageError(f"{said} is in {first}/, which holds no reports; choose another folder")
     _refuse_ours(root, path, said)
 
 
