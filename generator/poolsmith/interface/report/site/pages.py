@@ -16,6 +16,7 @@ from poolsmith.interface.report.html.findings_view import findings_view
 from poolsmith.interface.report.html.fleet_map import Targets, fleet_map
 from poolsmith.interface.report.html.fleet_view import badge, kinds_of, legend, short_word
 from poolsmith.interface.report.html.page import Html, PageLink, View, code, joined, line_of, page, scrolled, tag, words
+from poolsmith.interface.report.inventory import resource_words, taint_words
 from poolsmith.interface.report.site.timeline import timeline_view
 
 if TYPE_CHECKING:
@@ -211,13 +212,13 @@ class _Writer:
         rows = (
             ("Profile", line_of(facts.path, None, self._context)),
             ("Owner", stock.owner or "nobody"),
-            ("Nodes", " ".join(f"{item.key}={item.value}" for item in stock.selector)),
-            ("Taints", ", ".join(f"{item.key}={item.value}:{item.effect}" for item in stock.taints) or "none"),
+            ("Nodes", joined((code(f"{item.key}={item.value}") for item in stock.selector), " ")),
+            ("Taints", joined((code(taint_words(item)) for item in stock.taints), " ") or "none"),
             ("System", f"{facts.system}, kernel {facts.kernel}, {stock.arch}"),
             ("Runtime", facts.runtime),
             ("GPUs", f"{facts.gpu}, {facts.sharing}"),
             ("Driver", facts.driver),
-            ("Offers", ", ".join(_offer(item.name, item.count) for item in stock.resources) or "nothing"),
+            ("Offers", joined((code(resource_words(item)) for item in stock.resources), " ") or "nothing"),
             ("Runtime classes", ", ".join(stock.runtime_classes) or "none"),
             ("Runs", facts.workload),
             ("Worst reach", badge(facts.reach)),
@@ -286,10 +287,6 @@ def _row(first: str, *cells: str) -> Html:
 
 def _listed(items: Iterable[str]) -> Html:
     return tag("ul", joined(tag("li", item, class_="hit") for item in items), class_="panel plain")
-
-
-def _offer(name: str, count: int | None) -> str:
-    return f"{name}={'?' if count is None else count}"
 
 
 def _cluster_row(item: SiteCluster) -> Html:
