@@ -159,6 +159,7 @@ SOUND = {
     "RuleSettings": {"rules": {"host-network": {"severity": "error"}}},
     "WaiverList": {"waivers": [{"rule": "host-network", "subject": "lab", "expires": "2027-06-30"}]},
     "Baseline": {"findings": [{"rule": "PSM310", "file": "a.yaml", "fingerprint": "0" * 32, "expires": "2027-06-30"}]},
+    "ExternalNames": {"names": [{"kind": "ConfigMap", "name": "licence", "expires": "2027-06-30"}]},
     "PrivilegeGrant": {"clusters": ["*"], "pools": ["*"], "workload": "driver", "privileges": ["privileged"]},
 }
 

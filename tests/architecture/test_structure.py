@@ -48,7 +48,7 @@ FAMILIES = {
     "PSM8": (*BESIDE, *LIVE),
     "PSM9": ADMISSION,
 }
-PREFIXES = {"PSM1": known_rules.SHAPE, "PSM2": known_rules.COMPATIBILITY}
+PREFIXES = {"PSM9": ("PSM90",), "PSM1": known_rules.SHAPE, "PSM2": known_rules.COMPATIBILITY}
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "base", "core", "stuff"}
 
 

@@ -64,7 +64,7 @@ def test_a_new_value_is_reported_as_the_page_shows(run_cli, sample_project, repo
     path.write_text(re.sub(r"(    release: .*\n)", rf"\g<1>{value}", text, count=1), "utf-8")
     (shown,) = blocks("text")
 
-    assert shown in run_cli(["check", "--cluster", "edge", "--root", sample_project]).out
+    assert shown in run_cli(["check", "-v", "--cluster", "edge", "--root", sample_project]).out
 
 
 def test_the_page_on_kyverno_has_the_rules_and_the_command_of_the_code(run_cli, repository):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import copy
 import json
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.change.discover.stack import EVERYWHERE
-from poolsmith.change.verify.live_view import ALWAYS, ClusterView, LiveView
+from poolsmith.change.verify.live_view import ALWAYS, AROUND, ClusterView, LiveView
+from poolsmith.change.verify.live_view import EVERYWHERE as READ_WIDELY
 from poolsmith.change.verify.verification import judge_live
 from poolsmith.fleet.profiles.node_pool import KATA_WORKLOADS
 from poolsmith.gpu.catalog.node_labels import KERNEL, OS_VERSION
@@ -37,6 +39,11 @@ _TEES = {
     "snp": {"amd.feature.node.kubernetes.io/snp": "true"},
     "tdx": {"intel.feature.node.kubernetes.io/tdx": "true"},
 }
+
+
+WHOLE = ("nvidia.com/gpu",)
+OF_ONE_GPU = {"1g.10gb": 7, "1g.20gb": 4, "2g.20gb": 3, "3g.40gb": 2, "7g.80gb": 1, "1g.6gb": 4, "1g.5gb": 7}
+"""Slices of one size. Source: NVIDIA's MIG user guide, supported profiles of A100, H100 and A30."""
 
 
 def view(root: Path, cluster: str) -> ClusterView:
@@ -124,13 +131,23 @@ def capacity(cluster: ClusterView, pool: PoolPlan) -> dict[str, str]:
 
 
 def advertised(pool: PoolPlan) -> dict[str, str]:
-    """By the device plugin, on a node whose GPUs are all well; of slices only the names are right."""
+    """By the device plugin, on a node whose GPUs are all well."""
     spec = pool.profile.spec
     names = {"nvidia.com/gpu": spec.gpu.count or 1}
-    if pool.mig_strategy == "mixed" and spec.gpu.mig is not None:
-        sizes = [size for row in spec.gpu.mig.devices if row.mig_enabled for size in row.mig_devices]
-        whole = {} if all(row.mig_enabled for row in spec.gpu.mig.devices) else names
-        names = {f"nvidia.com/mig-{size.replace('+', '.')}": 2 for size in sizes} | whole
+    mig = spec.gpu.mig
+    if mig is not None and mig.layout.removeprefix("all-") in OF_ONE_GPU:
+        size = mig.layout.removeprefix("all-")
+        name = f"nvidia.com/mig-{size}" if pool.mig_strategy == "mixed" or pool.resources != WHOLE else WHOLE[0]
+        names = {name: OF_ONE_GPU[size] * spec.gpu.count}
+    elif pool.mig_strategy == "mixed" and mig is not None:
+        sizes: Counter[str] = Counter()
+        for row in mig.devices:
+            gpus = spec.gpu.count if row.devices == "all" else len(row.devices)
+            if not row.mig_enabled:
+                sizes["nvidia.com/gpu"] += gpus
+            for size, count in row.mig_devices.items() if row.mig_enabled else ():
+                sizes[f"nvidia.com/mig-{size.replace('+', '.')}"] += gpus * count
+        names = dict(sizes)
     slicing, mps = spec.sharing.time_slicing, spec.sharing.mps
     shared = slicing.shared if slicing is not None else {"nvidia.com/gpu": mps.replicas} if mps is not None else {}
     renames = (slicing or mps) is not None and (slicing or mps).rename_by_default
@@ -152,7 +169,9 @@ def create_nodes(client: ApiClient, nodes: list[dict[str, Any]]) -> None:
 def read(scenario: Scenario, cluster: ClusterView, user: str = "admin", seconds: float = 30.0) -> Snapshot:
     """By kr8s, as the verbs do; the version is that of the profile, which no test server has."""
     reading = Reading(kubeconfig=str(scenario.kubeconfig(user)), seconds=seconds)
-    found = snapshot_of(Source(reading=reading), cluster.resources, cluster.namespaces)
+    found = snapshot_of(
+        Source(reading=reading), cluster.resources, cluster.namespaces, cluster.of_namespaces, READ_WIDELY
+    )
     return replace(found, server=f"v{cluster.plan.cluster.spec.kubernetes.version}")
 
 
@@ -176,7 +195,11 @@ def recorded_snapshot(cluster: ClusterView) -> Snapshot:
         for field in ("capacity", "allocatable"):
             node["status"][field] = {**node["status"].get(field, {}), **capacity(cluster, pool)}
     lists = tuple(replace(item, items=tuple(nodes)) if item.resource == NODES else item for item in found.lists)
-    return replace(found, server=f"v{version}", lists=tuple(_delivered_since(item, cluster) for item in lists))
+    asked = {item.resource for item in lists}
+    lists += tuple(ListedObjects(resource, State.READ) for resource in AROUND if resource not in asked)
+    delivered = (_delivered_since(item, cluster) for item in lists)
+    whole = (replace(item, namespaces=()) if item.resource in READ_WIDELY else item for item in delivered)
+    return replace(found, server=f"v{version}", lists=tuple(whole))
 
 
 def _delivered_since(listed: ListedObjects, cluster: ClusterView) -> ListedObjects:
@@ -215,7 +238,7 @@ def bundle_of(cluster: ClusterView) -> Snapshot:
         metadata = {"name": item.pattern.replace("*", "x7f2b"), **item.body["metadata"]}
         by_kind.setdefault(item.resource, []).append({**item.body, "metadata": metadata})
     lists = [ListedObjects(resource, State.READ, tuple(items)) for resource, items in sorted(by_kind.items())]
-    absent = {*ALWAYS, *EVERYWHERE, CONFIG_MAPS} - by_kind.keys()
+    absent = {*ALWAYS, *AROUND, *EVERYWHERE, CONFIG_MAPS} - by_kind.keys()
     lists += [ListedObjects(resource, State.ABSENT) for resource in sorted(absent)]
     version = cluster.plan.cluster.spec.kubernetes.version
     return Snapshot(context="admin@test", server=f"v{version}", taken="2026-11-24T00:00:00Z", lists=tuple(lists))

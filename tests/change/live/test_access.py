@@ -6,7 +6,8 @@ import pytest
 import yaml
 
 from change.live.conftest import ROOT
-from poolsmith.kubernetes.live.api_resources import NODES, reading_roles
+from poolsmith.change.verify.live_view import AROUND, EVERYWHERE
+from poolsmith.kubernetes.live.api_resources import NODES, reading_around, reading_roles
 from support.live_cluster import read, told
 
 
@@ -15,8 +16,10 @@ def granted(prod):
     """Gives `nobody` what the roles give to a service account; gone afterwards."""
     made = []
 
-    def give(resources):
-        for item in reading_roles(resources, prod.cluster.namespaces, ("poolsmith", "poolsmith-reader")):
+    def give(resources, *, around=True):
+        subject = ("poolsmith", "poolsmith-reader")
+        roles = reading_roles(resources, prod.cluster.namespaces, subject)
+        for item in (*roles, *(reading_around((*AROUND, *EVERYWHERE), subject) if around else ())):
             if "subjects" in item:
                 item["subjects"] = [{"kind": "User", "name": "nobody", "apiGroup": "rbac.authorization.k8s.io"}]
             answer = prod.client.apply(item)
@@ -30,7 +33,7 @@ def granted(prod):
 
 
 def test_with_these_roles_everything_is_read(prod, granted):
-    granted(prod.cluster.resources)
+    granted(prod.cluster.required)
     snapshot = read(prod.scenario, prod.cluster, user="nobody")
 
     assert list(snapshot.unread) == []
@@ -38,10 +41,21 @@ def test_with_these_roles_everything_is_read(prod, granted):
 
 
 def test_without_one_of_them_its_list_is_not_evaluated(prod, granted):
-    granted([item for item in prod.cluster.resources if item != NODES])
-    (found,) = told(prod.cluster, read(prod.scenario, prod.cluster, user="nobody"))
+    granted([item for item in prod.cluster.required if item != NODES])
+    told_of, counted = told(prod.cluster, read(prod.scenario, prod.cluster, user="nobody"))
 
-    assert found.startswith("not evaluated: list of nodes: `list` of `nodes` is not allowed")
+    assert told_of.startswith(
+        "PSM873 list of nodes of cluster `prod-eu` was not read: `list` of `nodes` is not allowed"
+    )
+    assert counted.startswith("not evaluated: list of nodes: `list` of `nodes` is not allowed")
+
+
+def test_without_the_further_rights_their_questions_are_not_evaluated(prod, granted):
+    granted(prod.cluster.required, around=False)
+    found = told(prod.cluster, read(prod.scenario, prod.cluster, user="nobody"))
+
+    assert len(found) == 3
+    assert all(text.startswith("not evaluated: wh") and "live rbac --around" in text for text in found)
 
 
 def test_the_verb_prints_them_with_lists_only(run_cli):

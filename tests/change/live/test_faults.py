@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 from change.live.faulty_server import door, slowly
+from poolsmith.change.verify.live_view import EVERYWHERE
 from poolsmith.core.diagnostics import UsageError
 from poolsmith.interface.app.live.verify import Source, snapshot_of
-from poolsmith.kubernetes.live.api_resources import NODES, PODS, ClusterError, Reading
+from poolsmith.kubernetes.live.api_resources import NODES, PODS, RUNTIME_CLASSES, ClusterError, Reading
 from poolsmith.kubernetes.live.snapshot import State
 from support.live_cluster import read, told
 
-PODS_PATH = "/api/v1/namespaces/gpu-operator/pods"
+PODS_PATH = "/api/v1/pods"
 
 
 @pytest.fixture
@@ -22,7 +23,8 @@ def through(prod, tmp_path, monkeypatch):
     def read_with(fault, *, seconds=5.0):
         with door(prod.client, fault, tmp_path) as (opened, kubeconfig):
             source = Source(reading=Reading(kubeconfig=str(kubeconfig), seconds=seconds))
-            return snapshot_of(source, prod.cluster.resources, prod.cluster.namespaces), opened
+            kinds, namespaces = prod.cluster.resources, prod.cluster.namespaces
+            return snapshot_of(source, kinds, namespaces, prod.cluster.of_namespaces, EVERYWHERE), opened
 
     return read_with
 
@@ -43,7 +45,8 @@ def test_a_right_that_lacks_is_told_and_asked_for_once(through, prod):
     assert "`list` of `nodes` is not allowed" in unread.reason
     assert opened.count("/api/v1/nodes") == 1
     assert [text for text in told(prod.cluster, snapshot) if "PSM860" not in text] == [
-        f"not evaluated: list of nodes: {unread.reason}"
+        f"PSM873 list of nodes of cluster `prod-eu` was not read: {unread.reason}",
+        f"not evaluated: list of nodes: {unread.reason}",
     ]
 
 
@@ -81,7 +84,7 @@ def test_one_that_dies_in_the_middle_leaves_nothing_that_looks_clean(through, pr
     snapshot, _ = through(lambda door, _path: 0 if len(door.asked) > 12 else None)
 
     assert len(list(snapshot.unread)) > 5
-    assert all("not evaluated" in text or "PSM860" in text for text in told(prod.cluster, snapshot))
+    assert {text[:6] for text in told(prod.cluster, snapshot)} <= {"not ev", "PSM860", "PSM873"}
 
 
 LOGIN = "<html><body>Please log in</body></html>"
@@ -114,12 +117,13 @@ def test_rows_of_a_group_that_say_nothing_are_no_kinds(through):
     rows = '{"resources": [{}, 7, {"name": "nodes"}, {"kind": "Node", "name": ["nodes"]}]}'
     snapshot, _ = through(lambda _door, path: rows if path == "/apis/node.k8s.io/v1" else None)
 
-    assert list(snapshot.unread) == []
+    (unread,) = snapshot.unread
+    assert (unread.resource, unread.state) == (RUNTIME_CLASSES, State.FAILED)
 
 
 @pytest.mark.parametrize("text", [LOGIN, "{}", '{"gitVersion": 7}'], ids=lambda text: text[:30])
 def test_what_tells_no_version_is_no_cluster(through, text):
-    with pytest.raises(ClusterError, match=r"does not tell its version|failed 5 times: 502: what answers is no JSON"):
+    with pytest.raises(ClusterError, match=r"does not tell its version|failed 5 times: what answers is no JSON"):
         through(lambda _door, path: text if path.startswith("/version") else None)
 
 
@@ -152,4 +156,4 @@ def test_somebody_without_any_right_finds_nothing_out(prod):
     states = {item.state for item in snapshot.lists}
 
     assert states <= {State.FORBIDDEN, State.ABSENT}
-    assert all(text.startswith("not evaluated") for text in told(prod.cluster, snapshot))
+    assert {text[:6] for text in told(prod.cluster, snapshot)} == {"not ev", "PSM873"}

@@ -238,9 +238,9 @@ def test_all_mistakes_of_a_file_are_told_at_once():
         ),
         (
             "source: container",
-            "source: x",
+            "source: host",
             "not one of `container`, `precompiled`",
-            "known: `container`, `precompiled`",
+            "did you mean `preinstalled`?",
         ),
         (
             '"22.04"',
@@ -251,14 +251,14 @@ def test_all_mistakes_of_a_file_are_told_at_once():
         ("name: a100", "name: on", "is read as a boolean, but a string is needed", 'quote it: "on"'),
         ("count: 8", "count: 65", "`spec.gpu.count` is 65, out of 1 to 64", "use a number from 1 to 64"),
         (", count: 8", "", "`spec.gpu` lacks `count`", "add `count`: GPUs per node, for example `8`"),
-        ("name: a100", "name: A", "`metadata.name` is `A`, not a DNS label", "write a DNS label"),
+        ("name: a100", "name: A", "`metadata.name` is `A`, not a DNS label", "write `a`"),
         ("kind: NodePool", "kind: Pool", "`kind` is `Pool`, not `NodePool`", "write `kind: NodePool`"),
         (", effect: NoSchedule", "", "`spec.nodes.taints[0]` lacks `effect`", "add `effect`: Taint effect"),
         (
             "  driver:",
             "  extends: a\n  driver:",
             "`spec.extends` is a string, not a list",
-            "write a list: [...]",
+            "write `extends: [a]`",
         ),
     ],
 )

@@ -175,7 +175,7 @@ def test_a_file_of_just_the_limit_is_read(tmp_path):
         (b"a: 1\n---\nb: 2\n", "several-documents", "x.yaml"),
         (b"- a\n", "not-a-mapping", "x.yaml:1:1"),
         (b"text\n", "not-a-mapping", "x.yaml:1:1"),
-        (b"a: [\n", "yaml-syntax", "x.yaml:2:1"),
+        (b"a: [\n", "yaml-syntax", "x.yaml:1:4"),
         (b"a:\n\tb: 1\n", "yaml-syntax", "x.yaml:2:1"),
         (b"a: .inf\n", "not-json", "x.yaml:1:4"),
         (b"<<<<<<< a\n", "merge-conflict-marker", "x.yaml:1:1"),

@@ -66,7 +66,7 @@ HERE = ""
 
 # code, cluster, pools, place of the finding, words of its help
 FAILING = [
-    ("PSM201", stack("{«release: v26.9.9}"), {}, HERE, "known, and supported: `v26.3.0`"),
+    ("PSM201", stack("{«release: v26.9.9}"), {}, HERE, "the nearest that is known: `v26.7.0`"),
     (
         "PSM201",
         stack("{kind: device-plugin, «release: v0.17.9}"),
@@ -814,6 +814,15 @@ FAILING = [
     ),
     ("PSM171", V25_10, {}, "cluster.yaml:6:11", "26.7"),
     ("PSM171", {}, {"a": {"driver": "{source: container, «version: 550.163.01}"}}, HERE, "branch"),
+    (
+        "PSM910",
+        {},
+        {"a": {"driver": '{source: precompiled, version: "580"}', "kernel": "{«release: 5.15.0-105}"}},
+        HERE,
+        "`5.15.0-105-generic`",
+    ),
+    ("PSM911", {}, {"a": {"driver": "{source: container, «version: 999.1.2}"}}, HERE, "vendor's list"),
+    ("PSM911", {}, {"a": {"driver": "{source: container, «version: 581.10.01}"}}, HERE, "vendor's list"),
     ("PSM172", stack("{release: v25.10.1, «upgradingFrom: v24.9.2}"), {}, HERE, "pin v25.3.4 first"),
     ("PSM172", stack("{release: v26.7.0, «upgradingFrom: v25.3.0}"), {}, HERE, "v25.3.0, v25.10.1, v26.3.3, v26.7.0"),
     ("PSM170", stack("{«release: v25.3.0}"), {}, HERE, "v26.3.2"),
@@ -1085,6 +1094,12 @@ PASSING = [
     ),
     ("PSM171", V26_7, {"a": {"driver": "{source: container, version: 595.91.07}"}}),
     ("PSM171", {}, {"a": {"driver": "{source: container, version: 590.44.01}"}}),
+    (
+        "PSM910",
+        {},
+        {"a": {"driver": '{source: precompiled, version: "580"}', "kernel": "{release: 5.15.0-1063-aws}"}},
+    ),
+    ("PSM911", {}, {"a": {"driver": "{source: container, version: 625.10.01}"}}),
     ("PSM172", stack("{release: v25.10.1, upgradingFrom: v25.3.4}"), {"a": {}}),
     ("PSM172", stack("{release: v26.3.3, upgradingFrom: v26.3.0}"), {"a": {}}),
     ("PSM170", stack("{release: v26.3.2}"), {"a": {}}),

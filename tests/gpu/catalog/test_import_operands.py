@@ -312,7 +312,7 @@ def test_a_state_without_manifests_is_for_people(run, data):
         ("operands", "states: []\nbehaviour: {}\n", "operand folders that the overlay does not order: state-driver"),
         ("operands", "states: 1\nbehaviour: {}\n", "operands/overlay.yaml has a form that the importer does not know"),
         ("gpu_cluster", "states: [1]\n", "gpu_cluster/overlay.yaml has a form that the importer does not know"),
-        ("operands", "states: [\n", "operands/overlay.yaml:2:1: error PSM003 yaml-syntax"),
+        ("operands", "states: [\n", "operands/overlay.yaml:1:9: error PSM003 yaml-syntax"),
         ("operands", "- a\n", "operands/overlay.yaml:1:1: error PSM009 not-a-mapping"),
         (
             "gpu_cluster",
@@ -341,7 +341,7 @@ ROLE, SET, MINIMAL, CRD = (
     f"{CRDS}/policies.yaml",
 )
 BROKEN = {
-    "syntax": (ROLE, "a: [\n", f"{ROLE}:2:1: error PSM"),
+    "syntax": (ROLE, "a: [\n", f"{ROLE}:1:4: error PSM"),
     "key twice": (ROLE, "a: 1\na: 2\n", f"{ROLE}:2:1: error PSM"),
     "tab": (MINIMAL, "a:\n\tb: 1\n", f"{MINIMAL}:2:1: error PSM"),
     "null byte": (ROLE, "\x00", ROLE),

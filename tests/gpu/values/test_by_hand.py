@@ -68,7 +68,7 @@ MISTAKES = [
     (
         "PSM280",
         "v26.3.3",
-        env(CONTAINERD_SOCKET=K3S_SOCKET, RUNTIME_DROP_IN_CONFIG="/etc/containerd/conf.d/99-nvidia.toml"),
+        env(CONTAINERD_SOCKET=K0S_SOCKET, RUNTIME_DROP_IN_CONFIG="/etc/containerd/conf.d/99-nvidia.toml"),
         "error",
         "toolkit.env.1.value",
         "as one distribution",
@@ -255,14 +255,6 @@ MISTAKES = [
         "error",
         "driver.version",
         "digest",
-    ),
-    (
-        "PSM292",
-        "v26.3.3",
-        "driver: {usePrecompiled: true, version: 580.126.20, repository: registry.example.com/drivers}",
-        "warning",
-        "driver.version",
-        "branch",
     ),
     (
         "PSM292",
@@ -474,6 +466,18 @@ SOUND = [
     ("PSM280", "v25.3.4", env(CONTAINERD_CONFIG=f"{K3S}/config.toml", CONTAINERD_SOCKET=K3S_SOCKET)),
     ("PSM280", "v25.3.4", env(CONTAINERD_CONFIG=f"{RKE2}/config.toml", CONTAINERD_SOCKET=f"/var{K3S_SOCKET}")),
     ("PSM280", "v25.10.1", env(CONTAINERD_SOCKET=K3S_SOCKET)),  # as RKE2 documents it
+    ("PSM280", "v25.10.1", env(CONTAINERD_CONFIG="/etc/containerd/config.toml", CONTAINERD_SOCKET=K3S_SOCKET)),
+    (
+        "PSM280",
+        "v25.10.1",
+        env(CONTAINERD_SOCKET=K3S_SOCKET, RUNTIME_DROP_IN_CONFIG="/etc/containerd/conf.d/99-nvidia.toml"),
+    ),
+    (
+        "PSM292",
+        "v26.3.3",
+        "driver: {usePrecompiled: true, version: 580.126.20, repository: registry.example.com/drivers}",
+    ),
+    ("PSM292", "v26.3.3", "driver: {usePrecompiled: true, version: 580.126.20, image: my-driver}"),
     ("PSM280", "v25.3.4", env(CONTAINERD_CONFIG="/opt/own/config.toml", CONTAINERD_SOCKET="/opt/own/c.sock")),
     ("PSM280", "v25.3.4", env(CONTAINERD_CONFIG="/opt/own/config.toml")),
     ("PSM280", "v26.3.3", env(CONTAINERD_CONFIG=f"{K3S}/config.toml") + "cdi: {nriPluginEnabled: true}\n"),

@@ -70,7 +70,7 @@ FREE = [
     "daemonsets: {labels: {team: a}, annotations: {a: b}}",
     "devicePlugin: {env: [{name: A, value: 'b'}], config: {data: {any: 'version: v1'}}}",
     "draDriver: {featureGates: {Any: true}}",
-    "node-feature-discovery: {topologyUpdater: {anything: {at: all}}}",
+    "node-feature-discovery: {topologyUpdater: {config: {at: all}, annotations: {a: b}, affinity: {a: {b: c}}}}",
     "extraObjects: [{apiVersion: v1, kind: ConfigMap, data: {a: b}}]",
     "driver: {startupProbe: {successThreshold: 1}, livenessProbe: {periodSeconds: 3}}",
     "driver: {version: null, env: null}",
@@ -95,31 +95,28 @@ def test_structures_of_kubernetes_are_known_down_to_what_is_free(judge, text, pl
     assert codes(judge(text)) == [("PSM301", place)]
 
 
-def test_keys_of_the_subchart_that_nothing_is_known_of_are_counted(judge):
-    judged = judge("node-feature-discovery: {worker: {tolerations: []}, imagePullSecrets: [], gc: {x: {y: 1}}}")
+@pytest.mark.parametrize("release", ["v22.9.0", "v26.3.3"])
+def test_the_values_of_a_chart_inside_are_judged_by_its_own_version(judge, release):
+    judged = judge(
+        "node-feature-discovery: {worker: {tolerations: []}, imagePullSecrets: [], gc: {x: {y: 1}}}", release
+    )
 
-    assert judged.findings == ()
-    assert judged.not_evaluated >= 1
-
-
-def test_of_a_release_whose_defaults_are_unknown_no_value_of_the_subchart_is_evaluated(judge):
-    text = "node-feature-discovery: {worker: {tolerations: [], priorityClassName: a}}"
-
-    assert judge(text, release="v22.9.0").not_evaluated == 2
+    assert [place for _, place in codes(judged)][:1] == ["node-feature-discovery.gc" + ".x" * (release > "v23")]
+    assert judged.not_evaluated == 0
 
 
-@pytest.mark.parametrize("path", ["workr", "worker.toleration", "worker.config.source", "gc.enabled"])
-def test_a_key_of_the_subchart_one_letter_from_a_known_one_is_a_warning(judge, path):
+@pytest.mark.parametrize("path", ["workr", "worker.toleration", "gc.enabled"])
+def test_a_key_of_the_subchart_one_letter_from_a_known_one_leads_to_it(judge, path):
     *above, key = path.split(".")
     judged = judge(f"node-feature-discovery: {'{' + ': {'.join([*above, key])}: 1{'}' * len(path.split('.'))}")
 
     (item,) = judged.findings
-    assert (item.rule.code, item.severity) == ("PSM301", Severity.WARNING)
-    assert "did you mean" in item.finding.help
+    assert (item.rule.code, item.severity) == ("PSM301", Severity.ERROR)
+    assert "did you mean `node-feature-discovery." in item.finding.help
 
 
 def test_a_known_key_of_the_subchart_has_its_type(judge):
-    assert codes(judge("node-feature-discovery: {worker: {tolerations: {}}}")) == [
+    assert codes(judge("node-feature-discovery: {worker: {tolerations: {key: a}}}")) == [
         ("PSM303", "node-feature-discovery.worker.tolerations")
     ]
 
@@ -245,8 +242,8 @@ LISTS = [
     ("daemonsets: {tolerations: []}", "v26.7.0", 0),
     ("daemonsets: {tolerations: [{key: nvidia.com/gpu, operator: Exists, effect: NoExecute}]}", "v26.7.0", 1),
     ("daemonsets: {tolerations: [{key: nvidia.com/gpu, value: x, effect: NoSchedule}]}", "v26.7.0", 1),
-    ("devicePlugin: {env: [{name: OTHER, value: 'x'}]}", "v24.9.2", 1),
-    ("devicePlugin: {env: [{name: OTHER, value: 'x'}]}", "v26.3.3", 0),
+    ("validator: {plugin: {env: [{name: OTHER, value: 'x'}]}}", "v24.9.2", 1),
+    ("validator: {plugin: {env: [{name: OTHER, value: 'x'}]}}", "v26.3.3", 0),
 ]
 
 

@@ -24,20 +24,24 @@ from poolsmith.guard.rules.links.registry import LINK_RULES
 from poolsmith.guard.rules.registry import RULES
 from poolsmith.guard.rules.repository_rules import CHART_RULES, TEMPLATE_RULES
 from poolsmith.guard.rules.setup.registry import SETUP_RULES
+from poolsmith.guard.rules.texts.registry import TEXT_RULES
 from poolsmith.interface.app import check_paths, check_project, rule_book
 
 HERE = Path(__file__).resolve().parent / "examples"
 WITH_NODES = frozenset(("untolerating-workload",))
+OF_SETUPS = frozenset(rule.RULE.name for rule in SETUP_RULES)
 NAMES = sorted(
     (
         *(rule.RULE.name for rule in (*RULES, *TEMPLATE_RULES, *VALUE_RULES)),
         *(rule.RULE.name for rule in CHART_RULES if rule.RULE not in CODE_BOOK),
-        *(rule.RULE.name for rule in LINK_RULES if rule.RULE.name not in WITH_NODES),
+        *(rule.RULE.name for rule in TEXT_RULES if rule.RULE not in [other.RULE for other in RULES]),
+        *(rule.RULE.name for rule in LINK_RULES if rule.RULE.name not in (*WITH_NODES, *OF_SETUPS)),
         "refused-by-definition",
     )
 )
 """The last one is no rule of a list: it judges what the chart makes of values."""
-TWINS = {rule.RULE.name for rule in SETUP_RULES if rule.RULE in (*CODE_BOOK, *(other.RULE for other in RULES))}
+_OTHERS = (*CODE_BOOK, *(other.RULE for other in (*RULES, *TEXT_RULES)))
+TWINS = {rule.RULE.name for rule in SETUP_RULES if rule.RULE in _OTHERS}
 """Rules on profiles, or on manifests, that speak of setups, too."""
 SETUPS = sorted((*(rule.RULE.name for rule in SETUP_RULES if rule.RULE.name not in TWINS), *WITH_NODES))
 OF_TWINS = HERE.parent / "twins"
@@ -46,7 +50,6 @@ PRIVILEGES = {rule.RULE.name: rule for rule in PRIVILEGE_RULES}
 OF_PROJECTS = (*COMPATIBILITY, "PSM4", "PSM6", *BESIDE, "PSM9")
 """Those of a cluster that runs need one: tests/live."""
 ELSEWHERE = {
-    "pod-security": "needs a level: tests/kubernetes/pod_security",
     "changed-policies": "needs another revision: tests/hostile/test_shipped_policies.py",
     "stray-policy-object": "projects ship none: tests/kubernetes/admission/test_admission_check.py",
     "policy-widening": "needs another revision: tests/change/review/test_policy_widening.py",
@@ -58,6 +61,10 @@ ELSEWHERE = {
     "change-at-a-distance": "needs another revision: tests/change/diff/test_other_pools.py",
     "leaves-the-delivery": "needs another revision: tests/change/diff/test_departures.py",
     "refused-by-the-server": "needs another revision: tests/change/diff/test_recreated.py",
+    **dict.fromkeys(
+        ("unexplained-external-name", "expired-external-name", "unused-external-name"),
+        "is for files of anybody: tests/guard/policies/test_external_names.py",
+    ),
     "expired-baseline": "is for files of anybody: tests/interface/app/test_baseline.py",
     "unused-baseline-entry": "is for files of anybody: tests/interface/app/test_baseline.py",
     "not-evaluated": "needs --strict: tests/interface/app/test_verdicts.py",

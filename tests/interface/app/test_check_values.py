@@ -57,12 +57,23 @@ def test_a_helm_release_is_judged_by_its_chart_version(judge, version):
     assert outcome.checked["values documents"] == 1
 
 
-@pytest.mark.parametrize("version", ["26.3.x", ">=26.0.0", "v99.0.0", "*"])
-def test_an_unknown_release_is_skipped_and_counted(judge, version):
+@pytest.mark.parametrize("version", ["26.3.x", ">=26.0.0", "*", "${RELEASE}"])
+def test_a_floating_or_unknown_release_is_judged_all_the_same(judge, version):
     outcome = judge({"a.yaml": release(version=version)})
 
-    assert names(outcome) == []
-    assert [reason for reason in reasons(outcome) if "release unknown" in reason] != []
+    assert ("unknown-value", "a.yaml:8:14") in names(outcome)
+    assert outcome.checked["values documents"] == 1
+
+
+@pytest.mark.parametrize(("version", "age"), [("v99.0.0", "newer"), ("v1.11.1", "older")])
+def test_a_release_beyond_all_known_ones_is_said_not_to_be_judged(judge, version, age):
+    outcome = judge({"a.yaml": release(version=version)})
+
+    assert ("not-judged", "a.yaml:7:3") in names(outcome)
+    assert outcome.coverage.line.startswith(
+        f"judged 0 of 1 GPU configuration; not judged: a.yaml:7:3, gpu-operator ({version}"
+    )
+    assert age in outcome.coverage.line
     assert outcome.checked["values documents"] == 0
 
 
@@ -70,10 +81,10 @@ def test_a_flag_says_the_release_of_what_does_not(judge):
     assert names(judge({"a.yaml": release(version="26.x")}, release="v26.3.3")) == [("unknown-value", "a.yaml:8:14")]
 
 
-def test_a_patch_of_a_release_is_skipped_and_judged_when_the_flag_says_the_release(judge):
+def test_a_patch_of_a_release_is_judged_by_all_releases_or_by_the_one_of_the_flag(judge):
     patch = RELEASE.replace("{chart}\n", "").format()
 
-    assert [reason for reason in reasons(judge({"a.yaml": patch})) if "release unknown" in reason] != []
+    assert ("unknown-value", "a.yaml:7:14") in names(judge({"a.yaml": patch}))
     assert ("unknown-value", "a.yaml:7:14") in names(judge({"a.yaml": patch}, release="v26.3.3"))
 
 

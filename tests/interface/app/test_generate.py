@@ -184,7 +184,7 @@ def test_a_hand_edit_is_named_at_its_line_and_overwritten(generated, generate):
 def test_a_missing_file_is_told_and_written_again(generated, generate):
     (generated / CLUSTER / "README.md").unlink()
 
-    assert f"{CLUSTER}/README.md: error PSM501 output-out-of-date" in generate(generated, "--check", code=1)
+    assert f"{CLUSTER}/README.md: error PSM501 output-out-of-date" in generate(generated, "--check", "-v", code=1)
     generate(generated)
     assert (generated / CLUSTER / "README.md").is_file()
 
@@ -196,7 +196,7 @@ def test_tampering_with_output_and_lock_together_is_found(generated, generate):
     old = digest(readme.read_bytes())
     readme.write_text("forged")
     lock.write_text(lock.read_text().replace(old, digest(b"forged")))
-    out = generate(generated, "--check", code=1)
+    out = generate(generated, "--check", "-v", code=1)
 
     assert f"{CLUSTER}/README.md:1:1: error PSM501" in out
     assert f"{CLUSTER}/poolsmith.lock.json:" in out
@@ -204,7 +204,7 @@ def test_tampering_with_output_and_lock_together_is_found(generated, generate):
 
 def test_a_removed_pool_disappears(generated, generate):
     (generated / "profiles/prod-eu/l40s-shared.yaml").unlink()
-    assert "is no longer generated" in generate(generated, "--check", code=1)
+    assert "is no longer generated" in generate(generated, "--check", "-v", code=1)
     generate(generated)
 
     assert not [path for path in (generated / CLUSTER).rglob("*") if "l40s-shared" in path.name]
@@ -213,7 +213,7 @@ def test_a_removed_pool_disappears(generated, generate):
 
 def test_a_removed_cluster_disappears(generated, generate):
     shutil.rmtree(generated / "profiles/manual")
-    assert "output/clusters/manual: error PSM503 orphaned-output" in generate(generated, "--check", code=1)
+    assert "output/clusters/manual: error PSM503 orphaned-output" in generate(generated, "--check", "-v", code=1)
     assert "removed 1 without a profile: manual" in generate(generated)
 
     assert not (generated / "output/clusters/manual").exists()
@@ -266,7 +266,7 @@ def test_a_first_run_with_errors_writes_no_file(sample_project, generate, conten
 
 
 def test_output_that_was_never_generated_is_out_of_date(sample_project, generate):
-    out = generate(sample_project, "--check", code=1)
+    out = generate(sample_project, "--check", "-v", code=1)
 
     assert "is missing" in out
     assert not (sample_project / "output").exists()

@@ -79,10 +79,10 @@ def test_what_is_not_known_is_counted_and_told_once(judge):
     outcome = judge({"helm.yaml": helm(), "a.yaml": driver("a", zone="a")})
 
     wanting = [rule for rule in SETUP_RULES if "nodes" in (*rule.NEEDS, *getattr(rule, "PARTLY_NEEDS", ()))]
-    (skipped,) = [item for item in outcome.skipped if "setup rules" in item.what]
+    (skipped,) = [item for item in outcome.skipped if "setup as a whole" in item.what]
     assert outcome.checked["GPU setups"] == 1
     assert outcome.checked["setup rules"] == len(SETUP_RULES)
-    assert (skipped.what, outcome.not_evaluated) == (f"{len(wanting)} runs of setup rules", len(wanting))
+    assert (skipped.what, outcome.not_evaluated) == (f"{len(wanting)} checks of the setup as a whole", len(wanting))
     assert "--nodes FILE" in skipped.reason
 
 

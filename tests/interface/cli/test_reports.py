@@ -144,7 +144,7 @@ def test_inside_github_actions_the_format_is_github(broken, run_cli, monkeypatch
 
 @pytest.mark.rows(4, "a process each")
 @pytest.mark.parametrize("form", ["text", "json", "github"])
-@pytest.mark.parametrize("environment", [{}, {"FORCE_COLOR": "1"}, {"TERM": "xterm-256color"}], ids=str)
+@pytest.mark.parametrize("environment", [{}, {"FORCE_COLOR": "0"}, {"TERM": "xterm-256color"}], ids=str)
 def test_a_pipe_gets_no_escape_codes(broken, start_cli, form, environment):
     out, err = start_cli(["generate", "--root", broken, "--format", form], env=environment).communicate()
 

@@ -251,7 +251,7 @@ def test_clusters_of_containers_load_nothing_of_other_kinds(repository, bare, sa
     of_others = ("plan.sandboxes.", "plan.gpu_cluster.", "plan.hand_installed", "output.kubevirt", "catalog.vgpu_hosts")
     ours = [name.removeprefix("poolsmith.") for name in found.code]
     assert [name for name in ours if name.startswith(of_others) and name != "plan.sandboxes.modes"] == []
-    assert round(found.size / bare, 2) <= 13.4
+    assert round(found.size / bare, 2) <= 13.6  # versions that can't be, and words that are known of each field
 
 
 @pytest.mark.parametrize(("heavy", "least"), [("asyncio", 0.5), ("http.client", 0.3), ("unittest.mock", 0.5)])

@@ -71,7 +71,7 @@ def test_names_of_the_helm_release(run):
     [
         ("a: 1\na: 2\n", "values.yaml:2:1", "PSM004"),
         ("- a\n", "values.yaml:1:1", "PSM009"),
-        ("a: [\n", "values.yaml:2:1", "PSM003"),
+        ("a: [\n", "values.yaml:1:4", "PSM003"),
         ("\ufeffa: 1\n", "values.yaml:1:1", "PSM006"),
         ("a: 1\n---\nb: 1\n", "values.yaml", "PSM008"),
         ("a: .inf\n", "values.yaml:1:4", "PSM013"),

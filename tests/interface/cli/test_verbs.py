@@ -50,9 +50,10 @@ def test_help_is_everywhere(run_cli, verb, flag):
 
 
 def test_help_lists_every_verb(run_cli):
-    listed = [line.split()[0] for line in run_cli(["--help"]).out.partition("Commands:\n")[2].splitlines()]
+    lines = [line for line in run_cli(["--help"]).out.splitlines() if line.startswith("  ") and line[2:3].isalpha()]
+    listed = [line.split()[0] for line in lines if line.split()[0] in VERBS]
 
-    assert listed == list(VERBS)
+    assert sorted(listed) == sorted(VERBS)
     assert {"init", "generate", "check", "explain", "rules", "schema"} <= set(listed)
 
 

@@ -85,7 +85,7 @@ def nothing_but_ours(text):
             assert not TAKEN.search(token.content), token.content
         else:
             assert re.fullmatch(
-                r"(heading|bullet_list|list_item|paragraph)_(open|close)|inline|code_inline|softbreak", token.type
+                r"(heading|bullet_list|list_item|paragraph)_(open|close)|inline|code_inline|softbreak|fence", token.type
             ), token
     html = "".join(token.content for token in RENDERER.parse(text) if token.type == "html_block")
     assert html.count("<details>") == html.count("</details>")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.kubernetes.repository.infrastructure_code import ansible_charts
+from poolsmith.kubernetes.repository.ansible_charts import ansible_charts
 from poolsmith.kubernetes.repository.manifest_files import parse_documents
 from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 

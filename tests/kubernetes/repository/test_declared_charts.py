@@ -6,12 +6,21 @@ from dataclasses import dataclass
 
 import pytest
 
+from poolsmith.core.sources.pod_template import word
 from poolsmith.kubernetes.repository.declared_charts import declared_charts, first_document, installed_charts
 
 
 @dataclass(frozen=True)
 class Item:
     data: object
+
+    @property
+    def kind(self):
+        return word(self.data.get("kind")) if isinstance(self.data, dict) else ""
+
+    @property
+    def api_version(self):
+        return word(self.data.get("apiVersion")) if isinstance(self.data, dict) else ""
 
 
 class Objects:

@@ -10,6 +10,7 @@ from poolsmith.core.sources.hcl_file import COMPUTED, HclFile, HclProblemError
 from poolsmith.core.sources.hcl_literals import read_hcl
 from poolsmith.kubernetes.repository.infrastructure_code import terraform_charts, terraform_labels
 from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
+from poolsmith.kubernetes.repository.terraform_scope import TerraformScopes
 
 FILE = """\
 variable "driver" { type = string }
@@ -70,7 +71,9 @@ module "eks" {
 
 def charts(tmp_path, text):
     (tmp_path / "values.yaml").write_text("nfd: {enabled: false}\n")
-    return list(terraform_charts(text, "main.tf", RepositoryFiles(tmp_path, [tmp_path])))
+    (tmp_path / "main.tf").write_text(text)
+    files = RepositoryFiles(tmp_path, [tmp_path])
+    return list(terraform_charts("main.tf", TerraformScopes(["main.tf"], files), files))
 
 
 def test_a_release_has_its_chart_version_and_values_in_their_order(tmp_path):

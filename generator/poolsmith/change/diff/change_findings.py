@@ -18,7 +18,13 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.change.diff.change_report import AdmittedPool, OwnLeave, PoolChange, SelfGrant
 from poolsmith.change.review.widened_admission import widened_admission
 from poolsmith.change.review.widened_grants import widened_grants
-from poolsmith.change.review.widened_settings import widened_enforcement, widened_rules, widened_supply, widened_waivers
+from poolsmith.change.review.widened_settings import (
+    widened_enforcement,
+    widened_external,
+    widened_rules,
+    widened_supply,
+    widened_waivers,
+)
 from poolsmith.core.diagnostics import Severity, sorted_unique, whole_file
 from poolsmith.core.diagnostics.codes.hygiene import OUT_OF_DATE
 from poolsmith.core.diagnostics.message_text import shorten
@@ -117,6 +123,7 @@ _QUESTIONS: tuple[tuple[OwnLeave, Question], ...] = (
     (OwnLeave.RULE_SETTING, widened_rules),
     (OwnLeave.ADMISSION, widened_admission),
     (OwnLeave.SOURCE, widened_supply),
+    (OwnLeave.EXTERNAL, widened_external),
 )
 _WHOLE = {OwnLeave.ENFORCEMENT: ENFORCEMENT, OwnLeave.RULE_SETTING: RULES, OwnLeave.SOURCE: SUPPLY}
 
@@ -166,6 +173,8 @@ def _subjects(kind: OwnLeave, policies: Policies) -> dict[str, str]:
         return {item.grant.name: item.file.path for item in policies.grants[0]}
     if kind is OwnLeave.WAIVER:
         return {item.rule.name: item.place.span.path for item in policies.waivers[0]}
+    if kind is OwnLeave.EXTERNAL:
+        return {f"{item.name.kind}/{item.name.name}": item.place.span.path for item in policies.external[0]}
     if kind is OwnLeave.ADMISSION:
         return {_name(body): file.path for file in policies.admission[0] for body in file.documents}
     return {}

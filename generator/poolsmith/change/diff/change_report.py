@@ -34,6 +34,7 @@ class OwnLeave(StrEnum):
     RULE_SETTING = "rule setting"
     ADMISSION = "admission policy"
     SOURCE = "source"
+    EXTERNAL = "external name"
     JUDGE = "judge"
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.change.discover.stack import KUSTOMIZATIONS, SOURCES, sources_of
+from poolsmith.change.discover.stack import SOURCES, sources_of
 from poolsmith.change.takeover.found import Present
 from poolsmith.core.diagnostics.masking import MASK
 from poolsmith.core.sources.pod_template import mapping, word
@@ -18,6 +18,7 @@ from poolsmith.core.sources.pointer import MISSING, copied, value_at
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.gpu.catalog.projections import read_projection
 from poolsmith.gpu.catalog.schema_versions import schema_versions
+from poolsmith.kubernetes.live.api_resources import KUSTOMIZATIONS
 from poolsmith.kubernetes.live.snapshot import HELM_RECORDS
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, ValuesLayer
 from poolsmith.kubernetes.repository.manifest_files import CheckedDocument

@@ -21,7 +21,8 @@ from poolsmith.change.discover.proposed_pools import (
     is_sandboxed,
     referred,
 )
-from poolsmith.change.discover.stack import KUSTOMIZATIONS, cluster_in, find_stack
+from poolsmith.change.discover.registry import registry_of
+from poolsmith.change.discover.stack import cluster_in, find_stack
 from poolsmith.change.takeover.answers import TakeoverAnswers, cluster_profile
 from poolsmith.change.takeover.draft import ClusterDraft, ProfileDraft
 from poolsmith.change.takeover.found import Present, tag_of
@@ -30,14 +31,15 @@ from poolsmith.core.diagnostics import NoInputError, UsageError
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.shape.field import DNS_LABEL, matches
-from poolsmith.core.sources.pod_template import mapping, mappings, word
+from poolsmith.core.sources.pod_template import mapping, mappings, word, words
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.gpu.catalog.live_cluster import read_node_marks
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
+from poolsmith.kubernetes.live.api_resources import FEATURE_RULES, KUSTOMIZATIONS
 from poolsmith.project.run.argo_destinations import argo_clusters_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from poolsmith.change.discover.gpu_nodes import GpuNode, NodeGroup
     from poolsmith.change.discover.proposed_pools import FieldPath
@@ -234,6 +236,8 @@ class _Proposing:
             ("stack", "driverMode"): "NVIDIADriver objects",
             _LABEL: why,
         }
+        for path, value, seen_at in registry_of(self._snapshot, stack.namespace):
+            put[path], where[path] = value, seen_at
         for path, value in put.items():
             is_question = path in cluster.assumed or (path == _LABEL and why == GUESSED)
             seen = where.get(path) or shown(stack.delivered) or "objects beside it"
@@ -257,11 +261,21 @@ class _Proposing:
                 pool.fields["nodes", "labelValue"] = group.value
             for item in fields_of(group, beside, self._catalog.gpus):
                 self._put(pool, item)
+            self._names(pool, group, key)
             pool.fixed.add(("nodes", "taints"))
             driver = self._driver(pool, group)
             pools.append((pool, driver))
             unlike += _differing(name, group, key)
         return sorted(pools, key=lambda pair: pair[1] is None), unlike
+
+    def _names(self, pool: ProfileDraft, group: NodeGroup, key: str | None) -> None:
+        """Of nodes that a rule of feature discovery names to write the label of their pool."""
+        for body in self._snapshot.items(FEATURE_RULES):
+            for rule in mappings(mapping(body.get("spec")).get("rules")):
+                names = _named_in(rule)
+                if names and key and group.value and mapping(rule.get("labels")).get(key) == group.value:
+                    self._put(pool, SeenPools(("nodes", "names"), names, shown(body)))
+                    return
 
     def _driver(self, pool: ProfileDraft, group: NodeGroup) -> KubernetesObject | None:
         """The driver object of the pool; what is known of its driver otherwise is put and fixed."""
@@ -358,6 +372,15 @@ class _Proposing:
                     self._rows.append(ProposalRow(profile=profile, path=where, value=fact, where=why, is_question=True))
                     added = True
         return added
+
+
+def _named_in(rule: Mapping[str, Any]) -> list[str]:
+    """The nodes that a rule is for by their names, where nothing else decides."""
+    features = list(mappings(rule.get("matchFeatures")))
+    if len(features) != 1 or features[0].get("feature") != "system.name":
+        return []
+    chosen = mapping(mapping(features[0].get("matchExpressions")).get("nodename"))
+    return list(words(chosen.get("value"))) if chosen.get("op") == "In" else []
 
 
 def _pool_name(group: NodeGroup) -> str:

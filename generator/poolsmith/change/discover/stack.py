@@ -10,21 +10,23 @@ from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.gpu.catalog.live_resources import CC_RUNTIMES, CLUSTER_POLICIES, DRIVERS, GPU_CLUSTERS
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART, OPERATOR_NAME
 from poolsmith.kubernetes.live.api_resources import (
+    APPLICATIONS,
     DAEMON_SETS,
     DEPLOYMENTS,
+    FEATURE_RULES,
+    HELM_RELEASES,
+    KUSTOMIZATIONS,
     NODES,
     RUNTIME_CLASSES,
     ApiResource,
 )
+from poolsmith.kubernetes.live.snapshot import without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.kubernetes.live.snapshot import KubernetesObject, Snapshot
 
-APPLICATIONS = ApiResource("argoproj.io/v1alpha1", "Application")
-HELM_RELEASES = ApiResource("helm.toolkit.fluxcd.io/v2", "HelmRelease")
-KUSTOMIZATIONS = ApiResource("kustomize.toolkit.fluxcd.io/v1", "Kustomization")
 SOURCES = tuple(
     ApiResource("source.toolkit.fluxcd.io/v1", kind) for kind in ("GitRepository", "HelmRepository", "OCIRepository")
 )
@@ -40,6 +42,7 @@ EVERYWHERE = (
     APPLICATIONS,
     HELM_RELEASES,
     KUSTOMIZATIONS,
+    FEATURE_RULES,
     *SOURCES,
 )
 """What is read of a cluster of which nothing is known yet, in all namespaces."""
@@ -88,8 +91,8 @@ def find_stack(snapshot: Snapshot) -> DiscoveredStack | None:
             release=version,
             where=_shown(body, told),
             namespace=_namespace(body),
-            object=next(iter(policies or claims), None),
-            drivers=snapshot.items(DRIVERS),
+            object=next(map(without_secrets, policies or claims), None),
+            drivers=tuple(map(without_secrets, snapshot.items(DRIVERS))),
             has_discovery=any(chart == _NFD and _labels(item).get(_INSTANCE) == instance for item, chart, _ in rows),
             delivered=_deliverer(snapshot, OPERATOR_CHART),
         )

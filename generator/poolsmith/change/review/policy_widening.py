@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING
 
 from poolsmith.change.review.widened_admission import widened_admission
 from poolsmith.change.review.widened_grants import widened_grants
-from poolsmith.change.review.widened_settings import widened_enforcement, widened_rules, widened_supply, widened_waivers
+from poolsmith.change.review.widened_settings import (
+    widened_enforcement,
+    widened_external,
+    widened_rules,
+    widened_supply,
+    widened_waivers,
+)
 from poolsmith.core.diagnostics import Diagnostic, Severity, diagnose, whole_file
 from poolsmith.core.diagnostics.codes.change import POLICY_WIDENING
 from poolsmith.core.diagnostics.message_text import counted
@@ -23,6 +29,7 @@ _QUESTIONS = (
     widened_rules,
     widened_enforcement,
     widened_supply,
+    widened_external,
     widened_admission,
 )
 _MOST_TOLD = 200

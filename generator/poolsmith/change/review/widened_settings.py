@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from poolsmith.core.diagnostics.known_rules import KnownRule
+    from poolsmith.guard.policies.external_names import LoadedName
     from poolsmith.guard.policies.policies import Policies
     from poolsmith.guard.policies.supply.supply_kind import AllowedChart, AllowedDelivery, AllowedGit, SupplySpec
     from poolsmith.guard.policies.supply.supply_policy import Acceptance, Key
@@ -42,6 +43,22 @@ def widened_waivers(base: Policies, head: Policies) -> Iterator[Widening]:
         how = f"until {item.last_day}" + (f", and not {before}" if before is not None else "")
         what = f"waiver: `{item.rule.name}` on {cut(item.waiver.subject, _LONGEST)} would pass {how}"
         yield Widening(what, item.place, item.rule.name)
+
+
+def widened_external(base: Policies, head: Policies) -> Iterator[Widening]:
+    """Names that would need no supplier here, or for longer."""
+    known = {item.name: item.last_day for item in base.external[0]}
+    before = {_who(item): item.last_day for item in base.external[0]}
+    for item in head.external[0]:
+        if item.name in known or (_who(item) in before and item.last_day <= before[_who(item)]):
+            continue
+        shown = f"{item.name.kind}/{cut(item.name.name, _LONGEST)}"
+        what = f"external name: {shown} would need no supplier here until {item.last_day}"
+        yield Widening(what, item.place, shown)
+
+
+def _who(item: LoadedName) -> tuple[str, str, str | None, tuple[str, ...]]:
+    return item.name.kind, item.name.name, item.name.namespace, item.name.clusters
 
 
 _OF_ONE_SEVERITY = ("PSM4", "PSM6", "PSM7")

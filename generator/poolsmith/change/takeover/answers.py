@@ -83,7 +83,7 @@ def possible_drafts(
     present: Present, tag: str, answers: TakeoverAnswers, around: Surroundings, catalog: Catalog
 ) -> Iterator[ClusterDraft]:
     """One for each kind of nodes that the release knows, the commonest first; all are alike in what is known."""
-    distributions = [answers.distribution] if answers.distribution else _commonest_first(catalog)
+    distributions = [answers.distribution] if answers.distribution else _likely(present, catalog)
     for distribution in distributions:
         entry = catalog.distributions.get(distribution)
         runtimes = [answers.runtime] if answers.runtime else list(entry.rules) if entry is not None else [CONTAINERD]
@@ -92,7 +92,14 @@ def possible_drafts(
                 yield _draft(present, tag, answers, around, (distribution, runtime, system))
 
 
-def _commonest_first(catalog: Catalog) -> list[str]:
+_OF_KINDS = {"HelmChart": ("k3s", "rke2")}
+"""Distributions that have what such an object is for."""
+
+
+def _likely(present: Present, catalog: Catalog) -> list[str]:
+    """The commonest first; only those that can have what installs the chart."""
+    if kinds := _OF_KINDS.get(present.installation.document.kind):
+        return [name for name in kinds if name in catalog.distributions]
     return sorted(catalog.distributions, key=lambda name: (name != "kubeadm", name))
 
 

@@ -11,7 +11,7 @@ from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.fleet.profiles.fleet import PROFILES
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
-from poolsmith.gpu.catalog.stack_objects import OPERATOR
+from poolsmith.gpu.catalog.stack_objects import DEVICE_PLUGIN_CHARTS, OPERATOR
 from poolsmith.kubernetes.repository.argo_destination import target_of
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, ValuesLayer
 from poolsmith.kubernetes.repository.installed_charts import of_object
@@ -20,7 +20,7 @@ from poolsmith.kubernetes.repository.model import model_of
 from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from poolsmith.kubernetes.repository.delivered import Unknown
@@ -81,6 +81,11 @@ class Present:
     beside: tuple[CheckedDocument, ...] = ()
 
     @property
+    def is_by_policy(self) -> bool:
+        """Whether a ClusterPolicy is what is taken over, and no chart."""
+        return any(layer.pointer == "/spec" for layer in self.installation.layers)
+
+    @property
     def place(self) -> str:
         """Where it is declared."""
         return self.installation.document.path
@@ -94,27 +99,33 @@ def find_present(root: Path, source: Path, fallback: str) -> tuple[tuple[Present
     ours = _OURS if (top / PROFILES).is_dir() else ()
     yaml = [path for path in listed.yaml if not path.startswith(ours)]
     model = model_of(files, yaml, listed.others)
+    found = _installed(model, files, OPERATOR, fallback) or _installed(model, files, DEVICE_PLUGIN_CHARTS, fallback)
+    if not found:
+        found += _plain(model, yaml, source, fallback) or _policies(model, fallback)
+    found = _once(found)
+    if len(found) == 1 and not found[0].drivers:
+        every = [item for delivery in model.deliveries for item in delivery.objects]
+        found = [_present(found[0].installation, "", [*every, *model.loose.objects], found[0].name)]
+    return _named(found), model.unknown
+
+
+def _installed(model: RepositoryModel, files: RepositoryFiles, charts: Collection[str], fallback: str) -> list[Present]:
+    """Of one of the charts."""
     found: list[Present] = []
     everything = CheckedTree(tuple(item for delivery in model.deliveries for item in delivery.objects), frozenset())
     whole = CheckedTree(model.documents, frozenset())
     for delivery in model.deliveries:
         for item in delivery.installations:
-            if item.chart in OPERATOR:
+            if item.chart in charts:
                 whole_item = _completed(item, everything, whole, files)
                 place = delivery.place.partition(" (")[0]
                 beside = [one for other in model.deliveries if other.place == delivery.place for one in other.objects]
                 found.append(_present(whole_item, place, beside, fallback))
     loose = model.loose.objects
     found += [
-        _present(item, item.document.path, loose, fallback) for item in model.installations if item.chart in OPERATOR
+        _present(item, item.document.path, loose, fallback) for item in model.installations if item.chart in charts
     ]
-    if not found:
-        found += _plain(model, yaml, source, fallback)
-    found = _once(found)
-    if len(found) == 1 and not found[0].drivers:
-        every = [*everything.documents, *loose]
-        found = [_present(found[0].installation, "", every, found[0].name)]
-    return _named(found), model.unknown
+    return found
 
 
 def _completed(
@@ -158,6 +169,40 @@ def _plain(model: RepositoryModel, yaml: Iterable[str], source: Path, fallback: 
             item = ChartInstallation(chart=OPERATOR_CHART, document=document, layers=(layer,))
             found.append(Present(name=_name("", fallback), installation=item, engine=None))
     return found
+
+
+def _policies(model: RepositoryModel, fallback: str) -> list[Present]:
+    """ClusterPolicies that somebody wrote: their fields are named like the chart's values. The release is that of a
+    Subscription of OLM beside it."""
+    documents = model.documents
+    olm = next((item for item in documents if _subscribed(item) is not None), None)
+    version = _subscribed(olm) if olm is not None else None
+    found: list[Present] = []
+    for document in documents:
+        if document.kind == "ClusterPolicy" and document.api_version.startswith("nvidia.com/"):
+            layer = ValuesLayer(mapping(mapping(document.data).get("spec")), document.source, "/spec")
+            item = ChartInstallation(
+                chart=OPERATOR_CHART,
+                document=olm or document,
+                pointer="/spec",
+                version=version or None,
+                namespace=word(olm.metadata.get("namespace")) or None if olm is not None else None,
+                layers=(layer,),
+            )
+            found.append(_present(item, document.path, (), fallback))
+    return found
+
+
+_CSV = re.compile(r"gpu-operator-certified\.(v\d+\.\d+\.\d+)")
+
+
+def _subscribed(document: CheckedDocument) -> str | None:
+    """The release that a Subscription of OLM starts with, empty where it names none; None of another object."""
+    spec = mapping(mapping(document.data).get("spec"))
+    if document.kind != "Subscription" or "gpu-operator" not in word(spec.get("name")):
+        return None
+    match = _CSV.fullmatch(word(spec.get("startingCSV")))
+    return match[1] if match is not None else ""
 
 
 def _once(found: Iterable[Present]) -> list[Present]:

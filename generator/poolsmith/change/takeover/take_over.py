@@ -11,9 +11,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.change.takeover.answers import argo_cluster_of, drivers_are_precompiled, folders_named, possible_drafts
+from poolsmith.change.takeover.deliverers import deliverer_of, removal_words
 from poolsmith.change.takeover.draft import Planner
 from poolsmith.change.takeover.effective import differing, effective
 from poolsmith.change.takeover.found import find_present, tag_of
+from poolsmith.change.takeover.plugin_stack import plugin_draft, plugin_lines, releases
 from poolsmith.change.takeover.settle import drop_values, score, settle, write_values
 from poolsmith.core.diagnostics import Severity, UsageError
 from poolsmith.core.diagnostics.masking import masked_tree
@@ -26,6 +28,7 @@ from poolsmith.core.sources.yaml_reader import read_documents
 from poolsmith.fleet.plan.origin import Derived
 from poolsmith.fleet.profiles.cluster import Engine
 from poolsmith.gpu.catalog import Catalog
+from poolsmith.gpu.catalog.stack_objects import DEVICE_PLUGIN_CHARTS
 from poolsmith.kubernetes.repository.delivered import merged
 
 if TYPE_CHECKING:
@@ -179,6 +182,16 @@ def _release(present: Present, plan: ClusterPlan) -> Iterator[str]:
             f"differs {item.document.kind}: {own} becomes {name}; docs/takeover.md says how one follows the other"
             f"{_TRACKED.format(own, name) if present.engine == Engine.ARGOCD.value else ''}"
         )
+    yield from _delivery(present, plan)
+
+
+def _delivery(present: Present, plan: ClusterPlan) -> Iterator[str]:
+    """Another owner than the profile's engine: who it is, and what its end does."""
+    found, engine = deliverer_of(present.installation), plan.cluster.spec.delivery.engine.value
+    if found is not None and present.engine != engine:
+        by = {Engine.ARGOCD.value: "Argo CD", Engine.FLUX.value: "Flux"}[engine]
+        words = removal_words(present.installation, found)
+        yield f"differs delivery: {words}. {by} follows; docs/takeover.md#{found.page} has the steps"
 
 
 _TRACKED = (
@@ -208,7 +221,7 @@ def _drivers(present: Present, plan: ClusterPlan) -> Iterator[str]:
         yield from _driver(name, mapping(document.data.get("spec")), own)
     for own in made.values():
         yield f"differs NVIDIADriver/{own.name}: it is new; pool `{own.pool}` gets its driver from it"
-    for document in present.policies:
+    for document in () if present.is_by_policy else present.policies:
         name = word(document.metadata.get("name"))
         yield f"differs ClusterPolicy/{name}: it stands beside the chart's, and no profile describes it; it stays"
 
@@ -252,8 +265,8 @@ def take_over(
     found, unknown = find_present(root, source, cluster or fallback)
     if not found:
         raise UsageError(
-            f"nothing below {source} installs the chart gpu-operator: name a file with its values, with a HelmRelease "
-            "or an Application, or the folder of a whole repository"
+            f"nothing below {source} installs the chart gpu-operator or nvidia-device-plugin: name a file with its "
+            "values, with a HelmRelease or an Application, or the folder of a whole repository"
         )
     if cluster is not None:
         if not matches(DNS_LABEL, cluster):
@@ -280,6 +293,10 @@ def take_over(
 def _one(
     present: Present, answers: TakeoverAnswers, around: Surroundings, catalog: Catalog, planner: Planner
 ) -> Takeover:
+    if present.installation.chart in DEVICE_PLUGIN_CHARTS:
+        return _plugin(present, answers, around, catalog, planner)
+    if (why := _no_chart_there(present, answers, catalog)) is not None:
+        return Takeover(present.name, present.place, {}, (f"refused: {why}",))
     known = catalog.releases.by_tag
     written = answers.release or present.installation.version
     tag = tag_of(written, known)
@@ -308,9 +325,44 @@ def _one(
         settled.errors = made.errors
     lines += report_lines(present, settled, chart, made.values if made is not None else None)
     lines += made.added if made is not None else ()
-    profiles = (settled.draft.cluster, *settled.draft.pools)
-    lines += [f"assumed {_spelt(profile, path)}" for profile in profiles for path in sorted(profile.assumed)]
+    lines += _assumed(settled)
     return Takeover(present.name, present.place, settled.draft.texts(), tuple(lines), settled)
+
+
+_OLM, _WITH_OLM = "Subscription", "openshift"
+
+
+def _no_chart_there(present: Present, answers: TakeoverAnswers, catalog: Catalog) -> str | None:
+    """Why nothing is generated for the distribution that a Subscription of OLM means, unless another one is said."""
+    if present.installation.document.kind != _OLM or answers.distribution not in (None, _WITH_OLM):
+        return None
+    entry = catalog.distributions.get(_WITH_OLM)
+    return entry.refused if entry is not None else None
+
+
+def _plugin(
+    present: Present, answers: TakeoverAnswers, around: Surroundings, catalog: Catalog, planner: Planner
+) -> Takeover:
+    """Of the plugin's own chart."""
+    written, known = answers.release or present.installation.version, releases()
+    tag = tag_of(written, known) if written is not None else known[-1]
+    if tag is None:
+        why = f"refused: `{written}` is no release of the plugin that the catalog knows, such as {listed(known[-4:])}"
+        return Takeover(present.name, present.place, {}, (why,))
+    settled = plugin_draft(present, tag, answers, around, catalog, planner)
+    if written is None:
+        settled.draft.cluster.assumed.add(("stack", "release"))
+    lines = list(plugin_lines(present, settled))
+    if settled.plan is not None:
+        lines += _delivery(present, settled.plan)
+    lines += _assumed(settled)
+    return Takeover(present.name, present.place, settled.draft.texts(), tuple(lines), settled)
+
+
+def _assumed(settled: Settled) -> Iterator[str]:
+    for profile in (settled.draft.cluster, *settled.draft.pools):
+        for path in sorted(profile.assumed):
+            yield f"assumed {_spelt(profile, path)}"
 
 
 def _spelt(profile: ProfileDraft, path: tuple[str, ...]) -> str:

@@ -22,23 +22,36 @@ from poolsmith.gpu.catalog.live_resources import CC_RUNTIMES, CLUSTER_POLICIES, 
 from poolsmith.gpu.catalog.node_labels import matches
 from poolsmith.gpu.nodes.live_nodes import live_nodes
 from poolsmith.guard.ledger.prediction import PLUGINS, offered_resources, running_on
+from poolsmith.guard.ledger.workload_privileges import AccountRights
+from poolsmith.kubernetes.admission.request import NAME_LABEL
+from poolsmith.kubernetes.admission.selector import labels_of
 from poolsmith.kubernetes.live.api_resources import (
     ACCOUNTS,
+    APPLICATIONS,
     BINDINGS,
+    BUDGETS,
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
     DAEMON_SETS,
     DEFINITIONS,
     ENDPOINT_SLICES,
+    FEATURE_RULES,
+    HELM_RELEASES,
+    KUSTOMIZATIONS,
+    LIMIT_RANGES,
     NAMESPACES,
+    NETWORK_POLICIES,
     NODES,
     OF_NAMESPACES,
     PODS,
     POLICIES,
+    QUOTAS,
     REPLICA_SETS,
     ROLE_BINDINGS,
+    ROLES,
     RUNTIME_CLASSES,
     SERVICES,
+    SOURCES,
     WEBHOOKS,
     WORKLOADS,
     ApiResource,
@@ -135,6 +148,28 @@ ALWAYS = (
     *WEBHOOKS,
 )
 """What is read of any cluster, whatever is expected there."""
+_ENGINES = (APPLICATIONS, HELM_RELEASES, KUSTOMIZATIONS, *SOURCES)
+AROUND = (ROLES, QUOTAS, LIMIT_RANGES, NETWORK_POLICIES, BUDGETS, FEATURE_RULES, *_ENGINES)
+"""What is read of what stands around the stack, where that is allowed."""
+EVERYWHERE = frozenset(
+    (
+        *(PODS, *WORKLOADS, ROLES, ROLE_BINDINGS, SERVICES, ENDPOINT_SLICES, BUDGETS),
+        *_ENGINES,
+    )
+)
+"""Kinds of namespaces that are read in all of them, where that is allowed."""
+QUESTIONS = (
+    ("who else may become root", (ROLES, ROLE_BINDINGS)),
+    (
+        "whether the stack would start again",
+        (QUOTAS, LIMIT_RANGES, NETWORK_POLICIES, BUDGETS, SERVICES, ENDPOINT_SLICES, PODS),
+    ),
+    (
+        "whether there is only one of each",
+        (PODS, *WORKLOADS, FEATURE_RULES, APPLICATIONS, HELM_RELEASES, KUSTOMIZATIONS),
+    ),
+)
+"""What is answered by lists that need more than the least rights."""
 _SHARED = frozenset(("default", "kube-system", "kube-public", "kube-node-lease"))
 """Namespaces that each cluster has: workloads of anybody run there."""
 _CLUSTER_SCOPED_PLACE = "/spec/stack"
@@ -174,7 +209,12 @@ class ClusterView:
     @cached_property
     def resources(self) -> tuple[ApiResource, ...]:
         """The kinds to read."""
-        return tuple(sorted({*ALWAYS, *(item.resource for item in self.expected)}))
+        return tuple(sorted({*self.required, *AROUND}))
+
+    @cached_property
+    def required(self) -> frozenset[ApiResource]:
+        """Those without which nothing is known of the stack itself."""
+        return frozenset((*ALWAYS, *(item.resource for item in self.expected)))
 
     @cached_property
     def namespaces(self) -> tuple[str, ...]:
@@ -311,7 +351,7 @@ class LiveView:
     def unread(self) -> tuple[tuple[ApiResource, str], ...]:
         """Kinds that could not be read whole, and why: a snapshot may lack them, or have them of fewer namespaces."""
         found = []
-        for resource in self.cluster.resources:
+        for resource in sorted(self.cluster.required):
             listed = self.snapshot.listed(resource)
             if listed is None:
                 found.append((resource, "what was saved has no such list"))
@@ -322,6 +362,55 @@ class LiveView:
                 if lacks := [name for name in lacks if name not in listed.namespaces]:
                     found.append((resource, f"it was not read in {', '.join(lacks)}"))
         return tuple(found)
+
+    @cached_property
+    def unanswered(self) -> tuple[tuple[str, str], ...]:
+        """Questions to which lists are missing that only further rights give, and why each is."""
+        found = []
+        for question, resources in QUESTIONS:
+            lacks = [(resource.named, why) for resource in resources if (why := self._lacks(resource))]
+            if lacks:
+                names = ", ".join(dict.fromkeys(name for name, _ in lacks))
+                found.append((question, f"{names}: {lacks[0][1]}"))
+        return tuple(found)
+
+    def _lacks(self, resource: ApiResource) -> str:
+        """Why a list does not say what else there is; empty where it does."""
+        listed = self.snapshot.listed(resource)
+        if listed is None:
+            return "" if resource in self.cluster.required else "what was saved has no such list"
+        if not listed.is_known:
+            return "" if resource in self.cluster.required else listed.reason
+        if listed.state is State.READ and listed.namespaces and resource in EVERYWHERE:
+            return listed.reason or "what was saved has them of few namespaces only"
+        return ""
+
+    def is_whole(self, resource: ApiResource) -> bool:
+        """Whether all objects of a kind are known, whatever their namespace."""
+        listed = self.snapshot.listed(resource)
+        return listed is not None and listed.is_known and not listed.namespaces
+
+    @cached_property
+    def rights(self) -> AccountRights:
+        """Of all roles and bindings that were read."""
+        kinds = (CLUSTER_ROLES, ROLES)
+        return AccountRights(item for resource in kinds for item in self.snapshot.items(resource))
+
+    @cached_property
+    def running(self) -> tuple[tuple[ExpectedCluster, dict[str, Any]], ...]:
+        """Workloads that last and are expected, each with its pod as it is predicted."""
+        kinds = ("DaemonSet", "Deployment")
+        pods = ((item, pod_template_of(item.body)) for item in self.cluster.expected if item.resource.kind in kinds)
+        return tuple((item, dict(pod)) for item, pod in pods if pod is not None)
+
+    @cached_property
+    def namespace_labels(self) -> dict[str, dict[str, str]]:
+        """By name, as they are on the cluster."""
+        found = {}
+        for body in self.snapshot.items(NAMESPACES):
+            name = str(body["metadata"]["name"])
+            found[name] = {NAME_LABEL: name, **labels_of(body)}
+        return found
 
     def find(self, item: ExpectedCluster) -> tuple[dict[str, Any], ...]:
         """The live objects of an expected one: several where its name has a part that only the server chooses."""

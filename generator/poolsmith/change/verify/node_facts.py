@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from poolsmith.gpu.nodes.node_facts import NodeFacts
 
 
+_DONE = "success"
+
+
 @record
 class Known:
     """What nodes of one pool are compared with: what its profile says of them, for each system; the resources that its
@@ -69,7 +72,10 @@ def _of_offers(node: LiveNode, pool: PoolPlan, known: Known) -> Iterator[Differe
         return
     spec = pool.profile.spec
     count = str(spec.gpu.count)
-    if not known.counts or is_partitioned(pool) or node.labels.get(GPU_COUNT, count) != count:
+    if known.counts and is_partitioned(pool):
+        yield from _of_mig(node, pool, offered)
+        return
+    if not known.counts or node.labels.get(GPU_COUNT, count) != count:
         return
     sharing = spec.sharing
     slicing = sharing.time_slicing.shared.get(WHOLE_GPU) if sharing.time_slicing is not None else None
@@ -78,6 +84,16 @@ def _of_offers(node: LiveNode, pool: PoolPlan, known: Known) -> Iterator[Differe
         if name.startswith(WHOLE_GPU) and number != str(spec.gpu.count * replicas):
             pointer = "/spec/sharing" if replicas > 1 else "/spec/gpu/count"
             yield Difference(f"how many `{name}` it offers", pointer, number, (str(spec.gpu.count * replicas),))
+
+
+def _of_mig(node: LiveNode, pool: PoolPlan, offered: dict[str, str]) -> Iterator[Difference]:
+    """How many slices it offers, where the layout tells it and nothing shares them."""
+    sharing = pool.profile.spec.sharing
+    if sharing.time_slicing is not None or sharing.mps is not None or node.labels.get(MIG_STATE, _DONE) != _DONE:
+        return
+    for name, wanted in pool.slices:
+        if name in offered and offered[name] != str(wanted):
+            yield Difference(f"how many `{name}` it offers", "/spec/gpu/mig", offered[name], (str(wanted),))
 
 
 def is_changing(node: LiveNode) -> bool:

@@ -17,8 +17,19 @@ from poolsmith.core.diagnostics.codes.live import NODE_IN_NO_POOL, NODE_NOT_LABE
 from poolsmith.core.diagnostics.message_text import counted, joined, listed
 from poolsmith.core.record import record
 from poolsmith.fleet.plan.plan import PROVISIONER
-from poolsmith.gpu.catalog.live_cluster import read_stopped
-from poolsmith.gpu.catalog.node_labels import DEPLOY, DEPLOY_DRIVER, GPU_PRESENT, PAUSED, UPGRADE_STATE
+from poolsmith.gpu.catalog.live_cluster import read_around, read_stopped
+from poolsmith.gpu.catalog.node_labels import (
+    CHANGING,
+    DEPLOY,
+    DEPLOY_DRIVER,
+    GPU_PRESENT,
+    MIG_STATE,
+    PAUSED,
+    UPGRADE_ENABLED,
+    UPGRADE_STATE,
+    VGPU_STATE,
+)
+from poolsmith.kubernetes.live.api_resources import NODES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -56,6 +67,7 @@ def judge_nodes(view: LiveView, placing: Placing) -> Iterator[Diagnostic]:
             tainted.setdefault((pool.name, text), []).append(node.name)
     for why, names in lost.items():
         yield _in_no_pool(view, why, names)
+    yield from _named(view)
     layers = {item.pool.name: item.layers for item in view.cluster.loaded.pools}
     for (name, text), names in elsewhere.items():
         place, message = layers[name].locate("/metadata/name"), f"{_nodes(names, name)} by its label {text}"
@@ -70,6 +82,29 @@ def judge_nodes(view: LiveView, placing: Placing) -> Iterator[Diagnostic]:
     for (name, text), names in tainted.items():
         place, message = layers[name].locate("/spec/nodes"), f"{_nodes(names, name)} {text}"
         yield diagnose(NODE_OTHER_THAN_PROFILE, message, place, subject=_of(view, name), severity=Severity.WARNING)
+
+
+def _named(view: LiveView) -> Iterator[Diagnostic]:
+    """Nodes that a pool names and that are not there, and others with its label. Where none of them is there nothing is
+    said: then the pool has no nodes yet, or stand-ins."""
+    there = {node.name: view.pool_of(node) for node in view.nodes}
+    layers = {item.pool.name: item.layers for item in view.cluster.loaded.pools}
+    listed_nodes = view.snapshot.listed(NODES)
+    for pool in view.cluster.plan.pools:
+        missing = [name for name in pool.node_names if name not in there]
+        if listed_nodes is None or not listed_nodes.is_known or len(missing) == len(pool.node_names):
+            continue
+        place = layers[pool.name].locate("/spec/nodes/names")
+        strange = sorted(name for name, of in there.items() if of is pool and name not in pool.node_names)
+        if missing:
+            message = (
+                f"{_nodes(missing, pool.name)}, named by its profile, {'is' if len(missing) == 1 else 'are'} not there"
+            )
+            yield diagnose(NODE_OTHER_THAN_PROFILE, message, place, subject=_of(view, pool.name))
+        if strange:
+            key = view.cluster.plan.cluster.spec.pool_label
+            message = f"{_nodes(strange, pool.name)} by the label `{key}`, and the profile does not name it"
+            yield diagnose(NODE_OTHER_THAN_PROFILE, message, place, subject=_of(view, pool.name))
 
 
 def _is_like(placed: PlacedNode) -> str:
@@ -263,6 +298,7 @@ def _predicted_labels(view: LiveView) -> dict[str, dict[str, str]]:
 
 
 _READY = "Ready"
+_CHANGES = {MIG_STATE: "the change of the MIG layout", VGPU_STATE: "the change of the vGPU layout"}
 
 
 def judge_node_health(view: LiveView) -> Iterator[Diagnostic]:
@@ -286,10 +322,27 @@ def upgrades(view: LiveView) -> str:
     return ", ".join(f"{count} {state}" for state, count in sorted(states.items()))
 
 
+def _conditions(node: LiveNode) -> Iterator[str]:
+    """Those by which the kubelet, a problem detector or a cloud says that something is wrong."""
+    facts = read_around()
+    for kind, status in sorted(node.conditions.items()):
+        bad = (status == "True" and any(word in kind for word in facts.wrong)) or (
+            status == "False" and any(word in kind for word in facts.well)
+        )
+        if bad and kind != _READY:
+            yield f"the condition `{kind}` is {status}"
+
+
 def _health_problems(node: LiveNode, pool: PoolPlan, view: LiveView) -> Iterator[str]:
     if node.conditions.get(_READY, "True") != "True":
-        yield "the kubelet is not ready"
+        yield "the kubelet is not ready" if node.conditions[_READY] == "False" else "nobody hears of the kubelet"
         return
+    yield from _conditions(node)
+    for key, what in _CHANGES.items():
+        if node.labels.get(key) in CHANGING:
+            yield f"{what} is `{node.labels[key]}` (label `{key}`)"
+    if node.annotations.get(UPGRADE_ENABLED) == "false" and pool.driver is not None and pool.driver.managed:
+        yield f"the operator does not upgrade the driver (annotation `{UPGRADE_ENABLED}: false`)"
     for key, value, of in read_stopped().failures:
         if node.labels.get(key) == value:
             yield f"{of} failed (label `{key}`)"

@@ -5,19 +5,24 @@ Texts of ConfigMaps that are YAML are compared by their content, not by how they
 
 from __future__ import annotations
 
+import hashlib
 import json
 from posixpath import commonprefix
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.change.verify.expected import Bringer, shown
 from poolsmith.change.verify.version_skew import follows_release, other_release, runs_another
+from poolsmith.change.verify.workloads import left_behind
 from poolsmith.core.diagnostics import diagnose
 from poolsmith.core.diagnostics.codes.live import DIFFERS_ON_CLUSTER, NOT_ON_CLUSTER, POLICY_NOT_IN_FORCE
+from poolsmith.core.diagnostics.message_text import counted, listed
+from poolsmith.core.sources.pod_template import mapping
 from poolsmith.core.sources.pointer import join
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
+from poolsmith.gpu.catalog.live_cluster import read_script_hashes
 from poolsmith.gpu.catalog.operands import DRIVER_DIGEST
 from poolsmith.gpu.catalog.schema_versions import schema_versions
-from poolsmith.kubernetes.live.api_resources import BINDINGS, POLICIES
+from poolsmith.kubernetes.live.api_resources import BINDINGS, CONFIG_MAPS, POLICIES
 from poolsmith.kubernetes.schema.kind_schema import KindSchema
 from poolsmith.kubernetes.schema.schemas import newest_kubernetes, schemas_for
 from poolsmith.kubernetes.server.additions import custom_additions, is_native, native_additions
@@ -28,6 +33,7 @@ if TYPE_CHECKING:
 
     from poolsmith.change.verify.expected import ExpectedCluster
     from poolsmith.change.verify.live_view import LiveView
+    from poolsmith.change.verify.workloads import Key
     from poolsmith.core.diagnostics import Diagnostic
 
 
@@ -103,12 +109,13 @@ def judge_objects(view: LiveView) -> Iterator[Diagnostic]:
     release = other_release(view)
     committed = view.cluster.plan.cluster.spec.stack.release
     by_release = 0
+    left = left_behind(view)
     for item in view.cluster.expected:
         if item.passing:
             continue
         found = view.find(item)
         is_missing = not found and view.knows(item) and not view.waits_for_nodes(item)
-        problems = [_missing(view, item)] if is_missing else []
+        problems = [_missing(view, item, left)] if is_missing else []
         differing = ((body, tuple(_all(item, body, committed))) for body in found)
         problems += [_differs(view, item, body, told) for body, told in differing if told]
         if problems and release and follows_release(item):
@@ -122,12 +129,37 @@ def judge_objects(view: LiveView) -> Iterator[Diagnostic]:
 def _all(item: ExpectedCluster, body: dict[str, Any], release: str | None) -> Iterator[Difference]:
     for one in (*differences(item.body, body), *additions(item, body, release)):
         yield from within(one)
+    if item.resource == CONFIG_MAPS and item.bringer is Bringer.OPERATOR and release:
+        yield from _other_texts(item, body, release)
 
 
-def _missing(view: LiveView, item: ExpectedCluster) -> Diagnostic:
+def _other_texts(item: ExpectedCluster, body: dict[str, Any], release: str) -> Iterator[Difference]:
+    """Texts that the operator brings word for word, of the right length and with other words."""
+    hashes = read_script_hashes()
+    for key, text in mapping(body.get("data")).items():
+        known = hashes.get((release, f"{item.pattern}/{key}"))
+        given = mapping(item.body.get("data")).get(key)
+        if known is None or not isinstance(text, str) or given != f"<{len(text)} chars>" or _is_left_out(text):
+            continue
+        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        if digest not in known:
+            yield Difference(join("/data", key), f"what the tag {release} has there", text)
+
+
+def _is_left_out(text: str) -> bool:
+    """Of a recorded cluster: one letter again and again in the place of a text, which runs nothing."""
+    return len(set(text)) == 1
+
+
+def _missing(view: LiveView, item: ExpectedCluster, left: Mapping[Key, list[str]]) -> Diagnostic:
     who = _WHO[item.bringer].format(item.through)
     policy = item.resource in _ADMISSION
     message = f"{item.shown}, {who}, is not on cluster `{view.cluster.name}`"
+    pods = left.get((item.resource.kind, item.namespace, item.pattern), ())
+    if pods:
+        message += (
+            f"; {counted(len(pods), 'pod')} of it still run ({listed(sorted(pods), _FEW)}), and nobody looks after them"
+        )
     rule = POLICY_NOT_IN_FORCE if policy else NOT_ON_CLUSTER
     return diagnose(rule, message, view.cluster.place(item), subject=_subject(view, item, item.pattern))
 

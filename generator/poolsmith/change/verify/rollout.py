@@ -11,13 +11,14 @@ from poolsmith.change.verify.expected import shown
 from poolsmith.change.verify.live_view import ends, pod_counts
 from poolsmith.core.diagnostics import diagnose
 from poolsmith.core.diagnostics.codes.live import DIFFERS_ON_CLUSTER, NOT_READY
+from poolsmith.core.diagnostics.message_text import counted
 from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.core.sources.pointer import value_at
-from poolsmith.gpu.catalog.live_cluster import read_stopped
-from poolsmith.kubernetes.live.api_resources import PODS
+from poolsmith.gpu.catalog.live_cluster import read_around, read_stopped
+from poolsmith.kubernetes.live.api_resources import HELM_RELEASES, KUSTOMIZATIONS, PODS, SOURCES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from poolsmith.change.verify.expected import ExpectedCluster
     from poolsmith.change.verify.live_view import LiveView
@@ -42,7 +43,9 @@ _CAUSES = {
 
 
 def judge_rollout(view: LiveView) -> Iterator[Diagnostic]:
-    unready = [pod for pod in view.snapshot.items(PODS) if _is_ready(pod) is not True]
+    spaces = {item.namespace for item, _ in view.running}
+    all_pods = [pod for pod in view.snapshot.items(PODS) if word(pod["metadata"].get("namespace")) in spaces]
+    unready = [pod for pod in all_pods if _is_ready(pod) is not True]
     for item in view.cluster.expected:
         if item.resource.kind not in ("DaemonSet", "Deployment"):
             continue
@@ -52,11 +55,36 @@ def judge_rollout(view: LiveView) -> Iterator[Diagnostic]:
             pods = _selected(unready, item.namespace, body)
             if ready < wanted:
                 told = f"{ready} of {wanted} pods are ready{_why(pods)}"
-            elif not (told := _failing(pods)):
+            elif not (
+                told := _failing(pods) or _misplaced(body) or _restarted(_selected(all_pods, item.namespace, body))
+            ):
                 continue
             message = f"{shown(item.resource.kind, name, item.namespace)} of cluster `{view.cluster.name}`: {told}"
             subject = view.cluster.subject(item.resource.kind, name, item.namespace)
             yield diagnose(NOT_READY, message, view.cluster.place(item), subject=subject)
+
+
+def _misplaced(body: dict[str, Any]) -> str:
+    """Of a DaemonSet: pods on nodes that it does not select any more. Empty for none."""
+    number = mapping(body.get("status")).get("numberMisscheduled")
+    if not isinstance(number, int) or number <= 0:
+        return ""
+    return f"{counted(number, 'pod')} on nodes that it does not select (`status.numberMisscheduled`)"
+
+
+def _restarted(pods: list[KubernetesObject]) -> str:
+    """The container that was started again most often, where that is no accident any more."""
+    counts = [
+        (number, word(item.get("name")), pod)
+        for pod in pods
+        for field in ("initContainerStatuses", "containerStatuses")
+        for item in mappings(mapping(pod.get("status")).get(field))
+        if isinstance(number := item.get("restartCount"), int) and number >= read_around().restarts
+    ]
+    if not counts:
+        return ""
+    number, name, pod = max(counts, key=lambda item: item[:2])
+    return f"{_called(pod)}: container `{name}` was started again {number} times (`restartCount`)"
 
 
 def _selected(pods: list[KubernetesObject], namespace: str, body: dict[str, Any]) -> list[KubernetesObject]:
@@ -129,7 +157,7 @@ def judge_states(view: LiveView) -> Iterator[Diagnostic]:
             place, subject = view.cluster.place(item), view.cluster.subject(item.resource.kind, name, item.namespace)
             for text in _stopped(item, body):
                 yield diagnose(DIFFERS_ON_CLUSTER, f"{about} {text}", place, subject=subject)
-            if text := _wrong(item, body):
+            if text := _wrong(item, body) or _behind(view, item, body):
                 yield diagnose(NOT_READY, f"{about} {text}", place, subject=subject)
 
 
@@ -146,11 +174,12 @@ def _wrong(item: ExpectedCluster, body: dict[str, Any]) -> str:
     if body["metadata"].get("deletionTimestamp") or status.get("phase") == "Terminating":
         return "is about to be deleted"
     facts = read_stopped()
-    kind, told = facts.conditions.get(item.resource.group, ("", ""))
+    kind, told = facts.conditions.get(item.resource.group, ("", ()))
     for condition in mappings(status.get("conditions")):
-        if kind and condition.get("type") == kind and condition.get("status") == told:
+        if kind and condition.get("type") == kind and condition.get("status") in told:
             reason, message = word(condition.get("reason")), word(condition.get("message"))
-            return f"says {kind} {told}: {': '.join(part for part in (reason, message) if part) or 'without a reason'}"
+            held = word(condition.get("status"))
+            return f"says {kind} {held}: {': '.join(part for part in (reason, message) if part) or 'without a reason'}"
     for field in facts.states:
         if (field.api_version, field.kind) == (item.resource.api_version, item.resource.kind):
             value = word(value_at(status, field.field))
@@ -159,4 +188,32 @@ def _wrong(item: ExpectedCluster, body: dict[str, Any]) -> str:
     wanted, seen = body["metadata"].get("generation"), status.get("observedGeneration")
     if isinstance(wanted, int) and isinstance(seen, int) and 0 <= seen < wanted:  # -1: nobody has ever looked
         return "was changed, and who works on it has not looked at that yet"
+    return ""
+
+
+def _behind(view: LiveView, item: ExpectedCluster, body: dict[str, Any]) -> str:
+    """Of an object of Flux: that it is suspended, or has not applied what its source has. Empty for neither."""
+    spec, status = mapping(body.get("spec")), mapping(body.get("status"))
+    if item.resource not in (KUSTOMIZATIONS, HELM_RELEASES, *SOURCES):
+        return ""
+    if spec.get("suspend") is True and mapping(item.body.get("spec")).get("suspend") is not True:
+        return ""  # told as a field that somebody added
+    applied = word(status.get("lastAppliedRevision"))
+    if item.resource == HELM_RELEASES:
+        last = next(mappings(status.get("history")), {})
+        applied = word(last.get("chartVersion"))
+    wanted = _revision_of_source(view, spec, body) or word(status.get("lastAttemptedRevision"))
+    if applied and wanted and applied != wanted and applied.partition("+")[0] != wanted.partition("+")[0]:
+        return f"has applied the revision `{applied}`, and its source has `{wanted}`"
+    return ""
+
+
+def _revision_of_source(view: LiveView, spec: Mapping[str, Any], body: dict[str, Any]) -> str:
+    reference = mapping(spec.get("sourceRef"))
+    kind, name = word(reference.get("kind")), word(reference.get("name"))
+    namespace = word(reference.get("namespace")) or str(body["metadata"].get("namespace") or "")
+    resource = next((one for one in SOURCES if one.kind == kind), None)
+    for source in view.snapshot.items(resource) if resource is not None else ():
+        if (source["metadata"].get("namespace"), source["metadata"]["name"]) == (namespace, name):
+            return word(mapping(mapping(source.get("status")).get("artifact")).get("revision"))
     return ""

@@ -173,7 +173,7 @@ def judge_webhooks(view: LiveView) -> Iterator[Diagnostic]:
                 service = mapping(mapping(webhook.get("clientConfig")).get("service"))
                 namespace, name = service.get("namespace"), service.get("name")
                 if isinstance(namespace, str) and isinstance(name, str) and namespace in namespaces:
-                    why = _why(view, namespace, name)
+                    why = why_nobody_answers(view, namespace, name)
                     if why:
                         reasons[why] = reasons.get(why, False) or webhook.get("failurePolicy", "Fail") == "Fail"
             for why, fails in reasons.items():
@@ -189,7 +189,7 @@ def _finding(view: LiveView, resource: ApiResource, body: dict[str, Any], why: s
     return diagnose(LEFT_OVER, message, view.cluster.of_cluster("/spec/stack"), subject=subject)
 
 
-def _why(view: LiveView, namespace: str, name: str) -> str:
+def why_nobody_answers(view: LiveView, namespace: str, name: str) -> str:
     """Why nobody answers; empty where somebody does, or it is not known."""
     listed = view.snapshot.listed(NAMESPACES)
     if listed is not None and listed.is_known:

@@ -1,4 +1,4 @@
-"""Workloads, containers and rights in the stack's namespaces that nobody predicted, or that go beyond the prediction.
+"""Workloads and containers in the stack's namespaces that nobody predicted, or that go beyond the prediction.
 
 Owners are matched by uid, since anybody may write an owner's name. A webhook may take images from a mirror, and tools
 may add containers to those of the template: the privileges of those are reported. An image with another tag is of an
@@ -14,16 +14,8 @@ from poolsmith.core.diagnostics import Severity, diagnose
 from poolsmith.core.diagnostics.codes.live import UNPREDICTED_PRIVILEGE, UNPREDICTED_WORKLOAD
 from poolsmith.core.diagnostics.message_text import counted, listed
 from poolsmith.core.sources.pod_template import mapping, mappings, pod_template_of, word
-from poolsmith.gpu.catalog.live_cluster import read_left_overs
 from poolsmith.guard.ledger.workload_privileges import pod_privileges
-from poolsmith.kubernetes.live.api_resources import (
-    CLUSTER_ROLE_BINDINGS,
-    DEPLOYMENTS,
-    PODS,
-    REPLICA_SETS,
-    ROLE_BINDINGS,
-    WORKLOADS,
-)
+from poolsmith.kubernetes.live.api_resources import DEPLOYMENTS, PODS, REPLICA_SETS, WORKLOADS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -154,15 +146,55 @@ def judge_workloads(view: LiveView) -> Iterator[Diagnostic]:
                 yield diagnose(UNPREDICTED_PRIVILEGE, message, place, subject=subject)
 
 
+def left_behind(view: LiveView) -> dict[Key, list[str]]:
+    """By workload that is expected and gone: what it has made and that still runs, as it was predicted.
+
+    Who deletes a workload and leaves its pods takes the owner out of them.
+    """
+    found: dict[Key, list[str]] = {}
+    gone = [
+        (key, template)
+        for item in view.cluster.expected
+        if not view.find(item) and view.knows(item) and (template := pod_template_of(item.body)) is not None
+        for key in [(item.resource.kind, item.namespace, item.pattern)]
+    ]
+    by_key = dict(gone)
+    sets: dict[Key, Key] = {}
+    for resource in (REPLICA_SETS, PODS) if gone else ():
+        for body in view.snapshot.items(resource):
+            key, owner = key_of(body), controller_of(body)[0]
+            made_by = sets.get(owner) or (owner if owner in by_key else None)
+            if not owner[0]:
+                made_by = next((one for one, template in gone if _is_made_of(template, one, body)), None)
+            if made_by is not None and not _worse(by_key[made_by], body):
+                found.setdefault(made_by, [])
+                if resource == REPLICA_SETS:
+                    sets[key] = made_by
+                else:
+                    found[made_by].append(key[2])
+    return found
+
+
+def _is_made_of(template: Any, key: Key, body: KubernetesObject) -> bool:
+    labels, held = (mapping(mapping(one.get("metadata")).get("labels")) for one in (template, body))
+    named = str(body["metadata"]["name"]).startswith(f"{key[2]}-")
+    return key[1] == body["metadata"].get("namespace") and named and labels.items() <= held.items()
+
+
+def _worse(template: Any, body: KubernetesObject) -> bool:
+    live = pod_template_of(body) or {}
+    return bool(unlike(template, live) or _texts(live, set(_texts(template, set()))))
+
+
 def _unpredicted(view: LiveView) -> Iterator[Diagnostic]:
     owners = Owners(view.snapshot)
-    bereft: dict[Key, list[str]] = {}
     strange: dict[tuple[Key, str, tuple[str, ...]], list[KubernetesObject]] = {}
-    gone = {(item.resource.kind, item.namespace, item.pattern) for item in view.cluster.expected if not view.find(item)}
+    left = left_behind(view)
+    told = {(key[1], name) for key, names in left.items() for name in names}
     for resource in (*WORKLOADS, REPLICA_SETS, PODS):
         for body in view.snapshot.items(resource):
             namespace, name = str(body["metadata"].get("namespace") or ""), str(body["metadata"]["name"])
-            if namespace not in view.cluster.stack_namespaces:
+            if namespace not in view.cluster.stack_namespaces or (resource == PODS and (namespace, name) in told):
                 continue
             known = view.known_as.get((resource, namespace, name))
             if known is not None:
@@ -173,16 +205,12 @@ def _unpredicted(view: LiveView) -> Iterator[Diagnostic]:
                 found = _other_than_its_owner(view, body, owner) if resource == PODS else None
                 if found is not None:
                     strange.setdefault((key_of(owner), *found), []).append(body)
-            elif controller_of(body)[0] in gone:
-                bereft.setdefault(controller_of(body)[0], []).append(name)
-            else:
+            elif resource != REPLICA_SETS or not any(name.startswith(f"{key[2]}-") for key in left):
                 held = _texts(pod_template_of(body) or {}, set())
                 yield _finding(view, resource, body, "is not predicted", held)
     for ((kind, _, called), why, more), bodies in strange.items():
         who = f"is not what {kind} `{called}` says" + (f": {why}" if why else "")
         yield _finding(view, PODS, bodies[0], who, list(more), others=bodies[1:])
-    for (kind, namespace, name), pods in bereft.items():
-        yield _left_alone(view, shown(kind, name, namespace), (kind, namespace, name), pods)
 
 
 def _other_than_predicted(view: LiveView, item: ExpectedCluster, body: KubernetesObject) -> Iterator[Diagnostic]:
@@ -200,7 +228,7 @@ def _other_than_its_owner(
 ) -> tuple[str, tuple[str, ...]] | None:
     """Why it is not, and what it holds more. None for a pod of its template, or of the predicted one where that is
     another: pods stay for a while when a template changes."""
-    live, called = pod_template_of(body) or {}, str(owner["metadata"]["name"])
+    live, called = _without_added(pod_template_of(body) or {}), str(owner["metadata"]["name"])
     known = view.expected_as(owner)
     templates = [pod_template_of(item) or {} for item in (owner, *([known.body] if known is not None else []))]
     given = {text for template in templates for text in _texts(template, set())}
@@ -210,6 +238,12 @@ def _other_than_its_owner(
     if not str(body["metadata"]["name"]).startswith(called):
         why = why or "its name is another one than its owner gives"
     return (why, held) if held or why else None
+
+
+def _without_added(pod: Any) -> dict[str, Any]:
+    """Without ephemeral containers, which are told for themselves."""
+    kept = {key: value for key, value in mapping(pod.get("spec")).items() if key != "ephemeralContainers"}
+    return {**pod, "spec": kept}
 
 
 def _finding(
@@ -231,66 +265,7 @@ def _finding(
     return diagnose(UNPREDICTED_WORKLOAD, message, place, subject=subject, severity=severity)
 
 
-def _left_alone(view: LiveView, name: str, key: Key, pods: list[str]) -> Diagnostic:
-    """Pods whose workload is missing, which is told for itself: one finding for all of them."""
-    still = f"{counted(len(pods), 'pod')} ({listed(sorted(pods), _FEW)})"
-    message = f"{still} of cluster `{view.cluster.name}` still run, and {name}, which they name as their owner, is gone"
-    kind, namespace, called = key
-    place, subject = view.cluster.of_cluster("/spec/stack"), view.cluster.subject(kind, called, namespace)
-    return diagnose(UNPREDICTED_WORKLOAD, message, place, subject=subject, severity=Severity.WARNING)
-
-
 def _texts(template: Any, but: set[str]) -> list[str]:
     """Privileges as `container: token`; of the whole pod the token alone."""
     found = (f"{container}: {token}" if container else str(token) for container, token in pod_privileges(template))
     return [text for text in found if text not in but]
-
-
-_ROLES = ("ClusterRole", "Role")
-_AS_IT_SIGNS_IN = {"User": "system:serviceaccount:", "Group": "system:serviceaccounts:"}
-"""What an account is called where subjects are no accounts; its namespace follows.
-
-Source: kubernetes/kubernetes@v1.34.1:staging/src/k8s.io/apiserver/pkg/authentication/serviceaccount/util.go.
-"""
-
-
-def judge_rights(view: LiveView) -> Iterator[Diagnostic]:
-    """Bindings that nobody expects; those that an operator of another release has left are told elsewhere."""
-    expected = ((item.resource.kind, item.namespace, item.pattern) for item in view.cluster.expected)
-    roles = {key for key in expected if key[0] in _ROLES}
-    former = read_left_overs()
-    for resource in (CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS):
-        for body in view.snapshot.items(resource):
-            namespace, name = str(body["metadata"].get("namespace") or ""), str(body["metadata"]["name"])
-            if (resource, namespace, name) in view.known or former.is_of_operator(name):
-                continue
-            role = mapping(body.get("roleRef"))
-            kind, called = word(role.get("kind")), word(role.get("name"))
-            is_ours = (kind, namespace if kind == "Role" else "", called) in roles
-            subjects = [_subject(item, namespace) for item in mappings(body.get("subjects"))]
-            ours = [text for text, of in subjects if is_ours or of in view.cluster.stack_namespaces]
-            if ours:
-                yield _unpredicted_right(view, resource, (namespace, name), f"{kind} `{called}`", ours)
-
-
-def _subject(item: Any, namespace: str) -> tuple[str, str]:
-    """As it is shown, and the namespace of the account, or of all the accounts that a group stands for."""
-    kind, name = word(item.get("kind")), word(item.get("name"))
-    if kind == "ServiceAccount":
-        where = word(item.get("namespace")) or namespace
-        return f"{where}/{name}", where
-    prefix = _AS_IT_SIGNS_IN.get(kind)
-    where = name.removeprefix(prefix).partition(":")[0] if prefix and name.startswith(prefix) else ""
-    return f"{kind} {name}", where
-
-
-def _unpredicted_right(
-    view: LiveView, resource: ApiResource, place: tuple[str, str], role: str, subjects: list[str]
-) -> Diagnostic:
-    namespace, name = place
-    message = (
-        f"{shown(resource.kind, name, namespace)} of cluster `{view.cluster.name}` gives {role} to "
-        f"{listed(subjects, _FEW)}, and nobody predicted it"
-    )
-    where, subject = view.cluster.of_cluster("/spec/stack"), view.cluster.subject(resource.kind, name, namespace)
-    return diagnose(UNPREDICTED_PRIVILEGE, message, where, subject=subject)

@@ -41,7 +41,8 @@ class RuleInfo:
     `parameters` are numbers that a repository may set, with their defaults. `releases` says for which releases of the
     gpu-operator it holds, where not for all; `symptom` what people see who have the mistake in a cluster: a line of a
     log, an event. Without `to_do` its findings tell something about which nothing has to be done; only who asks for
-    all of them reads those that are notes.
+    all of them reads those that are notes. `at_key`: what is wrong is the key, whatever its value. `follows`: its
+    findings are what other mistakes, or a command that was not run, come to.
     """
 
     code: str
@@ -58,6 +59,8 @@ class RuleInfo:
     symptom: str = ""
     references: tuple[str, ...] = ()
     parameters: tuple[tuple[str, int], ...] = ()
+    at_key: bool = False
+    follows: bool = False
 
 
 @record(kw_only=False, order=True)
@@ -90,7 +93,8 @@ class Location:
     """A span, the JSON pointer (RFC 6901) that led to it, and what is to be seen there.
 
     `source_line` is without secrets. `secrets` are those of the file: a diagnostic leaves them out of its texts, and
-    forgets them.
+    forgets them. `value` are start and end of what stands behind the key, where that is a scalar on the same line: what
+    is underlined, unless the key is what is wrong.
     """
 
     span: Span
@@ -98,6 +102,7 @@ class Location:
     note: str | None = None
     source_line: str | None = None
     secrets: KnownSecrets = field(default=NO_SECRETS, compare=False, repr=False)
+    value: tuple[Position, Position] | None = field(default=None, compare=False, repr=False)
 
 
 OPEN = "open"
@@ -160,6 +165,8 @@ def diagnose(
     """A diagnostic of `rule`, at the rule's default severity unless told otherwise; without any secret of the files
     that it is about."""
     known = {id(place.secrets): place.secrets for place in (primary, *related) if place.secrets}.values()
+    if rule.at_key and primary.value is not None:
+        primary = replace(primary, value=None)
     return Diagnostic(
         code=rule.code,
         name=rule.name,

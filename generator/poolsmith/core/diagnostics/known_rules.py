@@ -32,9 +32,9 @@ def known_rules() -> dict[str, KnownRule]:
 
 
 SHAPE: Final = ("PSM10", "PSM11")
-COMPATIBILITY: Final = ("PSM2", "PSM12", "PSM13", "PSM14", "PSM15", "PSM16", "PSM17", "PSM18", "PSM19")
+COMPATIBILITY: Final = ("PSM2", "PSM12", "PSM13", "PSM14", "PSM15", "PSM16", "PSM17", "PSM18", "PSM19", "PSM91")
 BESIDE: Final = ("PSM80", "PSM81", "PSM82", "PSM83", "PSM84")
-LIVE: Final = ("PSM85", "PSM86")
+LIVE: Final = ("PSM85", "PSM86", "PSM87")
 FAMILIES: Final = (
     (("PSM0",), "Reading files"),
     (SHAPE, "Shape of profiles"),
@@ -46,6 +46,6 @@ FAMILIES: Final = (
     (("PSM7",), "What comes from elsewhere, and what is switched off"),
     (BESIDE, "What stands beside the GPU stack"),
     (LIVE, "The cluster that runs"),
-    (("PSM9",), "Your own policies"),
+    (("PSM90",), "Your own policies"),
 )
 """Prefixes and titles, in the order of the page of rules."""

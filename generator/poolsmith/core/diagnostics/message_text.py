@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.diagnostics.flat_words import flatten
 from poolsmith.core.diagnostics.masking import without_secrets
 from poolsmith.core.pattern import pattern
 
@@ -138,8 +139,15 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return "known: " + listed(candidates) if candidates else "none is known"
 
 
+def meant_one(word: str, known: Iterable[str]) -> str | None:
+    """A help sentence where a known word is near; who has listed the known ones already needs no other."""
+    match = nearest(word, known)
+    return None if match is None else f"did you mean `{match}`?"
+
+
 def nearest(word: str, known: Iterable[str], *, certain: bool = False) -> str | None:
-    """The known word that differs in case and separators only, else by one edit, else the most similar one.
+    """The known word that differs in case and separators only, else the one that others spell so, else the one that
+    is one edit away, else the most similar one.
 
     With `certain`, the last is left out.
     """
@@ -148,6 +156,10 @@ def nearest(word: str, known: Iterable[str], *, certain: bool = False) -> str | 
     same = next((candidate for candidate in candidates if flatten(candidate) == flat), None)
     if same is not None or len(word) > _LONGEST_WORD:
         return same
+    from poolsmith.core.diagnostics.other_words import other_word  # start-up: only mistakes need it
+
+    if (meant := other_word(word, candidates)) is not None:
+        return meant
     from difflib import SequenceMatcher, get_close_matches  # start-up: only mistakes need it
 
     near = [candidate for candidate in candidates if len(candidate) > 1 and one_edit(flat, flatten(candidate))]
@@ -175,8 +187,3 @@ def one_edit(left: str, right: str) -> bool:
         return short[at:] == long[at + 1 :]
     swapped = short[at : at + 2] == long[at : at + 2][::-1] and short[at + 2 :] == long[at + 2 :]
     return swapped or short[at + 1 :] == long[at + 1 :]
-
-
-def flatten(word: str) -> str:
-    """What a word keeps of itself when case and separators don't count."""
-    return word.lower().replace("_", "").replace("-", "").replace(" ", "").replace(".", "")

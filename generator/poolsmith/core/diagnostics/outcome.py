@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.diagnostics.message_text import counted, joined
 from poolsmith.core.record import record
 
 if TYPE_CHECKING:
@@ -21,6 +22,33 @@ class Skipped:
     what: str
     reason: str
     by_design: bool = False
+
+
+@record
+class Coverage:
+    """How many configurations of the GPU stack a run found, and those that it could not judge: each says what it is,
+    why, and what to add."""
+
+    found: int
+    unjudged: tuple[Unjudged, ...] = ()
+
+    @property
+    def line(self) -> str:
+        told = f"judged {self.found - len(self.unjudged):,} of {counted(self.found, 'GPU configuration')}"
+        listed = joined([f"{item.what} ({item.why}; {item.add})" for item in self.unjudged], _MOST_NAMED, "; ")
+        return f"{told}; not judged: {listed}" if listed else told
+
+
+@record
+class Unjudged:
+    """A configuration that nobody judged. `what` has its file and line."""
+
+    what: str
+    why: str
+    add: str
+
+
+_MOST_NAMED = 3
 
 
 @record
@@ -47,7 +75,9 @@ class Outcome:
 
     `checked` counts by kind (profiles, manifests ...). `facts` are sentences about what was done, `details` further
     ones for who asks for all. `shard` is what a part of a run hands on in its JSON report. `judged` says what was
-    judged, where that is more than the files on disk: a commit, the index.
+    judged, where that is more than the files on disk: a commit, the index. `needs` counts names that something needs
+    by how they are supplied; empty where nothing was looked up. `coverage` is there where files of anyone's
+    repository were looked for.
     """
 
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -59,6 +89,8 @@ class Outcome:
     details: tuple[str, ...] = ()
     shard: dict[str, Any] | None = None
     judged: str = ""
+    needs: dict[str, int] = field(default_factory=dict)
+    coverage: Coverage | None = None
 
     @property
     def open(self) -> tuple[Diagnostic, ...]:

@@ -33,7 +33,9 @@ Spec = TypeVar("Spec")
 class FileSink:
     """Collects what readers report about one file, or about the layers of one pool.
 
-    With `only_missing`, everything else has been reported before, file by file. `specs` are searched for fields that
+    With `only_missing`, everything else has been reported before, file by file. `elsewhere`: the document is none of
+    those that stand here, and nothing more is said of it. `misspelt` are keys at the top that stand there in another
+    spelling. `specs` are searched for fields that
     stand in the wrong place.
     """
 
@@ -41,11 +43,14 @@ class FileSink:
     subject: str = ""
     partial: bool = False
     only_missing: bool = False
+    guessed: bool = False
+    elsewhere: bool = False
+    misspelt: tuple[str, ...] = ()
     specs: tuple[type, ...] = ()
     found: list[Diagnostic] = field(default_factory=list)
 
     def report(self, rule: RuleInfo, pointer: str, message: str, help: str | None = None) -> None:
-        if self.only_missing and rule is not codes.MISSING_FIELD:
+        if self.elsewhere or (self.only_missing and rule is not codes.MISSING_FIELD):
             return
         if len(self.found) > MAX_FINDINGS:
             return
@@ -72,9 +77,12 @@ def read_envelope(
 ) -> Metadata | None:
     """Check apiVersion, kind, metadata and unknown top-level keys; the metadata when it is sound."""
     data = file.data
+    if _report_other_kind(file, expected, sink):
+        return None
     for key in data:
         if key not in ENVELOPE:
             known = nearest(key, ENVELOPE)
+            sink.misspelt = (*sink.misspelt, known) if known is not None else sink.misspelt
             advice = f"did you mean `{known}`?" if known else "it may belong under `spec`"
             message = f"the document has no field `{shorten(key)}`"
             sink.report(codes.UNKNOWN_FIELD, join("", key), message, advice)
@@ -83,8 +91,31 @@ def read_envelope(
     metadata = _required(data, "metadata", sink)
     if metadata is None:
         return None
-    result: Metadata | None = _read(of, metadata, "/metadata", replace(sink, partial=False))
+    whole = replace(sink, partial=False)
+    result: Metadata | None = _read(of, metadata, "/metadata", whole)
+    sink.guessed = sink.guessed or whole.guessed
     return result
+
+
+def _report_other_kind(file: SourceFile, expected: str, sink: FileSink) -> bool:
+    """One finding on a document that belongs elsewhere, by its kind; its fields are those of another kind."""
+    kind, version = kind_in(file), file.data.get("apiVersion")
+    if not kind or kind == expected:
+        return False
+    from poolsmith.core.shape.kind_places import place_of  # on demand: only mistakes need it
+
+    place = place_of(kind, file.path)
+    if version != API_VERSION and isinstance(version, str) and place is None and nearest(kind, [expected]) is None:
+        message = f"this is a `{shorten(kind)}` of `{shorten(version)}`, and here stands a `{expected}`"
+        advice = f"move it to a folder where it is delivered; here write `kind: {expected}`"
+    elif place is not None and version == API_VERSION:
+        message = f"`kind` is `{kind}`, and this is the place of a `{expected}`"
+        advice = f"move it to {place}, or write `kind: {expected}`"
+    else:
+        return False
+    sink.report(reading.UNKNOWN_KIND, "/kind", message, advice)
+    sink.elsewhere = True
+    return True
 
 
 def read_spec(cls: type[Spec], spec: Any, sink: FileSink) -> Spec | None:
@@ -110,14 +141,15 @@ def required_spec(file: SourceFile, sink: FileSink) -> Any:
 
 def _required(data: dict[str, Any], key: str, sink: FileSink) -> Any:
     value = data.get(key)
-    if value is None:
+    if value is None and key not in sink.misspelt:
         sink.report(codes.MISSING_FIELD, f"/{key}", f"the document lacks `{key}`", f"add `{key}`")
     return value
 
 
 def _read_constant(data: dict[str, Any], key: str, expected: str, sink: FileSink) -> None:
     if key not in data or data[key] is None:
-        sink.report(codes.MISSING_FIELD, f"/{key}", f"the document lacks `{key}`", f"add `{key}: {expected}`")
+        if key not in sink.misspelt:
+            sink.report(codes.MISSING_FIELD, f"/{key}", f"the document lacks `{key}`", f"add `{key}: {expected}`")
     elif data[key] != expected:
         value = data[key]
         shown = f"`{shorten(value)}`" if isinstance(value, str) else kind_of(value)
@@ -150,6 +182,6 @@ def load_kind_document(
     raw = required_spec(file, sink)
     found = read_spec(spec, raw, sink) if raw is not None else None
     problems = (*file.problems, *sink.found)
-    if metadata is None or found is None or problems:
+    if metadata is None or found is None or problems or sink.guessed:
         return None, problems
     return KindDocument(file, metadata, found), ()

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import MISSING, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 DNS_LABEL = r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
 OBJECT_NAME = r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?"
@@ -28,7 +31,8 @@ class Shape:
 
     `pattern` must match the whole string. `minimum` and `maximum` bound numbers; `keys` is the pattern of a
     map's keys. `name` is the spelling in YAML where camelCase of the attribute is not it. `several_of` is the field
-    that a list stands in the place of: one of the two is given, and that field then is the first of the list.
+    that a list stands in the place of: one of the two is given, and that field then is the first of the list. `known`
+    tells the words that are known, the newest last, where profiles or packs may add others.
     """
 
     doc: str
@@ -41,6 +45,16 @@ class Shape:
     examples: tuple[Any, ...] = ()
     unique: bool = False
     several_of: str | None = None
+    known: Callable[[], tuple[str, ...]] | None = None
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What is known of the field, else its examples."""
+        return self.known() if self.known is not None else tuple(filter(_is_text, self.examples))
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
 
 
 def spec(
@@ -56,6 +70,7 @@ def spec(
     examples: tuple[Any, ...] = (),
     unique: bool = False,
     several_of: str | None = None,
+    known: Callable[[], tuple[str, ...]] | None = None,
 ) -> Any:
     """A dataclass field with its Shape. Without `default` it is required."""
     shape = Shape(
@@ -69,6 +84,7 @@ def spec(
         examples=examples,
         unique=unique,
         several_of=several_of,
+        known=known,
     )
     if default is MISSING:
         return field(metadata={"shape": shape})

@@ -84,8 +84,9 @@ def _object(cls: type, definitions: dict[str, Any], *, partial: bool) -> dict[st
         else:
             schema = {"anyOf": [schema, {"type": "null"}]}
         schema["description"] = field.shape.doc
-        if field.shape.examples:
-            schema["examples"] = [list(item) if isinstance(item, tuple) else item for item in field.shape.examples]
+        if examples := (*field.shape.examples, *field.shape.words):
+            shown = [list(item) if isinstance(item, tuple) else item for item in examples]
+            schema["examples"] = [item for index, item in enumerate(shown) if item not in shown[:index]]
         properties[name] = schema
     body: dict[str, Any] = {"type": "object", "additionalProperties": False, "properties": properties}
     if cls.__doc__:

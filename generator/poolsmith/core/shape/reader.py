@@ -14,7 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol, get_args, get_origin, get_type_hints
 
 from poolsmith.core.diagnostics.codes import shape as codes
-from poolsmith.core.diagnostics.message_text import did_you_mean, kind_of, listed, nearest, shorten
+from poolsmith.core.diagnostics.message_text import kind_of, listed, meant_one, nearest, shorten
 from poolsmith.core.record import record
 from poolsmith.core.shape.field import Shape, camel_case
 from poolsmith.core.sources.pointer import dotted_pointer, escape
@@ -27,6 +27,8 @@ class Sink(Protocol):
     """Takes what a reader finds. With `partial`, required fields may be missing (a base is a part)."""
 
     partial: bool
+    guessed: bool
+    """Set where a reader went on with what was meant: what is read is good for judging, and for nothing else."""
 
     def report(self, rule: RuleInfo, pointer: str, message: str, help: str | None = None) -> None: ...
 
@@ -105,19 +107,24 @@ def _object_reader(cls: type) -> Reader:
     def read(value: Any, pointer: str, sink: Sink) -> Any:
         fields = fields_of(cls)
         if not isinstance(value, dict):
-            sink.report(codes.WRONG_TYPE, pointer, f"{_what(pointer)} is {kind_of(value)}, not a mapping")
-            return INVALID
+            return _one_text_for_all(cls, fields, value, pointer, sink, read)
         valid = True
+        meant: dict[str, str] = {}
         for key in value:
             if key not in fields:
-                _report_unknown(fields, key, pointer, sink)
-                valid = False
+                known = _report_unknown(fields, key, pointer, sink)
+                if known is not None and value.get(known) is None and known not in meant:
+                    meant[known] = key
+                    sink.guessed = True
+                else:
+                    valid = False
         arguments = {}
         lists = {field.shape.several_of: name for name, field in fields.items() if field.shape.several_of}
         for name, field in fields.items():
-            item = value.get(name)
+            spelt = meant.get(name, name)
+            item = value.get(spelt)
             if item is not None:
-                item = field.read(item, f"{pointer}/{name}", sink)
+                item = field.read(item, f"{pointer}/{escape(spelt)}", sink)
                 if item is INVALID:
                     valid = False
                 else:
@@ -182,9 +189,11 @@ def alternatives_of(cls: type) -> tuple[Alternative, ...]:
     return tuple(found)
 
 
-def _report_unknown(fields: dict[str, FieldReader], key: str, pointer: str, sink: Sink) -> None:
+def _report_unknown(fields: dict[str, FieldReader], key: str, pointer: str, sink: Sink) -> str | None:
+    """The field that is certainly meant."""
     shown = shorten(key)
-    known = nearest(key, fields)
+    certain = nearest(key, fields, certain=True)
+    known = certain or nearest(key, fields)
     if known is not None:
         advice = f"did you mean `{known}`?"
     elif places := [place for place in sink.places_of(key) if place != dotted_pointer(pointer)]:
@@ -194,6 +203,33 @@ def _report_unknown(fields: dict[str, FieldReader], key: str, pointer: str, sink
         advice = f"{_what(pointer)} takes " + listed(fields, 20)
     message = f"{_what(pointer)} has no field `{shown}`"
     sink.report(codes.UNKNOWN_FIELD, f"{pointer}/{escape(key)}", message, advice)
+    return certain
+
+
+def _one_text_for_all(
+    cls: type, fields: dict[str, FieldReader], value: Any, pointer: str, sink: Sink, read: Reader
+) -> Any:
+    """A plain word where a mapping stands: the field that it belongs to, where one takes it."""
+    from poolsmith.core.shape.mending import as_mapping, flow_text  # on demand: only mistakes need it
+
+    meant = as_mapping(cls, fields, value)
+    advice = None
+    if meant is not None:
+        missing = [name for name, field in fields.items() if field.required and name not in meant]
+        advice = (
+            f"write `{pointer.rpartition('/')[2]}: {flow_text(meant, missing)}`"
+            if not _in_list(pointer)
+            else (f"write `{flow_text(meant, missing)}`")
+        )
+    sink.report(codes.WRONG_TYPE, pointer, f"{_what(pointer)} is {kind_of(value)}, not a mapping", advice)
+    if meant is None or missing or {} in meant.values():
+        return INVALID
+    sink.guessed = True
+    return read(meant, pointer, sink)
+
+
+def _in_list(pointer: str) -> bool:
+    return pointer.rpartition("/")[2].isdecimal()
 
 
 @cache
@@ -219,36 +255,64 @@ def _string_reader(shape: Shape) -> Reader:
 
     def read(value: Any, pointer: str, sink: Sink) -> Any:
         if not isinstance(value, str):
-            _report_not_a_string(value, pointer, sink)
-            return INVALID
+            return _not_a_string(value, pointer, sink, shape)
         if pattern is not None and _compiled(pattern).fullmatch(value) is None:
             message = f"{_what(pointer)} is `{shorten(value)}`, not {form}"
-            sink.report(codes.INVALID_NAME, pointer, message, f"write {form}")
-            return INVALID
+            meant = _mended(value, shape)
+            sink.report(codes.INVALID_NAME, pointer, message, f"write {_in_yaml(meant)}" if meant is not None else None)
+            return _guess(meant, sink)
         return value
 
     return read
 
 
-def _report_not_a_string(value: Any, pointer: str, sink: Sink) -> None:
-    if isinstance(value, (bool, int, float)):
-        written = sink.written(pointer)
-        shown = shorten(written if written is not None else str(value))
-        sink.report(
-            codes.AMBIGUOUS_SCALAR,
-            pointer,
-            f"{_what(pointer)} is read as {kind_of(value)}, but a string is needed",
-            f'quote it: "{shown}"',
-        )
-    else:
+def _guess(meant: Any, sink: Sink) -> Any:
+    """What a reader goes on with after it has reported a mistake whose one answer is known."""
+    if meant is None:
+        return INVALID
+    sink.guessed = True
+    return meant
+
+
+def _mended(text: str, shape: Shape) -> str | None:
+    from poolsmith.core.shape.mending import mended  # on demand: only mistakes need it
+
+    known = shape.known() if shape.known is not None else ()
+    return mended(text, shape.pattern, shape.words, known) if shape.pattern is not None else None
+
+
+def _in_yaml(text: str) -> str:
+    """A text as it is to be written: quoted where YAML would read something else."""
+    from poolsmith.core.sources.yaml_writer import scalar_text  # on demand: only mistakes need it
+
+    written = shorten(scalar_text(text))
+    return written if written.startswith('"') else f"`{written}`"
+
+
+def _not_a_string(value: Any, pointer: str, sink: Sink, shape: Shape) -> Any:
+    if not isinstance(value, (bool, int, float)):
         sink.report(codes.WRONG_TYPE, pointer, f"{_what(pointer)} is {kind_of(value)}, not a string")
+        return INVALID
+    written = sink.written(pointer)
+    text = written if written is not None else str(value)
+    takes = shape.pattern is None or _compiled(shape.pattern).fullmatch(text) is not None
+    meant = text if takes else _mended(text, shape)
+    shown = shorten(text)
+    advice = f'quote it: "{shown}"' if meant in (text, None) else f"write {_in_yaml(meant)}"
+    message = f"{_what(pointer)} is read as {kind_of(value)}, but a string is needed"
+    sink.report(codes.AMBIGUOUS_SCALAR, pointer, message, advice)
+    return _guess(meant, sink)
 
 
 def _read_bool(value: Any, pointer: str, sink: Sink) -> Any:
     if isinstance(value, bool):
         return value
-    sink.report(codes.WRONG_TYPE, pointer, f"{_what(pointer)} is {kind_of(value)}, not true or false")
-    return INVALID
+    from poolsmith.core.shape.mending import as_boolean  # on demand: only mistakes need it
+
+    meant = as_boolean(value)
+    advice = None if meant is None else f"write `{pointer.rpartition('/')[2]}: {str(meant).lower()}`"
+    sink.report(codes.WRONG_TYPE, pointer, f"{_what(pointer)} is {kind_of(value)}, not true or false", advice)
+    return _guess(meant, sink)
 
 
 def _integer_reader(shape: Shape) -> Reader:
@@ -256,9 +320,13 @@ def _integer_reader(shape: Shape) -> Reader:
 
     def read(value: Any, pointer: str, sink: Sink) -> Any:
         if isinstance(value, bool) or not isinstance(value, int):
+            from poolsmith.core.shape.mending import as_whole_number  # on demand: only mistakes need it
+
             message = f"{_what(pointer)} is {kind_of(value)}, not a whole number"
-            sink.report(codes.WRONG_TYPE, pointer, message)
-            return INVALID
+            meant = as_whole_number(value)
+            advice = None if meant is None else f"write `{pointer.rpartition('/')[2]}: {meant}`"
+            sink.report(codes.WRONG_TYPE, pointer, message, advice)
+            return _guess(meant if meant is not None and (low or 0) <= meant <= (high or meant) else None, sink)
         if (low is not None and value < low) or (high is not None and value > high):
             sink.report(
                 codes.OUT_OF_RANGE,
@@ -280,11 +348,25 @@ def _enum_reader(cls: type[StrEnum]) -> Reader:
         if member is not None:
             return member
         if not isinstance(value, str):
-            _report_not_a_string(value, pointer, sink)
-        else:
-            message = f"{_what(pointer)} is `{shorten(value)}`, not one of {listed(members)}"
-            sink.report(codes.INVALID_VALUE, pointer, message, did_you_mean(value, members))
-        return INVALID
+            written = sink.written(pointer)
+            return _not_one_of(written if isinstance(value, (bool, int, float)) else None, value, pointer, sink)
+        message = f"{_what(pointer)} is `{shorten(value)}`, not one of {listed(members)}"
+        sink.report(codes.INVALID_VALUE, pointer, message, meant_one(value, members))
+        certain = nearest(value, members, certain=True)
+        return _guess(members[certain] if certain is not None else None, sink)
+
+    def _not_one_of(written: str | None, value: Any, pointer: str, sink: Sink) -> Any:
+        """`on` and `off` are booleans where they stand without quotes."""
+        if written not in members:
+            sink.report(
+                codes.AMBIGUOUS_SCALAR if written is not None else codes.WRONG_TYPE,
+                pointer,
+                f"{_what(pointer)} is {kind_of(value)}, not one of {listed(members)}",
+            )
+            return INVALID
+        message = f"{_what(pointer)} is read as {kind_of(value)}, but a string is needed"
+        sink.report(codes.AMBIGUOUS_SCALAR, pointer, message, f'quote it: "{written}"')
+        return _guess(members[written], sink)
 
     return read
 
@@ -292,13 +374,14 @@ def _enum_reader(cls: type[StrEnum]) -> Reader:
 def _list_reader(item_reader: Reader, shape: Shape) -> Reader:
     def read(value: Any, pointer: str, sink: Sink) -> Any:
         if not isinstance(value, list):
-            sink.report(
-                codes.WRONG_TYPE,
-                pointer,
-                f"{_what(pointer)} is {kind_of(value)}, not a list",
-                "write a list: [...]",
-            )
-            return INVALID
+            from poolsmith.core.shape.mending import as_list, flow_text  # on demand: only mistakes need it
+
+            items = as_list(value, item_reader)
+            advice = f"write `{pointer.rpartition('/')[2]}: {flow_text(items)}`" if items else "write a list: [...]"
+            sink.report(codes.WRONG_TYPE, pointer, f"{_what(pointer)} is {kind_of(value)}, not a list", advice)
+            if not items:
+                return INVALID
+            sink.guessed, value = True, items
         partial, sink.partial = sink.partial, False  # lists replace as a whole, so what they hold is whole
         items = [item_reader(item, f"{pointer}/{index}", sink) for index, item in enumerate(value)]
         sink.partial = partial

@@ -1,6 +1,7 @@
 """What HCL (Terraform) says as literals: blocks, texts, numbers, maps and lists, with their places.
 
-Nothing is computed: a reference, a call, an operator or an interpolation is COMPUTED, and so is a key of that kind.
+Nothing is computed: a call, an operator and a reference that nobody resolves are COMPUTED, and so are texts and keys
+with such a part.
 Source: hashicorp/hcl, hclsyntax/spec.md.
 """
 
@@ -8,22 +9,22 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from poolsmith.core.diagnostics.diagnostic import Position
 from poolsmith.core.pattern import pattern as compiled_later
 from poolsmith.core.sources.hcl_file import COMPUTED, HclBlock, HclFile, HclProblemError, HclSource
 from poolsmith.core.sources.pointer import join
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-
 _MOST_DEPTH = 60
+_LONGEST_FILLED = 200
 _WORD = compiled_later(r"[A-Za-z_][\w-]*")
 _NUMBER = compiled_later(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _SPACE = compiled_later(r"(?:[ \t\r]++|#[^\n]*+|//[^\n]*+|/\*.*?\*/)++", re.DOTALL)
 _SPACE_AND_LINES = compiled_later(r"(?:[ \t\r\n]++|#[^\n]*+|//[^\n]*+|/\*.*?\*/)++", re.DOTALL)
+_ATTRIBUTE = compiled_later(r"\.(?P<name>[A-Za-z_][\w-]*)(?![\w.\[(-])")
+_INTERPOLATION = compiled_later(r"\$\{\s*(?P<kind>[a-z]+)\.(?P<name>[A-Za-z_][\w-]*)\s*\}")
 _HEREDOC = compiled_later(r"<<(?P<flush>-?)(?P<end>[A-Za-z_][\w-]*)[ \t]*\r?\n")
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
@@ -32,16 +33,28 @@ _HERE = ("${path.module}/", "${path.root}/", "./")
 _CONSTANTS = {"true": True, "false": False, "null": None}
 
 
-def read_hcl(path: str, text: str) -> tuple[HclBlock, ...]:
+Resolve = Callable[[str, str], Any]
+"""From `var` and `x` of the reference `var.x` to its value, COMPUTED where nobody knows it."""
+
+
+def read_hcl(path: str, text: str, resolve: Resolve | None = None) -> tuple[HclBlock, ...]:
     """The blocks of a file. Raises HclProblemError for a text that is no HCL."""
-    reader = _Reader(path, text)
-    return reader.file()
+    return _Reader(path, text, resolve).file()
+
+
+def read_assignments(path: str, text: str) -> dict[str, Any]:
+    """What a file of variables (`.tfvars`) sets. Raises HclProblemError as above."""
+    reader = _Reader(path, text, None)
+    reader.file()
+    return reader.assigned
 
 
 class _Reader:
-    def __init__(self, path: str, text: str) -> None:
+    def __init__(self, path: str, text: str, resolve: Resolve | None) -> None:
         self.path = path
         self.text = text
+        self.resolve = resolve
+        self.assigned: dict[str, Any] = {}
         self.at = 0
         self.depth = 0
         self.starts: dict[str, tuple[Position, Position]] = {}
@@ -57,7 +70,7 @@ class _Reader:
             self._note("", start)
             labels = self._labels()
             if self._take("="):  # a file of variables
-                self._value("", self._ends_line)
+                self.assigned[kind] = self._value("", self._ends_line)
                 continue
             self._expect("{")
             data = self._body("")
@@ -137,15 +150,26 @@ class _Reader:
                 return _CONSTANTS[match[0]]
             if text[self.at : self.at + 1] == "(":
                 return self._call(match[0], pointer)
+            return self._reference(match[0])
         return COMPUTED
+
+    def _reference(self, kind: str) -> Any:
+        """`var.x` behind its first word; COMPUTED where more follows, such as an index."""
+        match = _ATTRIBUTE.match(self.text, self.at)
+        if match is None or self.resolve is None:
+            return COMPUTED
+        self.at = match.end()
+        return self.resolve(kind, match["name"])
 
     def _call(self, name: str, pointer: str) -> Any:
         self.at += 1
         self._skip(_SPACE_AND_LINES)
         if name == "file" and self.text[self.at : self.at + 1] == '"':
-            raw = self._quoted()[1]
+            told, raw = self._quoted()
             self._skip(_SPACE_AND_LINES)
             if self._take(")"):
+                if isinstance(told, str):
+                    return HclFile(told)
                 prefix = next((word for word in _HERE if raw.startswith(word)), "")
                 path = raw.removeprefix(prefix)
                 return COMPUTED if "${" in path else HclFile(path)
@@ -234,6 +258,8 @@ class _Reader:
             if text.startswith(("$${", "%%{"), self.at):
                 parts.append(text[self.at + 1 : self.at + 3])
                 self.at += 3
+            elif (told := self._interpolated()) is not None:
+                parts.append(told)
             elif text.startswith(("${", "%{"), self.at):
                 is_computed = True
                 self.at += 2
@@ -248,6 +274,16 @@ class _Reader:
         raw = text[start : self.at]
         self.at += 1
         return (COMPUTED if is_computed else "".join(parts)), raw
+
+    def _interpolated(self) -> str | None:
+        """The text of `${var.x}`; None of anything else, which stays where it is."""
+        match = _INTERPOLATION.match(self.text, self.at)
+        value = self.resolve(match["kind"], match["name"]) if match is not None and self.resolve is not None else None
+        text = _as_text(value)
+        if match is None or text is None:
+            return None
+        self.at = match.end()
+        return text
 
     def _escape(self) -> str:
         sign = self.text[self.at + 1 : self.at + 2]
@@ -274,11 +310,19 @@ class _Reader:
             lines = [line for line in body.splitlines() if line.strip()]
             indent = min((len(line) - len(line.lstrip(" ")) for line in lines), default=0)
             body = "".join(line[indent:] if line.strip() else "\n" for line in body.splitlines(keepends=True))
+        body = _INTERPOLATION.sub(self._filled, body) if self.resolve is not None else body
         plain = body.replace("$${", "").replace("%%{", "")
         if "${" in plain or "%{" in plain:
             return COMPUTED
         self.texts[pointer] = (self._position(match.end()).line, indent)
         return body.replace("$${", "${").replace("%%{", "%{")
+
+    def _filled(self, match: re.Match[str]) -> str:
+        """The text of an interpolation in one line; itself where it is not known, or escaped."""
+        value = self.resolve(match["kind"], match["name"]) if self.resolve is not None else COMPUTED
+        is_escaped = match.start() > 0 and match.string[match.start() - 1] == "$"
+        text = _as_text(value)
+        return match[0] if text is None or "\n" in text or is_escaped else text
 
     def _skip_expression(self, ends: Callable[[], bool]) -> None:
         while self.at < len(self.text) and not ends():
@@ -379,5 +423,15 @@ class _Reader:
         return Position(line, at - self.line_starts[line - 1] + 1)
 
 
+def _as_text(value: Any) -> str | None:
+    """What stands for an interpolation; None where it is no short text and no number."""
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        return None
+    text = value if isinstance(value, str) else f"{value:.15g}" if isinstance(value, float) else f"{value:d}"
+    return text if len(text) <= _LONGEST_FILLED else None
+
+
 def _number(text: str) -> int | float:
+    if len(text) > _LONGEST_FILLED:
+        raise HclProblemError("no number is that long")
     return float(text) if any(sign in text for sign in ".eE") else int(text)

@@ -181,8 +181,14 @@ def decoded(content: bytes, path: str) -> str | Diagnostic:
 
 def yaml_diagnostic(path: str, text: str, problem: YamlProblem) -> Diagnostic:
     """A YamlProblem as a diagnostic at its place in `path`."""
+    from poolsmith.core.sources.yaml_words import in_words, in_words_alone  # on demand: only mistakes need it
+
     lines = text.split("\n")
     secrets = secrets_of_text(text)
+    told = in_words(text, problem)
+    number = told.position.line if told.position is not None else 0
+    holds_secret = 0 < number <= len(lines) and secrets.shown(number, lines[number - 1]) != lines[number - 1]
+    problem = in_words_alone(problem) if holds_secret else told
 
     def locate(position: Position | None) -> Location:
         if position is None:

@@ -73,6 +73,21 @@ def value_at(node: Any, path: Iterable[str], missing: Any = None) -> Any:
     return node
 
 
+def reached(body: Any, path: Iterable[str]) -> list[tuple[str, Any]]:
+    """What stands at a path in which a star is each item of a list, each with its pointer; null is nothing."""
+    found: list[tuple[str, Any]] = [("", body)]
+    for step in path:
+        found = [below for at, node in found for below in _below(at, node, step)]
+    return found
+
+
+def _below(at: str, node: Any, step: str) -> list[tuple[str, Any]]:
+    if step == "*":
+        return [(f"{at}/{index}", item) for index, item in enumerate(node if isinstance(node, list) else ())]
+    value = value_at(node, (step,))
+    return [] if value is None else [(join(at, step), value)]
+
+
 def overlap(one: Sequence[str | int], other: Sequence[str | int]) -> bool:
     """Whether two paths lead to the same place, or one to a place below that of the other."""
     shorter = min(len(one), len(other))

@@ -93,6 +93,7 @@ class SourceFile:
             note=note,
             source_line=self.line(start.line),
             secrets=self._secrets.known,
+            value=self._marks.value(pointer, start.line),
         )
 
     def line(self, number: int) -> str | None:

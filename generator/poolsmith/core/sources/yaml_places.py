@@ -69,6 +69,14 @@ class Marks:
             node = entry[1]
         return node if isinstance(node, ScalarNode) else None
 
+    def value(self, pointer: str, line: int) -> tuple[Position, Position] | None:
+        """Start and end of the scalar at `pointer` where it stands on that line, and is not empty."""
+        node = self.scalar(pointer)
+        if node is None:
+            return None
+        start, end = _extent(node)
+        return (start, end) if start.line == line and end > start else None
+
     def block(self, pointer: str, lines: Sequence[str]) -> tuple[int, int] | None:
         """Of a literal block (`|`) at `pointer`: the number of its first line, and how far it is indented.
 

@@ -166,6 +166,11 @@ def _string(text: str) -> str:
     return quoted(text)
 
 
+def scalar_text(text: str) -> str:
+    """A text on one line, with quotes where YAML would read something else."""
+    return _string(text) if "\n" not in text else quoted(text)
+
+
 def quoted(text: str) -> str:
     """`text` in double quotes, on one line."""
     escaped_text = _NEEDS_ESCAPE.sub(_escape, text)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics import Severity
 from poolsmith.core.diagnostics.codes import support as codes
 from poolsmith.core.diagnostics.codes.node_software import TOOLKIT_TOO_OLD
-from poolsmith.core.facts.versions import is_older
+from poolsmith.core.facts.versions import is_older, version_key
 from poolsmith.core.sources.pointer import MISSING, value_at
 from poolsmith.fleet.profiles.node_pool import ToolkitSource
 from poolsmith.gpu.catalog.limits import limits
@@ -33,6 +33,7 @@ _OURS = (ToolkitSource.OPERATOR, ToolkitSource.OVERLAY)
 def tell_limits(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     """Of the release, of the toolkit that it brings or the values pin, and of what pools have themselves."""
     _tell_release(facts)
+    _tell_kubernetes(plan, facts)
     if any(pool.toolkit in _OURS for pool in plan.pools):
         _tell_toolkit(plan, facts)
     for pool in plan.pools:
@@ -110,8 +111,44 @@ def _tell_toolkit(plan: ClusterPlan, facts: Facts) -> None:
         )
 
 
+_BRANCHES_APART = 5
+_BY_FIVES_SINCE = 430
+_FAR = 40
+_FAR_MINORS = 5
+
+
+def _tell_number(pool: PoolPlan, number: int, facts: Facts) -> None:
+    """Branches go by fives since R430; a number far beyond the newest one is none that will come soon."""
+    newest = max(limits().branches)
+    if number <= newest + _FAR and (number < _BY_FIVES_SINCE or number % _BRANCHES_APART == 0):
+        return
+    facts.report_pool(
+        codes.UNKNOWN_VERSION,
+        pool,
+        "/spec/driver/version",
+        f"there is no driver branch {number} (as of {limits().as_of} the newest is {newest})",
+        help="compare it with the vendor's list of drivers",
+    )
+
+
+def _tell_kubernetes(plan: ClusterPlan, facts: Facts) -> None:
+    version = plan.cluster.spec.kubernetes.version
+    ends = [end for matrix in facts.catalog.support_matrices.values() for end in matrix.ends]
+    newest = max((version_key(end) for end in ends), default=None)
+    if newest is not None and version_key(version)[1] > newest[1] + _FAR_MINORS:
+        shown = f"{newest[0]}.{newest[1]}"
+        facts.report_cluster(
+            codes.UNKNOWN_VERSION,
+            "/spec/kubernetes/version",
+            f"there is no Kubernetes {version} yet; the newest that any support matrix names is {shown}",
+            help="write what `kubectl version` prints for the server, without the `v`",
+        )
+
+
 def _tell_branch(pool: PoolPlan, facts: Facts) -> None:
     driver = pool.driver
+    if driver is not None and driver.branch is not None and pool.profile.spec.driver.version is not None:
+        _tell_number(pool, driver.branch, facts)
     known = limits().branches.get(driver.branch) if driver is not None and driver.branch is not None else None
     if known is None or not known.ended or driver is None:
         return

@@ -31,6 +31,7 @@ class Facts:
     """The catalog, the loaded profiles, and what the look-ups of this cluster gave."""
 
     catalog: Catalog
+    name: str
     file: SourceFile
     layers: dict[str, Layers]
     found: list[Diagnostic] = field(default_factory=list)
@@ -41,7 +42,7 @@ class Facts:
     @classmethod
     def of(cls, catalog: Catalog, loaded: LoadedCluster, file: SourceFile) -> Facts:
         layers = {item.pool.name: item.layers for item in loaded.pools}
-        return cls(catalog=catalog, file=file, layers=layers)
+        return cls(catalog=catalog, name=loaded.name, file=file, layers=layers)
 
     def at_cluster(self, pointer: str) -> Origin:
         return FromProfile(self.file.path, pointer)
@@ -60,7 +61,7 @@ class Facts:
         severity: Severity | None = None,
     ) -> None:
         self.found.append(
-            diagnose(rule, message, self.file.locate(pointer), help=help, subject=self._name, severity=severity)
+            diagnose(rule, message, self.file.locate(pointer), help=help, subject=self.name, severity=severity)
         )
 
     def report_pool(
@@ -81,7 +82,7 @@ class Facts:
                 message,
                 self.layers[pool.name].locate(pointer),
                 help=help,
-                subject=f"{self._name}/{pool.name}",
+                subject=f"{self.name}/{pool.name}",
                 related=tuple(self.layers[other.name].locate(where, note) for other, where, note in related),
                 severity=severity,
             )
@@ -95,7 +96,7 @@ class Facts:
                 finding.message,
                 finding.place,
                 help=finding.help,
-                subject=f"{self._name}/{pool.name}",
+                subject=f"{self.name}/{pool.name}",
                 related=finding.related,
                 severity=finding.severity,
             )
@@ -109,10 +110,6 @@ class Facts:
     def host_runtime_class(self) -> str | None:
         """What pods with GPUs ask for under a toolkit of the hosts; None where the default has to be NVIDIA's."""
         return self.distribution.runtime_class if self.distribution is not None else None
-
-    @property
-    def _name(self) -> str:
-        return str(self.file.data["metadata"]["name"])
 
     def need_release(self) -> Release:
         assert self.release is not None, "passes run after the look-ups"

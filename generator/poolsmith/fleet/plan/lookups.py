@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics import Severity
 from poolsmith.core.diagnostics.codes import compatibility as codes
 from poolsmith.core.diagnostics.codes import shape
-from poolsmith.core.diagnostics.message_text import did_you_mean, listed
-from poolsmith.core.facts.versions import at_least
+from poolsmith.core.diagnostics.message_text import did_you_mean, listed, meant_one
+from poolsmith.core.facts.versions import at_least, line_of
 from poolsmith.fleet.plan.facts import map_pools
 from poolsmith.fleet.profiles.cluster import StackKind
 from poolsmith.fleet.profiles.driver import DriverSource
@@ -23,10 +23,12 @@ if TYPE_CHECKING:
     from poolsmith.fleet.plan.plan import ClusterPlan, PoolPlan
     from poolsmith.fleet.profiles.node_pool import NodeSystem
     from poolsmith.gpu.catalog.gpus import Gpus
+    from poolsmith.gpu.catalog.releases import Releases
 
 RELEASE = "/spec/stack/release"
 _NO_OPERATOR = "none"
 _MOST_SYSTEMS = 8
+_FEW_GPUS = 8
 _MANAGED = (DriverSource.CONTAINER, DriverSource.PRECOMPILED)
 
 
@@ -64,12 +66,18 @@ def _release(plan: ClusterPlan, facts: Facts) -> None:
             codes.UNKNOWN_RELEASE,
             RELEASE,
             f"the catalog does not know release `{stack.release}` of the gpu-operator",
-            help="known, and supported: "
-            + listed([tag for tag in releases.by_tag if releases.is_supported(tag)])
-            + "; `poolsmith catalog import --pack` makes the facts of another one (see `docs/catalog-packs.md`)",
+            help=f"the nearest that is known: `{_nearest_release(stack.release, releases)}`; `poolsmith catalog import "
+            "--pack` makes the facts of another one (see `docs/catalog-packs.md`)",
         )
         return
     facts.release, facts.chart = release, chart
+
+
+def _nearest_release(tag: str, releases: Releases) -> str:
+    """Of its line the newest, else the first that comes after it, else the newest of all."""
+    line = [known for known in releases.by_tag if line_of(known) == line_of(tag)]
+    later = [known for known in releases.by_tag if at_least(known, tag)]
+    return (line[-1:] or later[:1] or [*releases.by_tag][-1:])[0]
 
 
 def _distribution(plan: ClusterPlan, facts: Facts) -> None:
@@ -82,7 +90,8 @@ def _distribution(plan: ClusterPlan, facts: Facts) -> None:
             codes.UNKNOWN_DISTRIBUTION,
             pointer,
             f"the catalog does not know the distribution `{name}`",
-            help=f"{did_you_mean(name, known)} Nodes of another one that are set up like kubeadm's: `kubeadm`",
+            help=meant_one(name, known)
+            or f"known: {listed(known, len(known))}; nodes of another one that are set up like kubeadm's: `kubeadm`",
         )
     elif distribution.refused is not None:
         facts.report_cluster(codes.UNKNOWN_DISTRIBUTION, pointer, distribution.refused)
@@ -151,7 +160,9 @@ def _operating_system(pool: PoolPlan, system: NodeSystem, facts: Facts) -> None:
             pool,
             pointer,
             f"the catalog does not know `{os.id}` version `{version}`",
-            help=f"known: {listed(entry.known_versions())}; {declare}",
+            help=f'write "{meant}"; {declare}'
+            if (meant := entry.meant(version))
+            else f"known: {listed(entry.known_versions())}; {declare}",
             severity=severity,
         )
     elif managed and not carries_driver(entry) and not has_containers(entry) and spec.driver.repository is None:
@@ -231,7 +242,7 @@ def _runtime(pool: PoolPlan, facts: Facts) -> None:
             pool,
             "/spec/runtime/name",
             f"the operator does not recognise the container runtime `{name}`",
-            help=f"{did_you_mean(name, known)}; the operator knows {listed(known)} and no way to declare another",
+            help=meant_one(name, known) or f"the operator knows {listed(known)} and no way to declare another",
         )
 
 
@@ -255,15 +266,28 @@ def _gpu(pool: PoolPlan, facts: Facts) -> PoolPlan:
             codes.UNKNOWN_GPU,
             pool,
             "/spec/gpu/product",
-            f"the catalog does not know the GPU `{gpu.product}`",
-            help=f"{_similar(gpu.product, gpus)}; declare another one with `gpu.architecture`: "
-            + listed(gpus.architectures),
+            _unknown_product(gpu.product, gpus),
+            help=_other_product(gpu.product, gpus),
         )
         return pool
     accelerators = facts.distribution.accelerators if facts.distribution is not None else {}
     return replace(pool, architecture=entry.architecture, accelerator=accelerators.get(entry.product))
 
 
-def _similar(product: str, gpus: Gpus) -> str:
+def _unknown_product(product: str, gpus: Gpus) -> str:
+    if (family := gpus.family(product)) is None:
+        return f"the catalog does not know the GPU `{product}`"
+    if family.architecture is None:
+        return f"`{product}` is no GPU of NVIDIA, and the operator serves no others"
+    return f"`{product}` is a GPU of architecture {family.architecture} that the operator's documentation does not list"
+
+
+def _other_product(product: str, gpus: Gpus) -> str:
+    family = gpus.family(product)
+    if family is not None and family.architecture is None:
+        return "take these nodes out of the project"
+    if family is not None:
+        return f"if it is to be tried all the same, add `gpu.architecture: {family.architecture}`"
     similar = gpus.similar(product)
-    return f"did you mean {listed(similar)}?" if similar else f"known: {listed(gpus.names())}"
+    meant = f"did you mean {listed(similar)}? Else" if similar else f"known: {listed(gpus.names(), _FEW_GPUS)};"
+    return f"{meant} declare it with `gpu.architecture`: {listed(gpus.architectures)}"

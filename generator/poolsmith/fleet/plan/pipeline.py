@@ -44,8 +44,11 @@ if TYPE_CHECKING:
 
 Pass = Callable[[ClusterPlan, Facts], ClusterPlan]
 
-FIRST: tuple[Pass, ...] = (look_up, identify_pools, check_source, note_giving_up, refuse_idle_fields)
+FIRST: tuple[Pass, ...] = (look_up, identify_pools)
 """Look-ups; when one fails, the passes below would only guess."""
+
+ALWAYS: tuple[Pass, ...] = (check_source, note_giving_up, refuse_idle_fields)
+"""What no other pass builds on: told beside whatever else is wrong."""
 
 OPERATOR: tuple[Pass, ...] = (
     note_support,
@@ -100,7 +103,9 @@ def resolve_cluster(loaded: LoadedCluster, catalog: Catalog) -> Resolved:
         driver_mode=DriverMode.NVIDIA_DRIVER if stack.kind is StackKind.GPU_CLUSTER else stack.driver_mode,
     )
     plan = _run(FIRST, plan, facts)
-    if not facts.failed:
+    is_known = not facts.failed
+    plan = _run(ALWAYS, plan, facts)
+    if is_known:
         plan = _run(_of_stack(stack.kind), plan, facts)
     if facts.failed:
         return Resolved(None, tuple(facts.found))

@@ -145,6 +145,8 @@ class PoolPlan:
     node_names: tuple[str, ...] = ()
     mig_strategy: str | None = None
     resources: tuple[str, ...] = ()
+    slices: tuple[tuple[str, int], ...] = ()
+    """By resource, how many a node with the pool's MIG layout offers; empty where nobody knows."""
     passthrough_resource: str | None = None
     runtime_class: str | None = None
     """What sandboxed pods have to name."""

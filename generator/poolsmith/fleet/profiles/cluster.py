@@ -17,6 +17,7 @@ from poolsmith.core.shape.field import (
     Metadata,
     spec,
 )
+from poolsmith.fleet.profiles import known_words
 from poolsmith.fleet.profiles.acknowledged_facts import PATTERN as FACT
 from poolsmith.kubernetes.repository.argo_destination import OWN_CLUSTER, ArgoTarget, argo_target
 
@@ -122,6 +123,7 @@ class Kubernetes:
         pattern=DNS_LABEL,
         form="a name like kubeadm or k3s",
         examples=("kubeadm", "rke2", "k3s", "eks"),
+        known=known_words.distributions,
     )
 
 
@@ -159,6 +161,7 @@ class Stack:
         pattern=r"v\d+\.\d+\.\d+",
         form="a release tag like v26.3.3",
         examples=("v26.3.3",),
+        known=known_words.releases,
     )
     upgrading_from: str | None = spec(
         "Release tag that the cluster still runs while this one rolls out. Until then the admission policy of the "
@@ -199,6 +202,13 @@ class Stack:
 @record
 class Nfd:
     """Node Feature Discovery."""
+
+    @staticmethod
+    def meant_by(value: object) -> dict[str, str] | None:
+        """`nfd: false`, as in Helm values."""
+        if not isinstance(value, bool):
+            return None
+        return {"provider": NfdProvider.OPERATOR.value if value else NfdProvider.EXTERNAL.value}
 
     provider: NfdProvider = spec(
         "`operator`: it comes with the GPU stack. `external`: the cluster has it already.",

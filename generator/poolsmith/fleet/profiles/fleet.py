@@ -22,6 +22,7 @@ DRIVER_IMAGES_FILE = f"{PROFILES}/_driver-images.yaml"
 RINGS_FILE = f"{PROFILES}/_rings.yaml"
 TEAMS_FILE = f"{PROFILES}/_teams.yaml"
 _YAML = (".yaml", ".yml")
+_OTHER_NAMES = ("cluster.yml", "cluster.yaml", "clusters.yaml", "clusters.yml")
 
 
 @record
@@ -54,7 +55,8 @@ def find_fleet(tree: InputTree) -> FleetFiles:
     listing = tree.listing(PROFILES)
     problems = list(listing.problems)
     files = [f"{PROFILES}/{name}" for name in listing.files if name.endswith(_YAML)]
-    problems.extend(_misplaced(path) for path in files if path not in (DRIVER_IMAGES_FILE, TEAMS_FILE, RINGS_FILE))
+    known = (DRIVER_IMAGES_FILE, TEAMS_FILE, RINGS_FILE)
+    problems.extend(_misplaced(tree, path) for path in files if path not in known)
     bases: tuple[str, ...] = ()
     clusters = []
     for name in listing.folders:
@@ -63,7 +65,7 @@ def find_fleet(tree: InputTree) -> FleetFiles:
         elif name in (SCHEMAS, CATALOG):
             continue
         elif name.startswith("_"):
-            problems.append(_misplaced(f"{PROFILES}/{name}"))
+            problems.append(_misplaced(tree, f"{PROFILES}/{name}"))
         else:
             clusters.append(_cluster_files(tree, name))
     return FleetFiles(
@@ -79,7 +81,7 @@ def _base_files(tree: InputTree, problems: list[Diagnostic]) -> tuple[str, ...]:
     folder = f"{PROFILES}/{BASES}"
     listing = tree.listing(folder)
     problems.extend(listing.problems)
-    problems.extend(_misplaced(f"{folder}/{name}") for name in listing.folders)
+    problems.extend(_misplaced(tree, f"{folder}/{name}") for name in listing.folders)
     return tuple(f"{folder}/{name}" for name in listing.files if name.endswith(_YAML))
 
 
@@ -87,8 +89,19 @@ def _cluster_files(tree: InputTree, name: str) -> ClusterFiles:
     folder = f"{PROFILES}/{name}"
     listing = tree.listing(folder)
     problems = list(listing.problems)
-    problems.extend(_misplaced(f"{folder}/{entry}") for entry in listing.folders)
+    problems.extend(_misplaced(tree, f"{folder}/{entry}") for entry in listing.folders)
     files = [entry for entry in listing.files if entry.endswith(_YAML)]
+    other = next((entry for entry in files if entry.lower() in _OTHER_NAMES), None)
+    if other is not None and CLUSTER_FILE not in files:
+        problems.append(
+            diagnose(
+                codes.CLUSTER_FILE_MISSING,
+                f"this cluster folder has a {other} in the place of {CLUSTER_FILE}",
+                whole_file(f"{folder}/{other}"),
+                help=f"rename it: `git mv {folder}/{other} {folder}/{CLUSTER_FILE}`",
+            )
+        )
+        files.remove(other)
     if not matches(DNS_LABEL, name):
         problems.append(
             diagnose(
@@ -107,5 +120,10 @@ def _cluster_files(tree: InputTree, name: str) -> ClusterFiles:
     return ClusterFiles(name=name, cluster=cluster, pools=pools, problems=tuple(problems))
 
 
-def _misplaced(path: str) -> Diagnostic:
-    return diagnose(reading.MISPLACED_FILE, "poolsmith does not look here", whole_file(path))
+_KNOWN = (*(path.rpartition("/")[2] for path in (DRIVER_IMAGES_FILE, TEAMS_FILE, RINGS_FILE)), BASES, SCHEMAS, CATALOG)
+
+
+def _misplaced(tree: InputTree, path: str) -> Diagnostic:
+    from poolsmith.core.shape.kind_places import misplaced  # on demand: only mistakes need it
+
+    return misplaced(tree, path, _KNOWN if path.count("/") == 1 else (), reading.MISPLACED_FILE.fix)

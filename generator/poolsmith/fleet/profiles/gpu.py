@@ -6,6 +6,7 @@ from typing import Any
 
 from poolsmith.core.record import record
 from poolsmith.core.shape.field import spec
+from poolsmith.fleet.profiles import known_words
 
 _SHARED = r"nvidia\.com/(gpu|mig-\d+g\.\d+gb([+.-][a-z.]+)?)"
 _SHARED_FORM = "nvidia.com/gpu or nvidia.com/mig-<profile>"
@@ -81,6 +82,7 @@ class Gpu:
         pattern=r"[A-Za-z0-9][A-Za-z0-9 ._/()-]{0,79}",
         form="a product name",
         examples=("NVIDIA-A100-SXM4-80GB",),
+        known=known_words.products,
     )
     count: int = spec("GPUs per node.", minimum=1, maximum=64, examples=(8,))
     architecture: str | None = spec(
@@ -88,6 +90,7 @@ class Gpu:
         default=None,
         pattern=r"[a-z]([a-z0-9_-]{0,40}[a-z0-9])?",
         form="an architecture like hopper",
+        known=known_words.architectures,
     )
     pci_device_id: str | None = spec(
         "PCI device id without the vendor, if the product has several.",

@@ -21,7 +21,7 @@ from poolsmith.fleet.profiles.cluster import Cluster, ClusterSpec
 from poolsmith.fleet.profiles.node_pool import NodePool, PoolSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from poolsmith.core.shape.documents import FileSink
     from poolsmith.core.sources.input_tree import InputTree
@@ -66,7 +66,9 @@ class LoadedPool:
 class LoadedCluster:
     """A cluster's profiles. `cluster` is None, or pools are missing, only when `problems` has errors.
 
-    `inputs` are the digests of every profile file that was read for this cluster, by path.
+    `inputs` are the digests of every profile file that was read for this cluster, by path. `meant` is what profiles
+    with mistakes say once each is mended in the one way that is certain: it tells what else is wrong, and nothing is
+    generated from it.
     """
 
     name: str
@@ -76,6 +78,7 @@ class LoadedCluster:
     problems: tuple[Diagnostic, ...]
     inputs: dict[str, str]
     used_bases: frozenset[str] = frozenset()
+    meant: LoadedCluster | None = None
 
     @property
     def files(self) -> dict[str, SourceFile]:
@@ -88,41 +91,59 @@ def load_cluster(tree: InputTree, files: ClusterFiles, bases: Bases, rings: Ring
     """Read and check a cluster's profiles. A mistake in one file does not hide those in another."""
     problems = list(files.problems)
     inputs: dict[str, str] = {}
-    file, cluster = _load_cluster_file(tree, files, problems, inputs)
+    file, cluster, is_sound = _load_cluster_file(tree, files, problems, inputs)
     if file is not None and cluster is not None and cluster.spec.ring is not None:
         cluster = _in_ring(file, cluster, rings, problems, inputs)
     pools: list[LoadedPool] = []
+    meant: list[LoadedPool | None] = []
     names: dict[str, SourceFile] = {}
     used: set[str] = set()
     for path in files.pools:
         pool_file = tree.read_profile(path)
         if isinstance(pool_file, Diagnostic):
             problems.append(pool_file)
+            meant.append(None)
             continue
         problems.extend(pool_file.problems)
-        layers, loaded = _load_pool(pool_file, files.name, bases, names, problems)
+        layers, loaded, is_sound_pool = _load_pool(pool_file, files.name, bases, names, problems)
         for layer in layers.files:
             inputs[layer.path] = layer.digest
         used |= bases.used_by(layers.files)
-        if loaded is not None:
+        meant.append(loaded)
+        if loaded is not None and is_sound_pool:
             pools.append(loaded)
     if file is not None and not files.pools:
         problems.append(diagnose(codes.CLUSTER_WITHOUT_POOLS, "this cluster has no pools", file.locate("/kind")))
-    pools.sort(key=lambda item: item.pool.name)
     return LoadedCluster(
         name=files.name,
-        cluster=cluster,
+        cluster=cluster if is_sound else None,
         file=file,
-        pools=tuple(pools),
+        pools=_by_name(pools),
         problems=tuple(problems),
         inputs=inputs,
         used_bases=frozenset(used),
+        meant=_as_meant(files, file, cluster, meant),
     )
+
+
+def _by_name(pools: Iterable[LoadedPool]) -> tuple[LoadedPool, ...]:
+    return tuple(sorted(pools, key=lambda item: item.pool.name))
+
+
+def _as_meant(
+    files: ClusterFiles, file: SourceFile | None, cluster: Cluster | None, pools: Sequence[LoadedPool | None]
+) -> LoadedCluster | None:
+    """None where anything could mean several things: what follows from a part of a cluster would be guesses."""
+    known = [pool for pool in pools if pool is not None]
+    if cluster is None or len(known) < len(pools):
+        return None
+    return LoadedCluster(name=files.name, cluster=cluster, file=file, pools=_by_name(known), problems=(), inputs={})
 
 
 def cluster_alone(tree: InputTree, files: ClusterFiles) -> Cluster | None:
     """What the cluster's own file says, for who does not ask about pools; None where it has mistakes."""
-    return _load_cluster_file(tree, files, [], {})[1]
+    _, cluster, is_sound = _load_cluster_file(tree, files, [], {})
+    return cluster if is_sound else None
 
 
 def _in_ring(
@@ -142,13 +163,14 @@ def _in_ring(
 
 def _load_cluster_file(
     tree: InputTree, files: ClusterFiles, problems: list[Diagnostic], inputs: dict[str, str]
-) -> tuple[SourceFile | None, Cluster | None]:
+) -> tuple[SourceFile | None, Cluster | None, bool]:
+    """The file, what it says or means, and whether it says so itself."""
     if files.cluster is None:
-        return None, None
+        return None, None, False
     file = tree.read_profile(files.cluster)
     if isinstance(file, Diagnostic):
         problems.append(file)
-        return None, None
+        return None, None, False
     problems.extend(file.problems)
     inputs[file.path] = file.digest
     sink = profile_sink(file, subject=files.name)
@@ -162,17 +184,18 @@ def _load_cluster_file(
             f"the cluster is named `{metadata.name}`, its folder `{files.name}`",
             f"write `name: {files.name}`, or rename the folder",
         )
-        metadata = None
+        metadata = replace(metadata, name=files.name)
     report_address_secrets(file, sink)
     problems.extend(sink.found)
-    if metadata is None or spec is None or sink.found:
-        return file, None
-    return file, Cluster(metadata=metadata, spec=spec, path=file.path)
+    if metadata is None or spec is None:
+        return file, None, False
+    return file, Cluster(metadata=metadata, spec=spec, path=file.path), not sink.found
 
 
 def _load_pool(
     file: SourceFile, cluster: str, bases: Bases, names: dict[str, SourceFile], problems: list[Diagnostic]
-) -> tuple[Layers, LoadedPool | None]:
+) -> tuple[Layers, LoadedPool | None, bool]:
+    """The files, what they say or mean together, and whether they say so themselves."""
     stack, extends_problems = bases.stack(file)
     layers = Layers(stack, alternatives_of(PoolSpec))
     sink = profile_sink(file, subject=cluster, partial=len(stack) > 1 or bool(extends_problems))
@@ -183,6 +206,7 @@ def _load_pool(
         merged_sink = profile_sink(layers, subject=cluster, only_missing=True)
         merged = layers.merged_spec()
         spec = read_spec(PoolSpec, merged, merged_sink)
+        sink.guessed = sink.guessed or merged_sink.guessed
         if not extends_problems:
             sink.found.extend(merged_sink.found)
     for layer in stack:
@@ -192,7 +216,7 @@ def _load_pool(
     problems.extend(extends_problems)
     problems.extend(sink.found)
     if metadata is None:
-        return layers, None
+        return layers, None, False
     if (first := names.get(metadata.name)) is not None:
         problems.append(
             diagnose(
@@ -202,8 +226,9 @@ def _load_pool(
                 related=(first.locate("/metadata/name", "the other one"),),
             )
         )
-        return layers, None
+        return layers, None, False
     names[metadata.name] = file
-    if spec is None or sink.found or extends_problems:
-        return layers, None
-    return layers, LoadedPool(pool=NodePool(metadata=metadata, spec=spec, path=file.path), layers=layers)
+    if spec is None or extends_problems:
+        return layers, None, False
+    pool = NodePool(metadata=metadata, spec=spec, path=file.path)
+    return layers, LoadedPool(pool=pool, layers=layers), not sink.found and not sink.guessed

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.shape.field import (
     ABSOLUTE_PATH,
@@ -23,9 +24,12 @@ from poolsmith.core.shape.field import (
     Metadata,
     spec,
 )
+from poolsmith.fleet.profiles import known_words
 from poolsmith.fleet.profiles.cluster import Acknowledgement  # noqa: TC001 - `load` resolves the hints at run time
 from poolsmith.fleet.profiles.driver import Driver
 from poolsmith.fleet.profiles.gpu import Gpu, Sharing
+
+_KUBECTL_TAINT = pattern(r"([^=:]+)(?:=([^:]*))?:([A-Za-z]+)")
 
 
 class NodeTool(StrEnum):
@@ -110,6 +114,14 @@ class Taint:
     value: str = spec("Taint value.", default="", pattern=LABEL_VALUE, form="a label value")
     effect: TaintEffect = spec("Taint effect.")
 
+    @staticmethod
+    def meant_by(value: object) -> dict[str, str] | None:
+        """`key=value:Effect`, as kubectl takes it."""
+        match = _KUBECTL_TAINT.fullmatch(value) if isinstance(value, str) else None
+        if match is None:
+            return None
+        return {"key": match[1], **({"value": match[2]} if match[2] else {}), "effect": match[3]}
+
     @property
     def body(self) -> dict[str, str]:
         """As a node has it."""
@@ -165,9 +177,19 @@ class Nodes:
 class OperatingSystem:
     """The nodes' operating system, as /etc/os-release names it."""
 
-    id: str = spec("ID of /etc/os-release.", pattern=TOKEN, form="an ID like ubuntu", examples=("ubuntu",))
+    id: str = spec(
+        "ID of /etc/os-release.",
+        pattern=TOKEN,
+        form="an ID like ubuntu",
+        examples=("ubuntu",),
+        known=known_words.systems,
+    )
     version: str = spec(
-        "VERSION_ID of /etc/os-release.", pattern=TOKEN, form='a version like "22.04"', examples=("22.04",)
+        "VERSION_ID of /etc/os-release.",
+        pattern=TOKEN,
+        form='a version like "22.04"',
+        examples=("22.04",),
+        known=known_words.system_versions,
     )
     versions: tuple[str, ...] = spec(
         "VERSION_IDs in the place of `version`, while nodes are on their way from one to the other: the old one first.",
@@ -239,6 +261,7 @@ class Runtime:
         pattern=DNS_LABEL,
         form="a name like containerd",
         examples=("containerd",),
+        known=known_words.runtimes,
     )
     version: str | None = spec(
         "Version of the runtime.", default=None, pattern=r"\d+(\.\d+){0,3}", form='a version like "1.7"'

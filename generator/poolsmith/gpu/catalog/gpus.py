@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Any
 
@@ -65,6 +66,14 @@ class GpuEntry:
 
 
 @record(kw_only=False)
+class Family:
+    """GPUs that no documentation of the operator lists; without `architecture` they are no GPUs of NVIDIA."""
+
+    names: str
+    architecture: str | None
+
+
+@record(kw_only=False)
 class Gpus:
     entries: tuple[GpuEntry, ...]
     architectures: dict[str, Architecture]
@@ -72,6 +81,12 @@ class Gpus:
     by_resource: dict[str, str]
     """Products by the extended resources that the passthrough plugins advertise them as."""
     source: str
+    families: tuple[Family, ...] = ()
+
+    def family(self, product: str) -> Family | None:
+        """Of a product that is not among the entries."""
+        name = " ".join(_SEPARATORS.split(product.lower()))
+        return next((family for family in self.families if re.search(family.names, name)), None)
 
     def find(self, product: str) -> GpuEntry | None:
         """By the catalog's name, the PCI database's name, or the label nvidia.com/gpu.product."""
@@ -95,7 +110,7 @@ class Gpus:
         holding = dict.fromkeys(entry.product for name, entry in self.by_name.items() if wanted in name)
         if holding:
             return tuple(holding)
-        match = nearest(wanted, self.by_name)
+        match = nearest(wanted, self.by_name, certain=True)
         return (self.by_name[match].product,) if match is not None else ()
 
     def names(self) -> tuple[str, ...]:
@@ -125,7 +140,8 @@ def gpus_from(data: dict[str, Any]) -> Gpus:
     for label, product in data.get("productLabels", {}).items():
         by_name[_normal(label)] = by_name[_normal(product)]
     by_resource = {device.resource: entry.product for entry in entries for device in entry.devices if device.resource}
-    return Gpus(entries, architectures, by_name, by_resource, data["gpuSource"])
+    families = tuple(Family(entry["names"], entry["architecture"]) for entry in data.get("families", ()))
+    return Gpus(entries, architectures, by_name, by_resource, data["gpuSource"], families)
 
 
 def _entry(entry: dict[str, Any], architecture: Architecture) -> GpuEntry:

@@ -92,12 +92,12 @@ class StateField:
 @record
 class Stopped:
     """`annotations` are keys with the values that stop an engine, and what that means. `conditions` are types by group
-    of the API, with the status that says that something is wrong. `failures` and `refusals` are labels of nodes with
+    of the API, with the statuses that say that something is wrong. `failures` and `refusals` are labels of nodes with
     their value, and what that means."""
 
     annotations: dict[str, tuple[tuple[str, ...], str]]
     states: tuple[StateField, ...]
-    conditions: dict[str, tuple[str, str]]
+    conditions: dict[str, tuple[str, tuple[str, ...]]]
     failures: tuple[tuple[str, str, str], ...]
     refusals: tuple[tuple[str, str, str], ...]
 
@@ -116,10 +116,83 @@ def read_stopped() -> Stopped:
             )
             for item in data["states"]
         ),
-        conditions={item["group"]: (item["type"], item["wrong"]) for item in data["conditions"]},
+        conditions={item["group"]: (item["type"], tuple(item["wrong"])) for item in data["conditions"]},
         failures=tuple((item["key"], item["value"], item["of"]) for item in data["failures"]),
         refusals=tuple((item["key"], item["value"], item["means"]) for item in data["refusals"]),
     )
+
+
+@record
+class Injection:
+    """`key` of a label or annotation; one that ends in `*` is the beginning of some. Values in `off` inject nothing."""
+
+    key: str
+    off: frozenset[str]
+    of: str
+
+    def is_asked_by(self, key: str, value: Any) -> bool:
+        fits = key.startswith(self.key[:-1]) if self.key.endswith("*") else key == self.key
+        return fits and isinstance(value, str) and value not in self.off
+
+
+@record
+class OnlyOne:
+    """Software of which a cluster has one. Containers that run one of `others` from its image are something else."""
+
+    of: str
+    images: frozenset[str]
+    charts: frozenset[str]
+    others: frozenset[str]
+
+
+@record
+class Around:
+    """`cloud_roles` are annotations of accounts with what they give; `webhooks` names by distribution. In the type of a
+    node's condition, a word of `wrong` says that True is bad, one of `well` that False is."""
+
+    cloud_roles: dict[str, str]
+    injections: tuple[Injection, ...]
+    webhooks: dict[str, frozenset[str]]
+    only_one: tuple[OnlyOne, ...]
+    wrong: tuple[str, ...]
+    well: tuple[str, ...]
+    restarts: int
+    metrics: frozenset[str]
+
+
+@cache
+def read_around() -> Around:
+    data = store.read_yaml("verify/around.yaml")
+    return Around(
+        cloud_roles={item["key"]: item["of"] for item in data["cloudRoles"]},
+        injections=tuple(
+            Injection(key=item["key"], off=frozenset(item["inert"]), of=item["of"]) for item in data["injections"]
+        ),
+        webhooks={item["distribution"]: frozenset(item["names"]) for item in data["webhooks"]},
+        only_one=tuple(
+            OnlyOne(
+                of=item["of"],
+                images=frozenset(item["images"]),
+                charts=frozenset(item["charts"]),
+                others=frozenset(item.get("not", ())),
+            )
+            for item in data["onlyOne"]
+        ),
+        wrong=tuple(data["conditions"]["wrong"]),
+        well=tuple(data["conditions"]["well"]),
+        restarts=data["restarts"],
+        metrics=frozenset(data["metrics"]),
+    )
+
+
+@cache
+def read_script_hashes() -> dict[tuple[str, str], frozenset[str]]:
+    """By release and `ConfigMap/key`: the SHA-256 of the text that the operator brings there."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for item in store.read_yaml("verify/script_hashes.yaml")["texts"]:
+        for release in item["releases"]:
+            found.setdefault((release, item["of"]), set()).add(item["sha256"])
+    return {key: frozenset(hashes) for key, hashes in found.items()}
 
 
 _FILE = "discover/node_marks.yaml"

@@ -32,6 +32,8 @@ DRIVER_VERSION_PARTS: Final = tuple(f"nvidia.com/cuda.driver.{part}" for part in
 SHARED: Final = "-SHARED"
 OF_A_SLICE: Final = "-MIG-"
 """What it appends to a product that is shared, and puts before the slice."""
+UPGRADE_ENABLED: Final = "nvidia.com/gpu-driver-upgrade-enabled"
+"""An annotation. Source: NVIDIA/gpu-operator@v26.7.0:controllers/state_manager.go."""
 UPGRADE_STATE: Final = "nvidia.com/gpu-driver-upgrade-state"
 UPGRADE_SETTLED: Final = ("", "upgrade-done", "upgrade-failed")
 """States of a node whose driver nobody upgrades. Source: NVIDIA/k8s-operator-libs, pkg/upgrade/consts.go."""

@@ -103,6 +103,42 @@ def read_operands(release: str) -> OperandEntry | None:
     )
 
 
+_CONTAINERS = {
+    "driver.manager": ("state-driver", "k8s-driver-manager"),
+    "vgpuManager.driverManager": ("state-vgpu-manager", "k8s-driver-manager"),
+    "vfioManager.driverManager": ("state-vfio-manager", "k8s-driver-manager"),
+    "validator.plugin": ("state-operator-validation", "plugin-validation"),
+    "devicePlugin": ("state-device-plugin", "nvidia-device-plugin"),
+    "dcgmExporter": ("state-dcgm-exporter", "nvidia-dcgm-exporter"),
+    "gfd": ("gpu-feature-discovery", "gpu-feature-discovery"),
+    "migManager": ("state-mig-manager", "nvidia-mig-manager"),
+    "ccManager": ("state-cc-manager", "nvidia-cc-manager"),
+}
+"""The container that gets a component's `env`, which is laid over its own by name.
+
+Source: NVIDIA/gpu-operator@v24.9.0:controllers/object_controls.go, setContainerEnv."""
+
+
+def own_variables(component: str, release: str) -> dict[str, str]:
+    """The variables that a component's container has by itself, whatever the values say; empty where nobody knows."""
+    state, container = _CONTAINERS.get(component, ("", ""))
+    entry = read_operands(release)
+    for item in entry.states if entry is not None else ():
+        for compact in item.objects if item.name == state else ():
+            for found in _containers(compact):
+                if found["name"] == container:
+                    return {word["name"]: word["value"] for word in found.get("env", ()) if "value" in word}
+    return {}
+
+
+def _containers(compact: dict[str, Any]) -> list[dict[str, Any]]:
+    """Those of a DaemonSet, first the ones that run before the others."""
+    if compact["kind"] != "DaemonSet":
+        return []
+    pod = whole(compact, "")["spec"]["template"]["spec"]
+    return [*pod.get("initContainers", ()), *pod["containers"]]
+
+
 def whole(compact: dict[str, Any], namespace: str) -> dict[str, Any]:
     """The Kubernetes object of a compact form, in `namespace` where its kind lives in one."""
     kind = compact["kind"]

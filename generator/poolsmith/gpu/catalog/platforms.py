@@ -12,11 +12,27 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.facts import store
 from poolsmith.core.facts.packs import remembered
 from poolsmith.core.facts.versions import at_least, line_of, minor_between, version_key
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.gpu.catalog.container_runtimes import CONTAINERD
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+
+_NUMBER = pattern(r"\d+(\.\d+)*")
+
+
+def _parts(version: str) -> list[int]:
+    return [int(part) for part in version.split(".") if part.isdecimal()]
+
+
+@record
+class Kernels:
+    """The form of a system's kernel releases, as a regular expression, and one of them."""
+
+    form: str
+    like: str
 
 
 @record
@@ -28,8 +44,9 @@ class OperatingSystemEntry:
     a path, `declared` or `unknown`, None for the root file system; `repository` holds drivers that others publish.
     `unsupported` says by version what the operator's documentation excludes; `cdi`: containers get their GPUs there by
     the Container Device Interface only. `operator` is the first release of the operator that the system's guide
-    installs, `none` where it installs none, None where nobody says. All of it is that of the oldest versions; `later`
-    are the same entries from a version on, newest first.
+    installs, `none` where it installs none, None where nobody says. `codenames` are what people call versions;
+    `kernels` what `uname -r` prints there. All of it is that of the oldest versions; `later` are the same entries from
+    a version on, newest first.
     """
 
     id: str
@@ -47,6 +64,8 @@ class OperatingSystemEntry:
     cdi: bool = False
     operator: str | None = None
     later: tuple[tuple[str, OperatingSystemEntry], ...] = ()
+    codenames: dict[str, str] = field(default_factory=dict)
+    kernels: Kernels | None = None
 
     def at(self, version: str) -> OperatingSystemEntry:
         """What is true of one version."""
@@ -57,6 +76,17 @@ class OperatingSystemEntry:
             return True
         major = version.removeprefix(self.prefix).split(".")[0]
         return major.isdecimal() and version_key(major)[0] in self.majors
+
+    def meant(self, version: str) -> str | None:
+        """The known version that a text in another form means: a point release, a code name, as tags have it."""
+        text = version.lower()
+        for name, known in self.codenames.items():
+            if name in text:
+                return known
+        number = _NUMBER.search(text)
+        parts = [int(part) for part in number[0].split(".")] if number else []
+        alike = [known for known in self.versions if parts and _parts(known)[: len(parts)] == parts[:2]]
+        return alike[-1] if len(alike) == 1 else None
 
     def known_versions(self) -> tuple[str, ...]:
         return self.versions or tuple(f"{self.prefix}{major}.x" for major in self.majors)
@@ -166,6 +196,11 @@ class SupportMatrix:
             for row in self.rows
         )
 
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """The newest Kubernetes of each cell."""
+        return tuple(last for row in self.rows for _, last in row.columns.values() if last)
+
     def own_versions(self, *, os_id: str, os_version: str, column: str) -> tuple[str, ...]:
         """Of a distribution that the table names by versions of its own."""
         rows = (row for row in self.rows if row.os == os_id and os_version in row.versions)
@@ -197,6 +232,8 @@ def _operating_system(entry: dict[str, Any]) -> OperatingSystemEntry:
         unsupported=dict(entry.get("unsupported", {})),
         cdi=entry.get("cdi", False),
         operator=entry.get("operator"),
+        codenames=dict(entry.get("codenames", {})),
+        kernels=Kernels(**entry["kernels"]) if "kernels" in entry else None,
     )
     return replace(oldest, later=tuple(later))
 

@@ -11,6 +11,7 @@ from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import WORKLOAD_KINDS, containers_of, mapping, pod_template_of, word
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.gpu.catalog.gpu_requests import CLASSES, asks_for_gpus, device_requests, is_gpu_resource
+from poolsmith.kubernetes.repository.flux_releases import named
 
 if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
@@ -33,18 +34,21 @@ OPERATOR = ("gpu-operator", "nvidia-gpu-operator")
 DEVICE_PLUGIN_CHARTS = ("nvidia-device-plugin", "k8s-device-plugin")
 DRA_DRIVER_CHARTS = ("nvidia-dra-driver-gpu", "k8s-dra-driver-gpu", "dra-driver-nvidia-gpu")
 """Names that the charts of one piece of software have, or had."""
+CHART_OF = {
+    **dict.fromkeys(DEVICE_PLUGIN_CHARTS, "nvidia-device-plugin"),
+    **dict.fromkeys(DRA_DRIVER_CHARTS, "nvidia-dra-driver-gpu"),
+    **dict.fromkeys(("network-operator", "nvidia-network-operator"), "network-operator"),
+    "node-feature-discovery": "node-feature-discovery",
+    "dcgm-exporter": "dcgm-exporter",
+    "kata-deploy": "kata-deploy",
+}
+"""By each name that it has or had: the chart beside the operator's whose values are recorded (`data/stack_charts/`)."""
 CHARTS = frozenset(
     (
-        *DEVICE_PLUGIN_CHARTS,
-        *DRA_DRIVER_CHARTS,
+        *CHART_OF,
         "gpu-operator",
         "nvidia-gpu-operator",
         "gpu-feature-discovery",
-        "node-feature-discovery",
-        "dcgm-exporter",
-        "network-operator",
-        "nvidia-network-operator",
-        "kata-deploy",
         "confidential-containers",
         "coco-operator",
         "nvidia-mig-parted",
@@ -90,8 +94,8 @@ def _chart_of(document: CheckedDocument) -> str:
     name = word(document.metadata.get("name"))
     if document.kind in ("HelmRelease", "HelmChart", "HelmChartConfig", "OCIRepository", "HelmRepository"):
         said = value_at(spec, ("chart", "spec", "chart")) or spec.get("chart") or spec.get("url") or ""
-        last = said.rstrip("/").rpartition("/")[2] if isinstance(said, str) else ""
-        return last if last in CHARTS else name
+        chart = named(said)[0] if isinstance(said, str) else ""
+        return chart if chart in CHARTS else name
     if document.kind in ("Application", "ApplicationSet"):
         inner = mapping(value_at(spec, ("template", "spec"))) if document.kind == "ApplicationSet" else spec
         sources = [inner.get("source"), *(inner.get("sources") or ())]

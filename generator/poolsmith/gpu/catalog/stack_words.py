@@ -47,6 +47,21 @@ _KEYS = (
     rb"|sandboxDevicePlugin|sandboxWorkloads|kataManager|kataSandboxDevicePlugin|ccManager|gdrcopy|gds|dcgm|mig|cdi|nfd"
     rb"|node-feature-discovery|daemonsets|validator|driver|operator"
 )
+OWN_KEYS = frozenset(
+    (
+        "migManager",
+        "nodeStatusExporter",
+        "vgpuManager",
+        "vgpuDeviceManager",
+        "vfioManager",
+        "sandboxDevicePlugin",
+        "sandboxWorkloads",
+        "kataManager",
+        "kataSandboxDevicePlugin",
+        "ccManager",
+    )
+)
+"""Those that no other chart is known to have: one of them is enough."""
 _TELLING = bytes_pattern(rb"(?:^|[{,])[ \t]*[\"']?(?P<key>" + _KEYS + rb")[\"']?[ \t\r\n]*:", re.MULTILINE)
 _ENOUGH = 2
 
@@ -98,10 +113,10 @@ def _may_hold_values(content: bytes) -> bool:
 
 
 def _has_telling_keys(content: bytes) -> bool:
-    """Two of them, as for values that nobody names; one is enough only where the path says the rest."""
+    """Two of them, or one that no other chart has, as for values that nobody names."""
     found: set[bytes] = set()
     for match in _TELLING.finditer(content):
         found.add(match["key"])
-        if len(found) >= _ENOUGH:
+        if len(found) >= _ENOUGH or match["key"].decode() in OWN_KEYS:
             return True
     return False

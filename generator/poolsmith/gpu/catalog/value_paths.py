@@ -1,4 +1,8 @@
-"""Which value paths of the gpu-operator chart each release reads: typed look-ups over all tags."""
+"""Which value paths each release of a chart reads: typed look-ups over all tags.
+
+The operator's chart has a table and a history of its own; the other charts of the stack each have a file in
+`data/stack_charts/`, in the same form, which `tests/tools/record_stack_charts.py` writes.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +10,21 @@ from dataclasses import field
 from functools import cached_property
 from typing import Any
 
-from poolsmith.core.diagnostics.message_text import flatten
+from poolsmith.core.diagnostics.flat_words import flatten
 from poolsmith.core.facts import store
 from poolsmith.core.facts.packs import remembered
 from poolsmith.core.facts.versions import at_least, covers
 from poolsmith.core.record import record
 from poolsmith.gpu.catalog.charts import SUBCHART
+from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
+from poolsmith.gpu.catalog.stack_objects import CHART_OF
+from poolsmith.gpu.catalog.tag_ranges import TagRanges
 
 Keys = tuple[str, ...]
 _CONTAINERS = frozenset(("object", "array", "any"))
 _FREE_KEYS = frozenset(("data", "featureGates", "nodeSelector"))
+_STACK = "stack_charts"
+_OPERATOR_SWITCHES = ("nfd.enabled",)
 _FREE_ENDINGS = ("annotations", "Annotations", "labels", "Labels")
 
 
@@ -60,19 +69,36 @@ class IgnoredValue:
     unless: tuple[tuple[Keys, Any], ...] = ()
 
 
-class ValuePaths:
-    """All tags of the chart."""
+@record
+class Subchart:
+    """A chart inside of another. `switches` are the paths of the parent's values that Helm asks whether to take it."""
 
-    def __init__(self) -> None:
-        self._table = store.read_json("chart_values.json")
-        self._history = store.read_yaml("values/history.yaml")
+    chart: str
+    versions: dict[str, str]
+    switches: tuple[str, ...] = ()
+
+
+class ValuePaths:
+    """All tags of a chart."""
+
+    def __init__(self, chart: str = OPERATOR_CHART) -> None:
+        self.chart = chart
+        if chart == OPERATOR_CHART:
+            self._table = store.read_json("chart_values.json")
+            self._history = store.read_yaml("values/history.yaml")
+        else:
+            self._table = store.read_json(f"{_STACK}/{chart}.json")
+            self._history = {"shapes": {}, "gone": {}, "ignored": {}, "perComponent": {}}
+        self.subcharts = {name: self._subchart(name, item) for name, item in self._table["subcharts"].items()}
         self.tags: tuple[str, ...] = tuple(self._table["tags"])
-        self._order = {tag: index for index, tag in enumerate(self.tags)}
+        self._ranges = TagRanges(self.tags)
+        self._order = self._ranges.order
         self._releases: dict[str, ReleaseValues] = {}
 
     def release(self, version: str) -> ReleaseValues | None:
         """A tag with or without its `v`; None for a version that is not recorded."""
-        tag = version if version.startswith("v") else f"v{version}"
+        bare = version.removeprefix("v")
+        tag = bare if bare in self._order else f"v{bare}"
         if tag not in self._order:
             return None
         if tag not in self._releases:
@@ -84,28 +110,55 @@ class ValuePaths:
         version: str = self._table["subcharts"][SUBCHART][tag]
         return version
 
+    def schema(self, tag: str) -> dict[str, list[str]]:
+        """The types by path that a schema of the chart takes; none where Helm has no schema to ask."""
+        since = self._table.get("schemaSince")
+        known: dict[str, list[str]] = self._table["schema"] if since and self._order[tag] >= self._order[since] else {}
+        return known
+
+    @staticmethod
+    def _subchart(name: str, item: dict[str, Any]) -> Subchart:
+        if "versions" not in item:
+            return Subchart(chart=name, versions=item, switches=_OPERATOR_SWITCHES)
+        return Subchart(chart=item["chart"], versions=item["versions"], switches=tuple(item.get("conditions", ())))
+
     def tree(self, tag: str) -> ValueNode:
-        enums = self._order[tag] >= self._order[self._table["enumsSince"]]
+        since = self._table.get("enumsSince")
+        enums = since is not None and self._order[tag] >= self._order[since]
         root = ValueNode("object")
         for path, fact in self._table["paths"].items():
-            if self._is_in(fact.get("read"), tag):
-                _put(root, tuple(path.split(".")), fact, enums=enums)
-        root.children[SUBCHART] = ValueNode("object", free=True)
+            if self._ranges.holds(fact.get("read"), tag):
+                _put(root, tuple(path.split(".")), fact, enums=enums, free=self._ranges.holds(fact.get("free"), tag))
+        for name, item in self.subcharts.items():
+            if tag in item.versions:
+                root.children[name] = ValueNode("object", free=True)
         _settle(root, self._history["shapes"])
         return root
 
     def dead(self, tag: str) -> tuple[str, ...]:
         """What values.yaml of a tag declares and nothing reads."""
-        return tuple(path for path, fact in self._table["paths"].items() if self._is_in(fact.get("dead"), tag))
+        return tuple(path for path, fact in self._table["paths"].items() if self._ranges.holds(fact.get("dead"), tag))
 
     def read_in(self, path: str) -> tuple[str, ...]:
         """The tags that read a path, oldest first."""
-        ranges = self._table["paths"].get(path, {}).get("read")
-        return tuple(tag for tag in self.tags if self._is_in(ranges, tag))
+        return self._ranges.within(self._table["paths"].get(path, {}).get("read"))
+
+    def reading(self, path: Keys) -> tuple[str, ...]:
+        """The tags that read a path or something below it, oldest first; none for what stands below a free key."""
+        dotted = ".".join(path)
+        gone = self._history["gone"].get(dotted, {}).get("since")
+        below = [fact.get("read") for other, fact in self._table["paths"].items() if _is_within(other, dotted)]
+        return tuple(
+            tag
+            for tag in self.tags
+            if any(self._ranges.holds(ranges, tag) for ranges in below) and not (gone and at_least(tag, gone))
+        )
 
     def read_paths(self, tag: str) -> frozenset[str]:
         """Everything that a tag reads."""
-        return frozenset(path for path, fact in self._table["paths"].items() if self._is_in(fact.get("read"), tag))
+        return frozenset(
+            path for path, fact in self._table["paths"].items() if self._ranges.holds(fact.get("read"), tag)
+        )
 
     def keys_below(self, path: Keys) -> frozenset[str]:
         """The keys that some release reads or declares directly below a path."""
@@ -114,7 +167,9 @@ class ValuePaths:
         return frozenset(other[len(top) :].partition(".")[0] for other in known if other.startswith(top))
 
     def declared(self, tag: str) -> frozenset[str]:
-        return frozenset(path for path, fact in self._table["paths"].items() if self._is_in(fact.get("declared"), tag))
+        return frozenset(
+            path for path, fact in self._table["paths"].items() if self._ranges.holds(fact.get("declared"), tag)
+        )
 
     def past(self, path: Keys, tag: str) -> PastValue | None:
         """What is known of a path that `tag` does not read; None for one that no tag knows."""
@@ -149,16 +204,6 @@ class ValuePaths:
         why = "each operand takes it from `daemonsets`" if note and "instead" in note else "no template reads it"
         return None if note is None else _ignored({"why": why, **note})
 
-    def _is_in(self, ranges: str | None, tag: str) -> bool:
-        if ranges is None or ranges == "all":
-            return ranges == "all"
-        at = self._order[tag]
-        for run in ranges.split(" "):
-            first, _, last = run.partition("..")
-            if self._order[first] <= at <= self._order[last or first]:
-                return True
-        return False
-
 
 class ReleaseValues:
     """What one release reads."""
@@ -166,6 +211,25 @@ class ReleaseValues:
     def __init__(self, tag: str, paths: ValuePaths) -> None:
         self.tag = tag
         self.paths = paths
+
+    @property
+    def told(self) -> str:
+        """As texts name it: the operator's by its tag alone."""
+        return self.tag if self.is_of_operator else f"{self.paths.chart} {self.tag}"
+
+    @property
+    def is_of_operator(self) -> bool:
+        return self.paths.chart == OPERATOR_CHART
+
+    @cached_property
+    def subcharts(self) -> dict[str, Subchart]:
+        """By the key of their values: those that this release has inside."""
+        return {name: item for name, item in self.paths.subcharts.items() if self.tag in item.versions}
+
+    def inner(self, name: str) -> ReleaseValues | None:
+        """What a subchart reads of its values; None where its chart or the version that comes along is not recorded."""
+        item = self.subcharts[name]
+        return value_paths(item.chart).release(item.versions[self.tag]) if item.chart in CHART_OF else None
 
     @cached_property
     def root(self) -> ValueNode:
@@ -189,7 +253,7 @@ class ReleaseValues:
     @cached_property
     def defaults(self) -> dict[str, Any] | None:
         """The chart's values.yaml, or None where only its paths are recorded."""
-        if self.tag not in store.names("charts/gpu-operator"):
+        if not self.is_of_operator or self.tag not in store.names("charts/gpu-operator"):
             return None
         defaults: dict[str, Any] = store.read_json(f"charts/gpu-operator/{self.tag}.json")["defaults"]
         return defaults
@@ -197,7 +261,7 @@ class ReleaseValues:
     @cached_property
     def line_defaults(self) -> dict[str, Any] | None:
         """The defaults of this release, else of another one of its line."""
-        if self.defaults is not None:
+        if self.defaults is not None or not self.is_of_operator:
             return self.defaults
         line = self.tag.rpartition(".")[0]
         near = [tag for tag in store.names("charts/gpu-operator") if tag.rpartition(".")[0] == line]
@@ -212,12 +276,16 @@ class ReleaseValues:
 
 
 @remembered
-def value_paths() -> ValuePaths:
-    """The table, read once and only where values are judged."""
-    return ValuePaths()
+def value_paths(chart: str = OPERATOR_CHART) -> ValuePaths:
+    """The table of a chart, read once and only where its values are judged."""
+    return ValuePaths(chart)
 
 
-def _put(root: ValueNode, path: Keys, fact: dict[str, Any], *, enums: bool) -> None:
+def _is_within(path: str, top: str) -> bool:
+    return path == top or path.startswith(f"{top}.")
+
+
+def _put(root: ValueNode, path: Keys, fact: dict[str, Any], *, enums: bool, free: bool) -> None:
     node = root
     for key in path[:-1]:
         node = node.children.setdefault(key, ValueNode("object"))
@@ -227,6 +295,7 @@ def _put(root: ValueNode, path: Keys, fact: dict[str, Any], *, enums: bool) -> N
     leaf.type = fact.get("type", "any")
     leaf.quoted = fact.get("quoted", False)
     leaf.enum = tuple(fact.get("enum", ())) if enums else ()
+    leaf.free = free
 
 
 def _settle(root: ValueNode, shapes: dict[str, list[str]]) -> None:
@@ -238,7 +307,7 @@ def _settle(root: ValueNode, shapes: dict[str, list[str]]) -> None:
             if key in shapes:
                 child.type = "object"
                 child.children = {name: ValueNode("any", free=True) for name in shapes[key]}
-            elif _is_free_key(key):
+            elif node.free or child.free or _is_free_key(key):
                 child.free = True
             elif child.children:
                 child.type = "object"

@@ -225,7 +225,7 @@ def chart_values_entry(
         "tags": tags,
         "subcharts": {SUBCHART: {tag: recorded[tag]["nodeFeatureDiscoveryChart"] for tag in tags}},
         "enumsSince": min(crds, key=version_key) if crds else None,
-        "paths": {path: _path(path, facts[path], tags, crds) for path in sorted(facts) if path != SUBCHART},
+        "paths": {path: path_entry(path, facts[path], tags, crds) for path in sorted(facts) if path != SUBCHART},
     }
 
 
@@ -236,7 +236,7 @@ def chart_values_text(entry: dict[str, Any]) -> str:
     return f'{{\n{head} "paths": {{\n{paths}\n }}\n}}\n'
 
 
-def _path(path: str, facts: dict[str, dict[str, Any]], tags: list[str], crds: dict[str, Any]) -> dict[str, Any]:
+def path_entry(path: str, facts: dict[str, dict[str, Any]], tags: list[str], crds: dict[str, Any]) -> dict[str, Any]:
     read = [tag for tag, fact in facts.items() if fact.get("referenced") or _CONDITION in (path, f"{path}.enabled")]
     declared = [tag for tag, fact in facts.items() if fact["declared"]]
     fields = [
@@ -253,11 +253,11 @@ def _path(path: str, facts: dict[str, dict[str, Any]], tags: list[str], crds: di
     if len(types) == 1:
         entry["type"] = types.pop()
     if read:
-        entry["read"] = _ranges(read, tags)
+        entry["read"] = ranges(read, tags)
     if declared:
-        entry["declared"] = _ranges(declared, tags)
+        entry["declared"] = ranges(declared, tags)
     if dead := [tag for tag in declared if tag not in read]:
-        entry["dead"] = _ranges(dead, tags)
+        entry["dead"] = ranges(dead, tags)
     enums = {tuple(field["enum"]) for field in fields if "enum" in field}
     if len(enums) == 1:
         entry["enum"] = list(enums.pop())
@@ -274,7 +274,7 @@ def _field(crds: dict[str, Any], write: dict[str, Any]) -> dict[str, Any] | None
     return node
 
 
-def _ranges(found: list[str], tags: list[str]) -> str:
+def ranges(found: list[str], tags: list[str]) -> str:
     """`all`, or runs of tags: `v23.3.0..v24.9.2 v26.7.0`."""
     if len(found) == len(tags):
         return "all"

@@ -144,6 +144,11 @@ def value_map(files: dict[str, bytes]) -> dict[str, dict[str, Any]]:
     return {path: fact for path, fact in paths.items() if not _inside_subchart(path) or path == SUBCHART}
 
 
+def whole_values(files: dict[str, bytes]) -> frozenset[str]:
+    """The value paths that a chart's templates hand on with whatever stands below: there every key is read."""
+    return frozenset(_references(files, "templates/").whole)
+
+
 def chart_entry(
     *,
     release: str,

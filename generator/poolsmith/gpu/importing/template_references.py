@@ -31,6 +31,7 @@ _NOT_NULL = pattern(r"^if\s+ne\s+\S+\s+nil$")
 """Asks only whether there is a value: false and what is empty are written too."""
 _BUILT_IN = frozenset(("Values", "Release", "Chart", "Capabilities", "Template", "Files", "Subcharts"))
 _LONGEST_LINE = 4_000
+_GUARDS = ("if", "with", "else")
 
 
 @record(kw_only=False)
@@ -48,10 +49,12 @@ class References:
     """Dotted value paths that are read, and the fields that they are written to.
 
     `ranged` are those whose keys and values a loop goes through. `passed` are templates whose dot are the values,
-    `relative` what each template reads of its dot.
+    `relative` what each template reads of its dot. `whole` are those that are more than asked for in a guard: written,
+    passed on or kept in a variable, with whatever stands below.
     """
 
     read: set[str] = field(default_factory=set)
+    whole: set[str] = field(default_factory=set)
     writes: dict[str, list[Write]] = field(default_factory=dict)
     ranged: set[str] = field(default_factory=set)
     passed: set[str] = field(default_factory=set)
@@ -59,6 +62,7 @@ class References:
 
     def add(self, other: References) -> None:
         self.read |= other.read
+        self.whole |= other.whole
         self.ranged |= other.ranged
         self.passed |= other.passed
         for name, paths in other.relative.items():
@@ -136,6 +140,8 @@ class _Scanner:
         action = _OR_EMPTY.sub(r"\1", action)
         paths = self._paths(action)
         self._found.read.update(paths)
+        if word not in _GUARDS:
+            self._found.whole.update(paths)
         self._dotted(action)
         self._found.ranged.update(match[1].removeprefix(".") for match in _BY_VARIABLE.finditer(action))
         if assigned := _ASSIGNED.match(action):

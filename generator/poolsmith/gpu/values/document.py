@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import MISSING, value_at
-from poolsmith.gpu.catalog.charts import SUBCHART
 
 if TYPE_CHECKING:
     from poolsmith.gpu.catalog.value_paths import PastValue, ReleaseValues, ValueNode
@@ -50,7 +49,9 @@ class UnknownKey:
 class ValuesDocument:
     """`partial` says that more values come from elsewhere, so that nothing can be said about what is missing.
 
-    `beneath` are values that this document is put on, over the chart's defaults.
+    `beneath` are values that this document is put on, over the chart's defaults. `above` leads to it in the values of a
+    chart that has this one inside, and `switches` are the paths there that install it: the paths of all places begin
+    with `above`.
     """
 
     def __init__(
@@ -60,11 +61,15 @@ class ValuesDocument:
         *,
         partial: bool = False,
         beneath: dict[str, Any] | None = None,
+        above: Steps = (),
+        switches: tuple[str, ...] = (),
     ) -> None:
         self.values = values
         self.release = release
         self._beneath = beneath or {}
         self.partial = partial
+        self.above = above
+        self.switches = switches
         self.known: list[KnownValue] = []
         self.past: list[PastKey] = []
         self.unknown: list[UnknownKey] = []
@@ -99,30 +104,45 @@ class ValuesDocument:
                 return value
         return value_at(self.release.line_defaults or {}, path)
 
+    @cached_property
+    def inner(self) -> tuple[ValuesDocument, ...]:
+        """The values of the charts inside, without what Helm itself reads of them; only of those that are recorded."""
+        found = []
+        for name, item in self.release.subcharts.items():
+            values, release = self.values.get(name), self.release.inner(name)
+            if isinstance(values, dict) and release is not None:
+                own = {key: value for key, value in values.items() if f"{name}.{key}" not in item.switches}
+                found.append(
+                    ValuesDocument(own, release, partial=True, above=(*self.above, name), switches=item.switches)
+                )
+        return tuple(found)
+
     def _walk(self) -> None:
-        paths, tag = self.release.paths, self.release.tag
-        pending: list[tuple[Steps, dict[str, Any], ValueNode]] = [((), self.values, self.release.root)]
+        paths, tag, depth = self.release.paths, self.release.tag, len(self.above)
+        pending: list[tuple[Steps, dict[str, Any], ValueNode]] = [(self.above, self.values, self.release.root)]
         while pending:
             path, mapping, node = pending.pop()
             for key, value in mapping.items():
-                if not path and _is_extra(key):
+                if path == self.above and _is_extra(key):
                     continue
                 place = (*path, key)
                 child = node.children.get(key)
-                if child is not None and place == (SUBCHART,):
+                if child is not None and path == self.above and key in self.release.subcharts:
                     self.known.append(KnownValue(place, value, child))
-                    self._walk_subchart(value)
+                    self._walk_subchart(place, value)
                 elif child is not None:
                     self.known.append(KnownValue(place, value, child))
                     if isinstance(value, dict) and (child.children or child.free):
                         pending.append((place, value, child))
-                elif (past := paths.past(place, tag)) is not None and not (node.free and past.comes_with):
+                elif (past := paths.past(place[depth:], tag)) is not None and not (
+                    node.free and (past.comes_with or not self.release.is_of_operator)
+                ):
                     self.past.append(PastKey(place, value, past))
                 elif not node.free:
                     self.unknown.append(UnknownKey(place, value, node))
 
-    def _walk_subchart(self, values: Any) -> None:
-        pending: list[tuple[Steps, Any]] = [((SUBCHART,), values)]
+    def _walk_subchart(self, place: Steps, values: Any) -> None:
+        pending: list[tuple[Steps, Any]] = [(place, values)]
         while pending:
             path, node = pending.pop()
             if isinstance(node, dict):

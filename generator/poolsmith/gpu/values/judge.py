@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.rule_engine import findings_of
 from poolsmith.core.record import record
 from poolsmith.gpu.catalog.value_paths import value_paths
 from poolsmith.gpu.values.document import ValuesDocument
-from poolsmith.gpu.values.registry import VALUE_RULES
+from poolsmith.gpu.values.registry import CHART_VALUE_RULES, VALUE_RULES
 
 if TYPE_CHECKING:
-    from collections import Counter
-
     from poolsmith.core.diagnostics.rule_engine import Found
     from poolsmith.gpu.catalog.value_paths import ReleaseValues
     from poolsmith.gpu.values.document import ValuePlace
@@ -44,11 +43,20 @@ def judge_values(
     beneath: dict[str, Any] | None = None,
     shown: Counter[tuple[str, str]] | None = None,
 ) -> ValuesJudgement:
-    """What a release makes of a values document. `shown` counts the findings of the documents of one file together."""
+    """What a release of a chart makes of a values document, and what the charts inside of it make of theirs.
+
+    `shown` counts the findings of the documents of one file together.
+    """
     document = ValuesDocument(values, release, partial=partial, beneath=beneath)
+    rules = VALUE_RULES if release.is_of_operator else CHART_VALUE_RULES
+    shown = Counter() if shown is None else shown
+    findings = list(findings_of(rules, document, shown=shown))
+    judged = {item.above for item in document.inner}
+    for inner in document.inner:
+        findings.extend(findings_of(CHART_VALUE_RULES, inner, shown=shown))
     return ValuesJudgement(
-        findings=tuple(findings_of(VALUE_RULES, document, shown=shown)),
-        not_evaluated=sum(not _is_known(path, release) for path, _ in document.subchart),
+        findings=tuple(findings),
+        not_evaluated=sum(path[:1] not in judged and not _is_known(path, release) for path, _ in document.subchart),
     )
 
 

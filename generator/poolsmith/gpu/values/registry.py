@@ -22,6 +22,7 @@ from poolsmith.gpu.values.rules import (
     nri_contradicted,
     number_for_string,
     operand_image_pinned,
+    operand_variable,
     refused_values,
     runtime_config_source_missing,
     runtime_config_template,
@@ -65,6 +66,7 @@ VALUE_RULES: tuple[Rule[ValuesDocument, ValuePlace], ...] = (
     incomplete_registry_override,
     mutable_image,
     operand_image_pinned,
+    operand_variable,
     dead_value,
     value_of_later_release,
     ignored_value,
@@ -75,3 +77,12 @@ VALUE_RULES: tuple[Rule[ValuesDocument, ValuePlace], ...] = (
     value_type,
     unknown_value,
 )
+
+CHART_VALUE_RULES: tuple[Rule[ValuesDocument, ValuePlace], ...] = (
+    refused_values,
+    dead_value,
+    value_of_later_release,
+    value_type,
+    unknown_value,
+)
+"""Those that are true of any chart, by what is recorded of it."""

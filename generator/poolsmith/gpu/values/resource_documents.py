@@ -25,6 +25,7 @@ from poolsmith.gpu.values.rules import (
     kernel_modules_undecided,
     mutable_image,
     nri_contradicted,
+    operand_variable,
     runtime_config_source_missing,
     runtime_config_template,
     runtime_paths_disagree,
@@ -61,6 +62,7 @@ OF_POLICY: tuple[Rule[ValuesDocument, ValuePlace], ...] = (
     driver_upgrade_policy,
     blanket_toleration,
     mutable_image,
+    operand_variable,
 )
 OF_DRIVER: tuple[Rule[ValuesDocument, ValuePlace], ...] = (
     secret_in_values,

@@ -17,8 +17,8 @@ from poolsmith.core.diagnostics.codes import reading
 from poolsmith.core.diagnostics.codes.schema import REFUSED_BY_DEFINITION, VALUES_DO_NOT_RENDER
 from poolsmith.core.diagnostics.diagnostic import Span
 from poolsmith.core.diagnostics.message_text import did_you_mean
-from poolsmith.core.diagnostics.outcome import Outcome, Skipped
 from poolsmith.core.diagnostics.rule_engine import Finding, Found
+from poolsmith.core.facts.versions import version_key
 from poolsmith.core.pattern import pattern as compiled_later
 from poolsmith.core.record import record
 from poolsmith.core.sources.inner_text import InnerText
@@ -26,9 +26,10 @@ from poolsmith.core.sources.pointer import join, overlap
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.gpu.catalog.schema_versions import operator_releases
 from poolsmith.gpu.catalog.stack_objects import CHARTS
+from poolsmith.gpu.values.release_tier import Tier, said_alike
 from poolsmith.gpu.values.values_file import not_a_mapping
 from poolsmith.gpu.values.values_places import FoundValues, place_in, values_file
-from poolsmith.kubernetes.repository.chart_folders import CHART_FILE, chart_at
+from poolsmith.kubernetes.repository.chart_folders import chart_at
 from poolsmith.kubernetes.repository.declared_charts import declared_charts
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from poolsmith.core.diagnostics.outcome import Outcome
     from poolsmith.gpu.catalog.value_paths import ReleaseValues
     from poolsmith.gpu.values.document import ValuePlace
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, CheckedTree
@@ -48,7 +50,6 @@ if TYPE_CHECKING:
     Apply = Callable[[str, dict[str, Any]], Iterable[Finding[ValuePlace]]]
 
 _SECOND = 2
-UNKNOWN_RELEASE = "values: release unknown"
 
 
 def known_release(release: str | None) -> str | None:
@@ -77,23 +78,27 @@ class ValuesResult:
 
     diagnostics: list[Diagnostic] = field(default_factory=list)
     documents: int = 0
-    releases: set[str] = field(default_factory=set)
+    judged_by: set[tuple[Tier, str]] = field(default_factory=set)
     not_evaluated: int = 0
-    skipped: list[Skipped] = field(default_factory=list)
+    unjudged: list[FoundValues] = field(default_factory=list)
     paths: set[tuple[str, int]] = field(default_factory=set)
 
     def added_to(self, outcome: Outcome) -> Outcome:
         """The counts; diagnostics are the caller's."""
-        if not self.documents and not self.skipped:
+        if not self.documents and not self.unjudged:
             return outcome
-        facts = (f"Helm values were checked against {', '.join(sorted(self.releases))}",) if self.documents else ()
+        facts = (f"Helm values were checked against {self._tiers()}",) if self.documents else ()
         return replace(
             outcome,
             checked={**outcome.checked, "values documents": self.documents},
-            skipped=(*outcome.skipped, *self.skipped),
-            not_evaluated=outcome.not_evaluated + self.not_evaluated,
+            not_evaluated=outcome.not_evaluated + self.not_evaluated + len(self.unjudged),
             facts=(*outcome.facts, *facts),
         )
+
+    def _tiers(self) -> str:
+        """`v26.3.1 (pinned), v26.7.0 (floating: the newest known), all known releases (none is told)`."""
+        order = sorted(self.judged_by, key=lambda item: (list(Tier).index(item[0]), version_key(item[1])))
+        return ", ".join(f"{tag} ({_OF_TIER[tier]})" for tier, tag in order)
 
 
 def judge_values_of(
@@ -110,28 +115,66 @@ def judge_values_of(
     shown: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
     files: Counter[str] = Counter()
     for item in found:
-        if not item.has_values:
+        if not item.has_values and (item.is_of_operator or item.known() is None):
             continue
-        known = item.known()
-        document = item.document
-        if known is None:
-            reason = f"`{item.release[:40]}` is no recorded one" if item.release else "nothing says it"
-            place = item.locate(()).span
-            result.skipped.append(Skipped(str(place), f"{UNKNOWN_RELEASE}, {reason}"))
-            result.not_evaluated += 1
+        by, document = item.judged_by, item.document
+        if not by.tags:
+            result.unjudged.append(item)
             result.paths.add((document.path, document.index))
+            result.diagnostics.extend(_of_older(item))
             continue
         if item.is_file and files[document.path] >= _SECOND:
             result.paths.add((document.path, document.index))
             continue
         result.documents += 1
-        result.releases.add(known.tag)
+        result.judged_by.add((by.tier, known.told if (known := item.known()) is not None else ALL_RELEASES))
         result.paths.add((document.path, document.index))
         files[document.path] += item.is_file
         if item.is_file and files[document.path] == _SECOND:
             result.diagnostics.append(_several_documents(document))
-        _judge(item, known, result, shown[document.path], render, apply)
+        asked = (render, apply) if item.is_of_operator else (None, None)
+        if known is not None:
+            _judge(item, known, result, shown[document.path], *asked)
+        else:
+            result.diagnostics.extend(_judge_by_all(item, *asked))
     return result
+
+
+def _of_older(item: FoundValues) -> Iterator[Diagnostic]:
+    """What the number of a release that is not known tells."""
+    from poolsmith.gpu.values.rules.vulnerable_toolkit import of_older  # on demand
+
+    if item.judged_by.is_older and (found := of_older(item.judged_by.said, item.values)) is not None:
+        yield _diagnostic(found, item)
+
+
+ALL_RELEASES = "all known releases"
+_OF_TIER = {Tier.PINNED: "pinned", Tier.FLOATING: "floating: the newest known", Tier.UNKNOWN: "none is told"}
+
+
+def _judge_by_all(item: FoundValues, render: Render | None, apply: Apply | None) -> Iterator[Diagnostic]:
+    """What all releases say alike, in the words of the newest; and what not all of them read."""
+    from poolsmith.gpu.values.some_releases import values_of_some  # on demand
+
+    paths = item.table
+    assert paths is not None, "what no table has is judged by no release"
+
+    def judge(tag: str) -> Iterable[Found[ValuePlace]]:
+        known = paths.release(tag)
+        assert known is not None, "each tag of the table is one"
+        return _findings(item, known, ValuesResult(), None, render, apply)
+
+    tags = item.judged_by.tags
+    for found in said_alike(judge, tags, lambda found: (found.rule.code, found.finding.place)):
+        yield _diagnostic(found._replace(finding=_of_all(found.finding, tags[0])), item)
+    yield from (_diagnostic(found, item) for found in values_of_some(item.values, paths))
+
+
+def _of_all(finding: Finding[ValuePlace], newest: str) -> Finding[ValuePlace]:
+    """A finding of the newest release, said of all."""
+    message = finding.message.replace(f"the chart of {newest} does not read", "no known release of the chart reads")
+    help_text = None if finding.help is None else finding.help.replace("this release", newest)
+    return replace(finding, message=message.replace(newest, "every known release"), help=help_text)
 
 
 def _several_documents(second: CheckedDocument) -> Diagnostic:
@@ -181,6 +224,18 @@ def _judge(
     render: Render | None,
     apply: Apply | None,
 ) -> None:
+    items = _findings(found, known, result, shown, render, apply)
+    result.diagnostics.extend(_diagnostic(item, found) for item in items)
+
+
+def _findings(
+    found: FoundValues,
+    known: ReleaseValues,
+    result: ValuesResult,
+    shown: Counter[tuple[str, str]] | None,
+    render: Render | None,
+    apply: Apply | None,
+) -> list[Found[ValuePlace]]:
     from poolsmith.gpu.values.judge import judge_values  # on demand
 
     values = found.values
@@ -191,7 +246,7 @@ def _judge(
         told = [item.finding.place for item in items if item.severity is Severity.ERROR]
         refused = [item for item in apply(known.tag, values) if not any(overlap(item.place, other) for other in told)]
         items.extend(Found(REFUSED_BY_DEFINITION, item) for item in refused)
-    result.diagnostics.extend(_diagnostic(item, found) for item in items)
+    return items
 
 
 def _diagnostic(item: Found[ValuePlace], found: FoundValues) -> Diagnostic:
@@ -237,22 +292,25 @@ def plain_files(model: RepositoryModel, release: str | None, named: frozenset[st
     for document in model.loose.documents:
         if document.path in claimed or document.is_object:
             continue
-        is_named = document.path in named and release is not None
-        found = values_file(document, release or newest, is_named=is_named, is_expected=release is not None)
-        if found is None or _is_of_vendored_chart(document.path, model):
+        is_named, is_expected = document.path in named and release is not None, release is not None
+        loosely = values_file(document, release or newest, is_named=is_named, is_expected=is_expected)
+        if loosely is None or _is_of_chart(document.path, model, is_expected=is_expected):
             continue
-        yield FoundValues(
-            installation=found.installation, release=release or pinned_near(document.path, model), is_file=True
+        near = release or pinned_near(document.path, model)
+        found = values_file(
+            document, near or newest, is_named=is_named, is_expected=is_expected, is_told=near is not None
         )
+        if found is not None:
+            yield FoundValues(installation=found.installation, release=near, is_file=True)
 
 
-def _is_of_vendored_chart(path: str, model: RepositoryModel) -> bool:
-    """A copy of the chart itself has its defaults in values.yaml: those are the vendor's, not the user's."""
-    folder = posixpath.dirname(path)
-    if posixpath.basename(path) != "values.yaml" or not model.files.is_file(posixpath.join(folder, CHART_FILE)):
+def _is_of_chart(path: str, model: RepositoryModel, *, is_expected: bool) -> bool:
+    """The values.yaml of a chart has its own defaults: of a copy of the operator's those of the vendor. What it gives
+    to a dependency is read with that."""
+    if posixpath.basename(path) != "values.yaml":
         return False
-    chart = chart_at(folder, model.files)
-    return chart is not None and chart.name in CHARTS
+    chart = chart_at(posixpath.dirname(path), model.files)
+    return chart is not None and (chart.name in CHARTS or not is_expected)
 
 
 def pinned_near(path: str, model: RepositoryModel) -> str | None:

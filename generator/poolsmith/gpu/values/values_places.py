@@ -1,7 +1,8 @@
-"""Helm values of the gpu-operator chart in a repository: of its installations, and of files that hold nothing else."""
+"""Helm values of the charts of the stack in a repository: of installations, and of files that hold nothing else."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -9,16 +10,17 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.inner_text import InnerText
 from poolsmith.core.sources.pointer import join
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
-from poolsmith.gpu.catalog.stack_objects import OPERATOR
-from poolsmith.gpu.catalog.stack_words import telling_keys
-from poolsmith.kubernetes.repository.delivered import ChartInstallation, ValuesLayer
+from poolsmith.gpu.catalog.stack_objects import CHART_OF, CHARTS, OPERATOR
+from poolsmith.gpu.catalog.stack_words import OWN_KEYS, telling_keys
+from poolsmith.gpu.values.release_tier import JudgedBy, Tier, is_any, is_floating, is_of_vendor, judged_by
+from poolsmith.kubernetes.repository.delivered import ChartInstallation, ValuesLayer, below
 from poolsmith.kubernetes.repository.manifest_files import LATER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.gpu.catalog.value_paths import ReleaseValues
+    from poolsmith.gpu.catalog.value_paths import ReleaseValues, ValueNode, ValuePaths
     from poolsmith.gpu.values.document import ValuePlace
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
 
@@ -69,11 +71,35 @@ class FoundValues:
     def locate(self, place: ValuePlace, note: str | None = None) -> Location:
         return self.installation.locate(place, note)
 
-    def known(self) -> ReleaseValues | None:
-        """What the release reads."""
+    @property
+    def is_of_operator(self) -> bool:
+        return self.installation.chart in OPERATOR
+
+    @property
+    def table(self) -> ValuePaths | None:
+        """What each release of the chart reads; None of a chart that nobody has recorded."""
         from poolsmith.gpu.catalog.value_paths import value_paths  # on demand
 
-        return value_paths().release(self.release or "") or value_paths().release(self.fallback or "")
+        chart = OPERATOR_CHART if self.is_of_operator else CHART_OF.get(self.installation.chart)
+        return None if chart is None else value_paths(chart)
+
+    @cached_property
+    def judged_by(self) -> JudgedBy:
+        """Which releases judge it. `fallback` is asked where the version is none that is known."""
+        table, said = self.table, self.release or ""
+        if table is None:
+            return JudgedBy(tier=Tier.UNKNOWN, tags=(), said=said)
+        floats = is_any(said) if self.is_file else is_floating(self.installation)
+        own = judged_by(said, table.tags, floats=floats, is_vendors=is_of_vendor(self.installation.repository))
+        if own.tier is Tier.PINNED or self.fallback is None:
+            return own
+        given = judged_by(self.fallback, table.tags, floats=False)
+        return given if given.tier is Tier.PINNED else own
+
+    def known(self) -> ReleaseValues | None:
+        """What the release reads; None where it is unknown, so that all of them are asked."""
+        table = self.table
+        return None if table is None else table.release(self.judged_by.one or "")
 
     def line_of_text(self, place: ValuePlace) -> int | None:
         """The line within the text that holds a value, where the place in the file does not tell it."""
@@ -122,25 +148,51 @@ def values_of(installations: Iterable[ChartInstallation], fallback: str | None) 
     """Those of the gpu-operator chart; `fallback` is the release of those that name none that is recorded."""
     for item in installations:
         if item.chart in OPERATOR:
-            yield FoundValues(installation=item, release=item.version, fallback=fallback)
+            inner = _without_wrapper(item)
+            yield FoundValues(installation=inner, release=inner.version, fallback=fallback)
+
+
+def _without_wrapper(item: ChartInstallation) -> ChartInstallation:
+    """A chart of one's own around the operator's may have its name; then all values stand below that name."""
+    top = [key for key in item.values if key != "global"]
+    if is_of_vendor(item.repository) or top != [OPERATOR_CHART]:
+        return item
+    layers = tuple(part for layer in item.layers if (part := below(layer, OPERATOR_CHART)) is not None)
+    return replace(item, layers=layers, version=None, version_pointer="")
+
+
+def values_of_neighbours(installations: Iterable[ChartInstallation]) -> Iterator[FoundValues]:
+    """Those of the charts of the stack beside the operator's."""
+    for item in installations:
+        if item.chart in CHARTS and item.chart not in OPERATOR:
+            yield FoundValues(installation=item, release=item.version)
 
 
 def values_file(
-    document: CheckedDocument, release: str, *, is_named: bool, is_expected: bool = False
+    document: CheckedDocument, release: str, *, is_named: bool, is_expected: bool = False, is_told: bool = True
 ) -> FoundValues | None:
     """A file that nobody installs, as values. One that was found in a folder has to look like values of the chart; less
-    so where they are expected, because somebody said for which release they are."""
+    so where they are expected, because somebody said for which release they are, and more where nothing near it does
+    (`is_told`)."""
     from poolsmith.gpu.catalog.value_paths import value_paths  # on demand
 
     data = document.data
     if not isinstance(data, dict) or "apiVersion" in data or "kind" in data:
         return None
     known = value_paths().release(release)
-    if known is not None and isinstance(data.get(OPERATOR_CHART), dict) and OPERATOR_CHART not in known.root.children:
-        return _file(document, data[OPERATOR_CHART], f"/{OPERATOR_CHART}", release)
-    if not is_named and (known is None or not _looks_like_values(data, known, document.path, is_expected=is_expected)):
+    inner = data.get(OPERATOR_CHART)
+    if known is not None and isinstance(inner, dict) and OPERATOR_CHART not in known.root.children:
+        if is_told or _is_surely_values(inner, known, ""):
+            own = inner if is_told else {key: value for key, value in inner.items() if key != _SWITCH}
+            return _file(document, own, f"/{OPERATOR_CHART}", release)
         return None
-    return _file(document, data, "", release)
+    if is_named or (known is not None and _looks(data, known, document.path, is_expected=is_expected, is_told=is_told)):
+        return _file(document, data, "", release)
+    return None
+
+
+_SWITCH = "enabled"
+"""By which charts around the operator's like to install it."""
 
 
 def _file(document: CheckedDocument, values: dict[str, Any], pointer: str, release: str | None) -> FoundValues:
@@ -153,12 +205,38 @@ _TELLING = telling_keys()
 _SURE = 2
 
 
-def _looks_like_values(data: dict[str, Any], known: ReleaseValues, path: str, *, is_expected: bool) -> bool:
-    """Two keys that few other charts have, or one in a file or folder that has the chart's name."""
+_COMMON = frozenset(("driver", "operator", "validator", "daemonsets", "cdi", "nfd", "mig"))
+"""Telling keys that charts of others may have too: they say nothing by themselves."""
+
+
+def _looks(data: dict[str, Any], known: ReleaseValues, path: str, *, is_expected: bool, is_told: bool) -> bool:
+    """Two keys that few other charts have, or one in a file or folder that has the chart's name, or one that no other
+    chart has with something below it that this one reads."""
     if is_expected:
         return not known.root.children.keys().isdisjoint(data)
+    if not is_told:
+        return _is_surely_values(data, known, path)
     telling = len(_TELLING & data.keys() & known.root.children.keys())
-    return telling >= _SURE or (telling > 0 and (OPERATOR_CHART in path or "gpu_operator" in path))
+    return telling >= _SURE or _has_own(data, known) or (telling > 0 and _has_its_name(path))
+
+
+def _is_surely_values(data: dict[str, Any], known: ReleaseValues, path: str) -> bool:
+    """As above, where all releases will be asked: one of two keys is none that other charts have."""
+    blocks = {key for key in _TELLING & data.keys() if _is_block(data[key], known.root.children.get(key))}
+    is_sure = len(blocks) >= _SURE and bool(blocks - _COMMON)
+    return is_sure or _has_own(data, known) or (bool(blocks) and _has_its_name(path))
+
+
+def _has_its_name(path: str) -> bool:
+    return OPERATOR_CHART in path or "gpu_operator" in path
+
+
+def _has_own(data: dict[str, Any], known: ReleaseValues) -> bool:
+    return any(_is_block(data[key], known.root.children.get(key)) for key in OWN_KEYS & data.keys())
+
+
+def _is_block(value: Any, node: ValueNode | None) -> bool:
+    return node is not None and isinstance(value, dict) and not node.children.keys().isdisjoint(value)
 
 
 def place_in(values: Any, path: str) -> tuple[str | int, ...]:

@@ -83,6 +83,7 @@ class GrantJudge:
             needs=self._needs(prediction, judged),
             origins_of=prediction.origins_of,
             known=judged.proposed,
+            grants=self._book.grants,
         )
         return use, run_rules(CLUSTER_GRANT_RULES, seen)
 

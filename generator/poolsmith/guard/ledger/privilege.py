@@ -50,7 +50,7 @@ class Privilege:
     def __post_init__(self) -> None:
         readers = _ARGUMENTS.get(self.name)
         if readers is None:
-            raise PrivilegeError(f"`{_cut(self.name)}` is no privilege; {did_you_mean(self.name, _ARGUMENTS)}")
+            raise PrivilegeError(f"`{_cut(self.name)}` is no privilege; {_meant(self.name)}")
         if len(self.arguments) != len(readers):
             raise PrivilegeError(f"{_form(self.name)}; arguments given: {len(self.arguments)}")
         if readers:
@@ -195,6 +195,18 @@ _ARGUMENTS: dict[str, tuple[Callable[[str], str], ...]] = {
 }
 
 PRIVILEGE_NAMES = tuple(_ARGUMENTS)
+
+
+_CAPABILITY = pattern(r"(CAP_)?[A-Z]{2,}(_[A-Z]+)*")
+
+
+def _meant(text: str) -> str:
+    """A path and a capability are known by their form, the others by their names."""
+    if text.startswith("/"):
+        return f"did you mean `host-path:{_cut(text)}:ro:none`, or `rw` for `ro`?"
+    if _CAPABILITY.fullmatch(text):
+        return f"did you mean `capability:{bare_capability(text)}`?"
+    return did_you_mean(text, _ARGUMENTS)
 
 
 def _form(name: str) -> str:

@@ -182,6 +182,10 @@ class AccountRights:
             self._accounts[key] = self._of(namespace, account)
         return self._accounts[key]
 
+    def of_role(self, kind: str, name: str, scope: str | None) -> tuple[tuple[Privilege, ...], tuple[str, ...]]:
+        """What a role gives whom it is bound to, in one namespace or everywhere (None); and what could not be told."""
+        return self._rights_of((kind, "" if kind == "ClusterRole" else scope or "", name), scope)
+
     def _of(self, namespace: str, account: str) -> tuple[tuple[Privilege, ...], tuple[str, ...]]:
         held: set[Privilege] = set()
         unknown: set[str] = set()

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.ledger.grants.grant_files import LoadedGrant
     from poolsmith.guard.ledger.grants.matching import GrantBook
     from poolsmith.guard.policies.enforcement import EnforcementSpec
+    from poolsmith.guard.policies.external_names import LoadedName
     from poolsmith.guard.policies.rule_settings import RuleSettings
     from poolsmith.guard.policies.supply.supply_policy import SupplyPolicy
     from poolsmith.guard.policies.waivers import LoadedWaiver
@@ -161,10 +162,18 @@ class Policies:
 
         return load_supply(self.tree, self.files.supply) if self.files.supply is not None else (NO_SUPPLY, ())
 
+    @cached_property
+    def external(self) -> tuple[tuple[LoadedName, ...], tuple[Diagnostic, ...]]:
+        """Names that come from outside of the repository."""
+        from poolsmith.guard.policies.external_names import load_external  # on demand
+
+        return load_external(self.tree, self.files.external) if self.files.external is not None else ((), ())
+
     @property
     def problems(self) -> tuple[Diagnostic, ...]:
         """All that is wrong with the files themselves."""
-        parts = (self.settings, self.waivers, self.admission, self.grants, self.enforcement, self.loaded_supply)
+        kept = (self.settings, self.waivers, self.admission, self.grants, self.enforcement)
+        parts = (*kept, self.loaded_supply, self.external)
         return (*self.files.problems, *self.misread, *(problem for _, problems in parts for problem in problems))
 
     def admission_for(self, kubernetes: str) -> tuple[tuple[AdmissionFile, ...], tuple[AdmissionFile, ...]]:

@@ -14,7 +14,7 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.source_file import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from poolsmith.core.sources.input_tree import InputTree
 
@@ -27,6 +27,7 @@ RULES = f"{POLICIES}/rules.yaml"
 BASELINE = f"{POLICIES}/baseline.yaml"
 ENFORCEMENT = f"{POLICIES}/enforcement.yaml"
 SUPPLY = f"{POLICIES}/supply.yaml"
+EXTERNAL = f"{POLICIES}/external.yaml"
 MAX_FOLDER_BYTES = 4 << 20
 TEST_ENDING = ".test.yaml"
 _YAML = (".yaml", ".yml")
@@ -45,13 +46,14 @@ class PolicyFiles:
     baseline: str | None = None
     enforcement: str | None = None
     supply: str | None = None
+    external: str | None = None
     has_privileges: bool = False
     problems: tuple[Diagnostic, ...] = ()
 
     @property
     def paths(self) -> tuple[str, ...]:
         """All files that are read."""
-        single = (self.waivers, self.rules, self.baseline, self.enforcement, self.supply)
+        single = (self.waivers, self.rules, self.baseline, self.enforcement, self.supply, self.external)
         return (*self.privileges, *self.admission, *self.tests, *(path for path in single if path is not None))
 
 
@@ -61,15 +63,15 @@ def find_policies(tree: InputTree) -> PolicyFiles:
         return PolicyFiles()
     listing = tree.listing(POLICIES)
     problems = list(listing.problems)
-    known = {path.rpartition("/")[2]: path for path in (WAIVERS, RULES, BASELINE, ENFORCEMENT, SUPPLY)}
+    known = {path.rpartition("/")[2]: path for path in (WAIVERS, RULES, BASELINE, ENFORCEMENT, SUPPLY, EXTERNAL)}
     problems += [
-        _misplaced(f"{POLICIES}/{name}", f"known here: {', '.join(known)}, privileges/ and admission/")
+        _misplaced(tree, f"{POLICIES}/{name}", known, f"known here: {', '.join(known)}, privileges/ and admission/")
         for name in listing.files
         if name.endswith(_YAML) and name not in known
     ]
     folders = {path.rpartition("/")[2]: path for path in (PRIVILEGES, ADMISSION)}
     problems += [
-        _misplaced(f"{POLICIES}/{name}", "known here: privileges/ and admission/")
+        _misplaced(tree, f"{POLICIES}/{name}", folders, "known here: privileges/ and admission/")
         for name in listing.folders
         if name not in (*folders, _SCHEMAS)
     ]
@@ -85,6 +87,7 @@ def find_policies(tree: InputTree) -> PolicyFiles:
         baseline=found.get("baseline.yaml"),
         enforcement=found.get("enforcement.yaml"),
         supply=found.get("supply.yaml"),
+        external=found.get("external.yaml"),
         has_privileges="privileges" in listing.folders,
         problems=tuple(problems),
     )
@@ -93,7 +96,9 @@ def find_policies(tree: InputTree) -> PolicyFiles:
 def _yaml_in(tree: InputTree, folder: str, problems: list[Diagnostic]) -> tuple[str, ...]:
     listing = tree.listing(folder)
     problems.extend(listing.problems)
-    problems.extend(_misplaced(f"{folder}/{name}", "put its files beside the others") for name in listing.folders)
+    problems.extend(
+        _misplaced(tree, f"{folder}/{name}", (), "put its files beside the others") for name in listing.folders
+    )
     paths = tuple(f"{folder}/{name}" for name in listing.files if name.endswith(_YAML))
     size = sum(map(tree.size, paths))
     if size > MAX_FOLDER_BYTES:
@@ -103,8 +108,10 @@ def _yaml_in(tree: InputTree, folder: str, problems: list[Diagnostic]) -> tuple[
     return paths
 
 
-def _misplaced(path: str, advice: str) -> Diagnostic:
-    return diagnose(reading.MISPLACED_FILE, "poolsmith does not look here", whole_file(path), help=advice)
+def _misplaced(tree: InputTree, path: str, known: Iterable[str], advice: str) -> Diagnostic:
+    from poolsmith.core.shape.kind_places import misplaced  # on demand: only mistakes need it
+
+    return misplaced(tree, path, known, advice)
 
 
 GROUP = "admissionregistration.k8s.io"

@@ -30,6 +30,11 @@ RULE_WORD = r"[A-Za-z0-9-]{1,80}"
 class RuleSetting:
     """What differs from the rule's defaults."""
 
+    @staticmethod
+    def meant_by(value: object) -> dict[str, object] | None:
+        """`off`, or a severity alone."""
+        return {"enabled": value} if isinstance(value, bool) else None
+
     enabled: bool = spec("Whether the rule runs.", default=True)
     severity: Severity | None = spec("The severity of its findings.", default=None)
     reason: str = spec(
@@ -76,7 +81,8 @@ def find_in(book: Mapping[str, KnownRule], word: str) -> KnownRule | None:
 
 
 def unknown_rule(word: str, book: Mapping[str, KnownRule], where: Location) -> Diagnostic:
-    names = sorted({rule.name for rule in book.values()})
+    is_code = word.upper().replace(" ", "").startswith("PSM")
+    names = sorted({rule.code if is_code else rule.name for rule in book.values()})
     return diagnose(policy.UNKNOWN_RULE, f"no rule is named `{shorten(word)}`", where, help=did_you_mean(word, names))
 
 

@@ -54,7 +54,7 @@ class WaiverListSpec:
     waivers: tuple[Waiver, ...] = spec("The waivers.", default=())
 
 
-_OF_POLICIES = "PSM9"
+_OF_POLICIES = "PSM90"
 
 
 @record(kw_only=False)

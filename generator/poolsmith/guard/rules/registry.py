@@ -9,13 +9,13 @@ from poolsmith.guard.rules.manifests import (
     duplicate_object,
     helm_hook,
     kustomization_resource,
-    mig_configuration,
     namespace_transformer,
     node_object,
     null_of_the_chart,
     operator_role_widened,
     plugin_configuration,
     renovate_comment,
+    unread_operand_variable,
     unread_plugin_configuration,
 )
 
@@ -34,7 +34,7 @@ RULES: tuple[Rule[CheckedTree, Location], ...] = (
     operator_role_widened,
     null_of_the_chart,
     renovate_comment,
-    mig_configuration,
     plugin_configuration,
+    unread_operand_variable,
     unread_plugin_configuration,
 )

@@ -12,6 +12,7 @@ from poolsmith.guard.rules.links.registry import LINK_RULES
 from poolsmith.guard.rules.registry import RULES
 from poolsmith.guard.rules.repository_rules import CHART_RULES, TEMPLATE_RULES
 from poolsmith.guard.rules.setup.registry import SETUP_RULES
+from poolsmith.guard.rules.texts.registry import TEXT_RULES
 
 if TYPE_CHECKING:
     from poolsmith.core.diagnostics import RuleInfo
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 
 def rule_book() -> tuple[RuleInfo, ...]:
     """Sorted by code. A rule that speaks on several surfaces is one."""
-    families = (RULES, LINK_RULES, CHART_RULES, TEMPLATE_RULES, VALUE_RULES, PRIVILEGE_RULES, SETUP_RULES, BESIDE_RULES)
+    of_files = (RULES, LINK_RULES, CHART_RULES, TEMPLATE_RULES, TEXT_RULES, BESIDE_RULES)
+    families = (*of_files, VALUE_RULES, PRIVILEGE_RULES, SETUP_RULES)
     judges = (rule.RULE for rules in families for rule in rules)
     once = dict.fromkeys((*CODE_BOOK, *GRANT_RULE_INFOS, *judges))
     return tuple(sorted(once, key=lambda rule: rule.code))

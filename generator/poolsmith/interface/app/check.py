@@ -12,6 +12,7 @@ from poolsmith.core.diagnostics.outcome import Outcome
 from poolsmith.core.diagnostics.rule_engine import Finding, run_rules
 from poolsmith.core.sources.input_tree import read_bytes, walk
 from poolsmith.gpu.catalog import Catalog
+from poolsmith.gpu.catalog.stack_objects import CHARTS
 from poolsmith.gpu.catalog.stack_words import may_be_of_stack
 from poolsmith.gpu.values.values_check import (
     broken_texts,
@@ -21,8 +22,9 @@ from poolsmith.gpu.values.values_check import (
     plain_files,
     release_with_schemas,
 )
-from poolsmith.gpu.values.values_places import values_of
+from poolsmith.gpu.values.values_places import values_of, values_of_neighbours
 from poolsmith.guard.policies.applied_policies import strictly
+from poolsmith.guard.policies.policy_files import EXTERNAL
 from poolsmith.guard.rules.links.registry import LINK_RULES
 from poolsmith.guard.rules.links.repository_links import judge_links
 from poolsmith.guard.rules.registry import RULES
@@ -38,8 +40,18 @@ from poolsmith.guard.rules.schema.object_schemas import (
 )
 from poolsmith.guard.rules.setup.repository_setups import setups_of
 from poolsmith.guard.rules.templates.labelled_nodes import labelled_nodes
-from poolsmith.interface.app.check_scope import file_problems, judged_trees, left_out, refused_builds, scope_of
-from poolsmith.kubernetes.repository.file_search import searched
+from poolsmith.guard.rules.texts.judge_texts import judge_texts
+from poolsmith.interface.app.check_scope import (
+    by_release,
+    file_problems,
+    judged_trees,
+    left_out,
+    refused_builds,
+    releases_of,
+    scope_of,
+)
+from poolsmith.interface.app.coverage import coverage_of
+from poolsmith.kubernetes.repository.file_search import OTHER_ENDINGS, searched
 from poolsmith.kubernetes.repository.manifest_files import YAML_ENDINGS, CheckedDocument, CheckedTree, parse_documents
 from poolsmith.kubernetes.repository.model import model_of
 from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
@@ -48,12 +60,19 @@ from poolsmith.project.run.facts import with_facts
 from poolsmith.project.run.setup_check import judge_setups_of
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.gpu.values.document import ValuePlace
+    from poolsmith.gpu.values.values_check import ValuesResult
+    from poolsmith.gpu.values.values_places import FoundValues
+    from poolsmith.guard.rules.links.repository_links import LinkResult
     from poolsmith.guard.rules.pod_security import PodSecurityStandard
     from poolsmith.guard.rules.setup.repository_setups import GivenNodes
+    from poolsmith.guard.rules.templates.labelled_nodes import LabelledNodes
+    from poolsmith.interface.app.check_scope import JudgedTree, Scope
+    from poolsmith.kubernetes.repository.model import RepositoryModel
     from poolsmith.kubernetes.repository.repository_files import Listed
 
 MAX_MANIFEST_BYTES = 32 << 20
@@ -75,6 +94,7 @@ def check_paths(
     cluster: str | None = None,
     everything: bool = False,
     only: frozenset[str] | None = None,
+    today: dt.date | None = None,
 ) -> Outcome:
     """Anyone's files and folders. An explicitly named empty file is counted, not an error.
 
@@ -86,6 +106,7 @@ def check_paths(
 
     `kubernetes` (default: the newest known) and `release` (of the gpu-operator) choose the schemas; Helm values are
     judged by the release that they are for, else by `release`. `pod_security` is what pods have to hold to.
+    Names of policies/external.yaml are past their day as of `today`; without one, never.
     Setups are judged with the nodes of a file, or with the pools of the `cluster` of that name in `profiles/`, which
     also says Kubernetes and release where nothing else does.
     Raises UsageError for a path that does not exist, NoInputError when there is no YAML file at all.
@@ -106,6 +127,7 @@ def check_paths(
             kubernetes,
             everything=everything,
             only=only,
+            today=today,
         )
     return strictly(outcome) if strict else outcome
 
@@ -135,13 +157,14 @@ def _check_paths(
     *,
     everything: bool,
     only: frozenset[str] | None,
+    today: dt.date | None,
 ) -> Outcome:
     files = RepositoryFiles(root, paths)
     listed = _listed(files, paths)
     named = frozenset(files.shown(path) for path in paths if not path.is_dir())
     asks_for_more = everything or named or only is not None or release is not None or given is not None
     search = None if asks_for_more else searched(files, listed, may_be_of_stack)
-    model = model_of(files, listed.yaml if search is None else search.found, listed.others)
+    model = model_of(files, listed.yaml if search is None else search.found, listed.others, CHARTS)
     scope = scope_of(model, named, everything=everything)
     if only is not None:
         scope, listed.yaml = replace(scope, named=frozenset(), only=only), tuple(filter(only.__contains__, listed.yaml))
@@ -149,50 +172,49 @@ def _check_paths(
     unread = search.unread if search is not None else frozenset()
     diagnostics += file_problems((path for path in listed.yaml if path not in unread), files, scope)
     diagnostics += refused_builds(model, scope)
-    versions = tuple(judged_trees(model, scope))
-    trees = tuple(tree for tree, _ in versions)
-    schemas: list[SchemaResult] = []
-    for tree, version in versions:
-        diagnostics.extend(run_rules(RULES, tree, by_file=True))
-        schemas.append(judge_schemas(tree, against if against.operator else of_version(against, version)))
-        diagnostics.extend(schemas[-1].diagnostics)
-        diagnostics.extend(broken_texts(tree))
+    parts = tuple(judged_trees(model, scope))
+    trees = tuple(part.tree for part in parts)
+    for tree in trees:
+        diagnostics += (*run_rules(RULES, tree, by_file=True), *broken_texts(tree))
+    schemas = _schemas(parts, against, model)
+    diagnostics += (item for result in schemas for item in result.diagnostics)
     diagnostics.extend(run_rules(CHART_RULES, model.all_installations, by_file=True))
     whole = CheckedTree(model.documents, frozenset(listed.yaml))
     labelled = labelled_nodes(whole, listed.others, files)
-    diagnostics.extend(run_rules(TEMPLATE_RULES, labelled, by_file=True))
-    diagnostics.extend(judge_links(model, release, given, labelled))
-    loose = [*values_of(model.installations, release), *plain_files(model, release, named)]
-    delivered = [found for item in model.deliveries for found in values_of(item.installations, release)]
-    found = [item for item in (*delivered, *loose) if scope.has_installation(item.installation)]
-    values = judge_values_of(found, _not_rendered, _refused)
-    if release is not None:
-        for diagnostic, place in not_mappings(model.loose, named):
-            diagnostics.append(diagnostic)
-            values.paths.add(place)
-    setups = judge_setups_of(
-        setups_of(model, loose, release), release, given, kubernetes, _errors(diagnostics, values.diagnostics)
-    )
-    diagnostics.extend((*values.diagnostics, *setups.diagnostics, *(given.problems if given is not None else ())))
+    diagnostics += run_rules(TEMPLATE_RULES, labelled, by_file=True)
+    is_whole = only is None and any(path.resolve() == root.resolve() for path in paths)
+    links = _links(model, release, given, labelled, root, today, is_whole=is_whole)
+    diagnostics += links.diagnostics
+    loose, found = _values_here(model, release, named, scope)
+    values = _judged_values(found, model, release, named)
+    setups_here = setups_of(model, loose, release)
+    setups = judge_setups_of(setups_here, release, given, kubernetes, _errors(diagnostics, values.diagnostics))
+    coverage, unjudged = coverage_of(found, filter(scope.has_installation, model.all_installations), setups_here)
+    problems = given.problems if given is not None else ()
+    diagnostics.extend((*unjudged, *values.diagnostics, *setups.diagnostics, *problems))
+    texts = judge_texts(trees, model, diagnostics)
+    diagnostics += texts.diagnostics
     templates = _neighbours(whole, given, diagnostics)
     told = {*values.paths, *(place for item in schemas for place in item.half), *templates}
     judged = {(item.path, item.index) for tree in trees for item in tree.objects}
     left = left_out(model, listed, scope, judged, told, unread)
     is_compared = given is not None and given.planned is not None
-    is_empty = not (judged or values.documents or values.skipped or templates or diagnostics or is_compared)
+    is_empty = not (judged or coverage.found or templates or texts.files or diagnostics or is_compared)
     if left.is_nothing and is_empty:
         raise NoInputError(left.nothing(release))
-    described = {"descriptions of nodes": len(templates)} if templates else {}
     outcome = Outcome(
         diagnostics=sorted_unique(filter(scope.has_finding, diagnostics)),
         checked={
             "manifest files": len(listed.yaml),
             "objects": len(judged),
             "rules": len(RULES) + len(CHART_RULES) + len(LINK_RULES),
-            **described,
+            **({"descriptions of nodes": len(templates)} if templates else {}),
         },
         skipped=left.skipped,
         not_evaluated=left.unknown,
+        facts=(links.said,) if links.said else (),
+        needs=links.counts,
+        coverage=coverage if coverage.found else None,
     )
     outcome = setups.added_to(values.added_to(with_schema_results(outcome, schemas)))
     if pod_security is not None:
@@ -205,6 +227,55 @@ def _check_paths(
     return with_opinion(outcome, kubeconform, root, lambda: [judge_schemas(written, against, keep_verdicts=True)])
 
 
+def _schemas(parts: Iterable[JudgedTree], against: Against, model: RepositoryModel) -> list[SchemaResult]:
+    """Each object by the release that its cluster has, unless a flag says which."""
+    releases = releases_of(model)
+    trees = (found for part in parts for found in by_release(part, releases))
+    return [judge_schemas(tree, against if against.operator else of_version(against, tag)) for tree, tag in trees]
+
+
+def _links(
+    model: RepositoryModel,
+    release: str | None,
+    given: GivenNodes | None,
+    labelled: Sequence[LabelledNodes],
+    root: Path,
+    today: dt.date | None,
+    *,
+    is_whole: bool,
+) -> LinkResult:
+    """With what policies/external.yaml says comes from outside."""
+    if not (root / EXTERNAL).is_file():
+        return judge_links(model, release, given, labelled)
+    from poolsmith.guard.policies.external_names import ExternalBook
+    from poolsmith.guard.policies.policies import Policies  # on demand
+
+    entries, problems = Policies(root).external
+    book = ExternalBook(entries, today)
+    found = judge_links(model, release, given, labelled, book)
+    return replace(found, diagnostics=(*found.diagnostics, *problems, *book.problems(complete=is_whole)))
+
+
+def _values_here(
+    model: RepositoryModel, release: str | None, named: frozenset[str], scope: Scope
+) -> tuple[list[FoundValues], list[FoundValues]]:
+    """Those of the operator that no engine brings, and all of the scope: of the charts beside it too."""
+    loose = [*values_of(model.installations, release), *plain_files(model, release, named)]
+    delivered = [found for item in model.deliveries for found in values_of(item.installations, release)]
+    every = (*delivered, *loose, *values_of_neighbours(model.all_installations))
+    return loose, [item for item in every if scope.has_installation(item.installation)]
+
+
+def _judged_values(
+    found: list[FoundValues], model: RepositoryModel, release: str | None, named: frozenset[str]
+) -> ValuesResult:
+    values = judge_values_of(found, _not_rendered, _refused)
+    for diagnostic, place in not_mappings(model.loose, named) if release is not None else ():
+        values.diagnostics.append(diagnostic)
+        values.paths.add(place)
+    return values
+
+
 def _errors(*found: Sequence[Diagnostic]) -> list[Location]:
     """Where there are errors."""
     return [item.primary for some in found for item in some if item.severity is Severity.ERROR]
@@ -215,7 +286,7 @@ def _listed(files: RepositoryFiles, paths: Sequence[Path]) -> Listed:
         if not _exists(path):
             raise UsageError(f"{path} does not exist")
     listed = files.listed()
-    if not listed.yaml and not listed.problems:
+    if not listed.yaml and not listed.problems and not any(path.endswith(OTHER_ENDINGS) for path in listed.others):
         raise NoInputError("there is no YAML file in " + ", ".join(str(path) for path in paths))
     return listed
 

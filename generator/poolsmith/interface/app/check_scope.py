@@ -25,6 +25,7 @@ from poolsmith.core.sources.pod_template import mappings, word
 from poolsmith.core.sources.pointer import join
 from poolsmith.gpu.catalog.stack_objects import CHARTS, OPERATOR, is_of_stack
 from poolsmith.gpu.catalog.stack_words import is_about_gpus, mentions
+from poolsmith.gpu.values.values_places import values_of
 from poolsmith.kubernetes.repository.kustomize.build import NAMES
 from poolsmith.kubernetes.repository.manifest_files import (
     OTHER_LANGUAGES,
@@ -35,7 +36,7 @@ from poolsmith.kubernetes.repository.manifest_files import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from poolsmith.core.diagnostics import Diagnostic
     from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
@@ -130,11 +131,18 @@ _SHARED = frozenset(("kube-system", "default", "flux-system", "argocd"))
 """Namespaces that hold much besides, so that being in them says nothing."""
 
 
-def judged_trees(model: RepositoryModel, scope: Scope) -> Iterator[tuple[CheckedTree, str | None]]:
-    """What is judged: the objects of each cluster with the kustomizations that bring them, and what stands alone.
+@record(kw_only=False)
+class JudgedTree:
+    """`version` is that of the operator's chart there, as it is written; None where nobody says it, or several."""
 
-    With each the version of the operator's chart there, as it is written; None where nobody says it, or several.
-    """
+    tree: CheckedTree
+    version: str | None
+    of_cluster: bool
+    """Whether an engine brings all of it to one cluster."""
+
+
+def judged_trees(model: RepositoryModel, scope: Scope) -> Iterator[JudgedTree]:
+    """What is judged: the objects of each cluster with the kustomizations that bring them, and what stands alone."""
     told: set[tuple[str, int]] = set()
     for delivery in model.deliveries:
         own = tuple(item for item in delivery.objects if scope.has(item))
@@ -142,13 +150,48 @@ def judged_trees(model: RepositoryModel, scope: Scope) -> Iterator[tuple[Checked
         bringing = tuple(item for item in delivery.kustomizations if _brings(item, folders, scope))
         told.update((item.path, item.index) for item in delivery.kustomizations)
         if own or bringing:
-            yield _tree((*own, *bringing), model), _version(delivery.installations)
+            yield JudgedTree(_tree((*own, *bringing), model), _version(delivery.installations), delivery.by_engine)
     loose = (item for item in model.loose.documents if scope.has(item) and (item.path, item.index) not in told)
-    yield _tree(tuple(loose), model), _version(model.installations)
+    yield JudgedTree(_tree(tuple(loose), model), _version(model.installations), of_cluster=False)
+
+
+def by_release(judged: JudgedTree, releases: Mapping[str, set[str | None]]) -> Iterator[tuple[CheckedTree, str | None]]:
+    """In parts of one release each: what no engine brings is of the release in the nearest folder that has one.
+
+    The folder of all files is too far away: what is in none nearer may belong to any cluster.
+    """
+    tree = judged.tree
+    if judged.version is not None or judged.of_cluster or not tree.documents:
+        yield tree, judged.version
+        return
+    parts: dict[str | None, list[CheckedDocument]] = {}
+    for item in tree.documents:
+        parts.setdefault(_nearest(item, releases), []).append(item)
+    for release, documents in parts.items():
+        yield CheckedTree(tuple(documents), tree.paths), release
+
+
+def releases_of(model: RepositoryModel) -> dict[str, set[str | None]]:
+    """The versions of the operator's chart in each folder, with all that is below it."""
+    found: dict[str, set[str | None]] = {}
+    for item in model.all_installations:
+        folder = posixpath.dirname(item.document.path) if item.chart in OPERATOR else ""
+        while folder:
+            found.setdefault(folder, set()).add(item.version)
+            folder = posixpath.dirname(folder)
+    return found
+
+
+def _nearest(item: CheckedDocument, releases: Mapping[str, set[str | None]]) -> str | None:
+    folder = posixpath.dirname(item.path)
+    while folder and folder not in releases:
+        folder = posixpath.dirname(folder)
+    known = releases.get(folder, {None})
+    return next(iter(known)) if len(known) == 1 else None
 
 
 def _version(installations: tuple[ChartInstallation, ...]) -> str | None:
-    found = {item.version for item in installations if item.chart in OPERATOR}
+    found = {item.judged_by.one for item in values_of(installations, None)}
     return found.pop() if len(found) == 1 else None
 
 
@@ -221,7 +264,7 @@ class LeftOut:
     def nothing(self, release: str | None) -> str:
         """Of files that hold neither objects nor values: a green run over them would mislead."""
         if not self.named:
-            where = counted(self.searched, "file") if self.searched else f"{self.others:,} objects"
+            where = counted(self.searched, "file") if self.searched else counted(self.others, "object")
             return f"nothing of the GPU stack is in {where}; --all checks whatever is there"
         found = joined([f"{item.what}: {item.reason}" for item in self.named], _MOST_SKIPPED, "; ")
         values = "" if release else "; for Helm values of the gpu-operator chart, say which with --release"
@@ -240,7 +283,8 @@ def left_out(
     files a search was enough."""
     named: list[Skipped] = []
     others = parts = no_objects = 0
-    claimed = {layer.source.path for item in model.all_installations for layer in item.layers}
+    own = (item for item in model.all_installations if item.chart in CHARTS)
+    claimed = {layer.source.path for item in own for layer in item.layers}
     for document in model.documents:
         place = (document.path, document.index)
         if place in judged or place in told or document.path in claimed or not scope.tells(document.path):
@@ -258,7 +302,7 @@ def left_out(
     if unread:
         skipped.append(Skipped(counted(len(unread), "file"), "without a word of the GPU stack; --all checks them too"))
     if others:
-        skipped.append(Skipped(f"{others:,} objects", "not of the GPU stack; --all checks them too"))
+        skipped.append(Skipped(counted(others, "object"), "not of the GPU stack; --all checks them too"))
     if no_objects:
         skipped.append(Skipped(f"{no_objects:,} documents", "no objects of Kubernetes", by_design=True))
     if parts:
@@ -270,7 +314,11 @@ def left_out(
         what = f"{templates:,} {'template' if templates == 1 else 'templates'} with words of the GPU stack"
         skipped.append(Skipped(what, "only their tools render them; check what `helm template` prints"))
     return LeftOut(
-        tuple(skipped), len(unknown) + templates, others + no_objects, tuple(named), len(listed.yaml) if unread else 0
+        tuple(skipped),
+        len(unknown) + templates,
+        others + no_objects,
+        tuple(named),
+        len(listed.yaml) if unread else 0 if listed.yaml else len(listed.others),
     )
 
 

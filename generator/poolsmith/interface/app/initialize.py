@@ -18,20 +18,23 @@ from poolsmith.interface.app.new_files import write_new_files
 from poolsmith.interface.app.schemas import policy_schema_files, schema_files
 from poolsmith.interface.app.starter_files import cluster_text, policy_texts, pool_text, repository_files
 from poolsmith.project.run.generated_folder import link_in_the_way
-from poolsmith.project.run.surroundings import Forge, Surroundings, look_around
+from poolsmith.project.run.surroundings import FLUX_NAMESPACE, Forge, Surroundings, https_address, look_around
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
     from poolsmith.interface.app.starter_files import StarterFile
+    from poolsmith.project.run.surroundings import FluxSource
 
 _ADDRESS = "https://git.example.com/gpu.git"
 _BRANCH = "main"
 _ENGINE = "argocd"
+_FLUX = "flux"
 _HTTPS = "https://"
 _NAME = "gpu-cluster"
 _OUTPUT = "output"
+_POOL_FILE = "gpu.yaml"
 _MOST_BYTES = 1 << 20
 
 
@@ -73,11 +76,15 @@ def initialize(
         raise UsageError(f"`{cluster}` is no cluster name: use lower-case letters, digits and `-`, at most 63")
     around = look_around(root)
     new = None if profiles is not None else cluster or (None if _has_clusters(root) else name_of(root))
+    there = _there(root, new)
+    if there:
+        new = None  # it has its pools, and no sample is put beside them
     written = _destination(root, around, new, engine or _value(around.engine, _ENGINE), destination)
     files = repository_files(around, _value(around.branch, _BRANCH)) if not around.prefix else ()
     folders = {path.rpartition("/")[0] for path in profiles or ()} | ({f"{PROFILES}/{new}"} if new else set())
     _refuse_links(root, folders, files)
     project = _Writer(root)
+    project.kept += there
     first = _profiles(around, new, engine, written) if profiles is None else dict(profiles)
     project.add(first, {f"{PROFILES}/{SCHEMAS}/{n}": t for n, t in schema_files().items()})
     policies = policy_texts()
@@ -103,6 +110,14 @@ def initialize(
         to_fill=tuple(_to_fill(around, new, missing, written, is_told=destination is not None)) + unsupplied,
         has_grants=(root / PRIVILEGES).is_dir(),
     )
+
+
+def _there(root: Path, cluster: str | None) -> list[str]:
+    """The files of a cluster that has its profile already."""
+    if cluster is None or not os.path.lexists(root / PROFILES / cluster / CLUSTER_FILE):
+        return []
+    paths = (f"{PROFILES}/{cluster}/{name}" for name in (CLUSTER_FILE, _POOL_FILE))
+    return [path for path in paths if os.path.lexists(root / path)]
 
 
 class _Writer:
@@ -210,14 +225,20 @@ def _profiles(
     more = f"    path: {path}\n" if around.prefix and matches(RELATIVE_PATH, path) else ""
     if destination is not None:
         more += f"    destination:\n      {emit(_written(destination))}"
-    text = cluster_text(
-        cluster,
-        engine=engine or _value(around.engine, _ENGINE),
-        address=_value(around.address, _ADDRESS),
-        branch=_value(around.branch, _BRANCH),
-        more=more,
-    )
-    return {f"{PROFILES}/{cluster}/cluster.yaml": text, f"{PROFILES}/{cluster}/gpu.yaml": pool_text()}
+    chosen, address = engine or _value(around.engine, _ENGINE), _value(around.address, _ADDRESS)
+    if chosen == _FLUX and not address.startswith(_HTTPS):
+        if around.source is not None:
+            more += _source_ref(around.source)
+        else:
+            address = https_address(address) or _ADDRESS
+    text = cluster_text(cluster, engine=chosen, address=address, branch=_value(around.branch, _BRANCH), more=more)
+    return {f"{PROFILES}/{cluster}/cluster.yaml": text, f"{PROFILES}/{cluster}/{_POOL_FILE}": pool_text()}
+
+
+def _source_ref(source: FluxSource) -> str:
+    """What Flux has with its credentials already, where it reads the repository by SSH."""
+    namespace = "" if source.namespace == FLUX_NAMESPACE else f"      namespace: {source.namespace}\n"
+    return f"    sourceRef:\n      name: {source.name}\n{namespace}"
 
 
 def _value(detected: object, otherwise: str) -> str:
@@ -275,6 +296,10 @@ def _found(around: Surroundings, cluster: str | None, engine: str | None, missin
         found.append(f"repository {around.address.value}, from {around.address.source}")
     if around.branch is not None and (cluster is not None or missing):
         found.append(f"branch {around.branch.value}, from {around.branch.source}")
+    chosen = engine or _value(around.engine, _ENGINE)
+    by_ssh = around.address is not None and not around.address.value.startswith(_HTTPS)
+    if cluster is not None and chosen == _FLUX and around.source is not None and by_ssh:
+        found.append(f"source {around.source.name}, from {around.source.file}")
     if cluster is not None and engine is None and around.engine is not None:
         found.append(f"engine {around.engine.value}, from {around.engine.source}")
     if around.tool is not None and missing:

@@ -129,6 +129,10 @@ class Totals:
         return (without_list(self.unlisted_drivers),) if self.unlisted_drivers else ()
 
 
+_MAY_EXTEND = ("PSM0", "PSM101", "PSM102")
+"""A profile with such a mistake may extend a base, once it is mended."""
+
+
 @record
 class Run:
     """A project, the clusters that are looked at, and how many processes, or whose, share the work.
@@ -160,7 +164,7 @@ class Run:
             totals.add(result)
             totals.fresh.append(result)
             self.progress(totals.clusters, len(self.selected))
-        totals.diagnostics.extend(self._shared_problems(totals.used_bases))
+        totals.diagnostics.extend(self._shared_problems(totals))
         if not self.is_shard:  # the merge tells of all
             self._add_destinations(totals)
         return totals
@@ -174,7 +178,7 @@ class Run:
         totals.diagnostics.extend(found.diagnostics)
         totals.skipped.extend(found.skipped)
 
-    def _shared_problems(self, used_bases: set[str]) -> Iterator[Diagnostic]:
+    def _shared_problems(self, totals: Totals) -> Iterator[Diagnostic]:
         project = self.project
         yield from project.fleet.problems
         yield from project.bases.problems
@@ -193,7 +197,9 @@ class Run:
 
             clusters = (load_cluster(project.tree, files, project.bases, project.rings) for files in self.selected)
             yield from ahead_of_rings(project.rings.order, clusters)
-        used = used_bases | project.bases.used_by(project.bases.files.values())
+        if any(item.code.startswith(_MAY_EXTEND) for item in totals.diagnostics):
+            return
+        used = totals.used_bases | project.bases.used_by(project.bases.files.values())
         for name, file in project.bases.files.items():
             if name not in used:
                 message = f"nothing extends the base `{name}`"

@@ -15,6 +15,7 @@ from poolsmith.gpu.catalog.pack_kinds import LOCK, PACK, CatalogLockSpec, Catalo
 from poolsmith.guard.ledger.grants.grant import GRANT, GrantSpec
 from poolsmith.guard.policies.baseline_file import BASELINE, BaselineSpec
 from poolsmith.guard.policies.enforcement import ENFORCEMENT, EnforcementSpec
+from poolsmith.guard.policies.external_names import EXTERNAL, ExternalNamesSpec
 from poolsmith.guard.policies.rule_settings import SETTINGS, RuleSettingsSpec
 from poolsmith.guard.policies.supply.supply_kind import SUPPLY, SupplySpec
 from poolsmith.guard.policies.waivers import WAIVERS, WaiverListSpec
@@ -49,6 +50,7 @@ FACT_KINDS = (
     _kind(LOCK, CatalogLockSpec, "catalog-lock", "The packs of facts that a project takes"),
     _kind(RING_ORDER, RingOrderSpec, "ring-order", "The order in which what is new reaches the clusters"),
     _kind(BASELINE, BaselineSpec, "baseline", "Findings of a repository that are mended over time"),
+    _kind(EXTERNAL, ExternalNamesSpec, "external-names", "Names that come from outside of the repository"),
     _kind(TEAMS, TeamListSpec, "team-list", "Which team may bring which clusters and bases into the fleet"),
 )
 """Of few projects, so that `init` does not write their schemas."""

@@ -134,11 +134,14 @@ _OWNERS = """\
 
 def _attributes(forge: Forge) -> StarterFile:
     attribute = "gitlab-generated" if forge is Forge.GITLAB else "linguist-generated"
-    lines = "".join(f"{pattern} {attribute}\n" for pattern in FOLDED)
+    lines = _LINE_ENDS + "".join(f"{pattern} {attribute}\n" for pattern in FOLDED)
     return StarterFile(path=".gitattributes", text=f"{_ATTRIBUTES}{lines}", lines=lines)
 
 
+_LINE_ENDS = "".join(f"{folder}/** text eol=lf\n" for folder in ("profiles", "policies", "output"))
+"""Hashes of these files stand in the output: they are the same bytes on every machine."""
 _ATTRIBUTES = """\
+# Line ends as they are generated and hashed, on Windows too.
 # Folded in reviews: what is generated and nobody applies. `poolsmith generate --check` compares it with the profiles.
 # Not folded, because it is for reading: privileges.yaml, images.yaml, and all that a cluster applies.
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -10,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from poolsmith.core.diagnostics import UsageError
+from poolsmith.core.diagnostics import NoInputError, UsageError
 from poolsmith.core.diagnostics.message_text import printable
 from poolsmith.core.record import record
 from poolsmith.interface.cli import options
+from poolsmith.interface.cli.fixing import fixed, print_patch
 from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.reports import fleet_of, print_outcome, write_report_files
 from poolsmith.interface.cli.terminal import exit_code, progress_bar
+from poolsmith.interface.cli.verbs import Exit
 from poolsmith.interface.report.formats import CHECK, format_check
 
 if TYPE_CHECKING:
@@ -91,6 +94,9 @@ if TYPE_CHECKING:
     help="PATHS are single files of a commit: what stands near each says the release, and the rest of the repository "
     "is not read.",
 )
+@click.option("--fix", is_flag=True, help="Write the edits of which findings are certain, then check again.")
+@click.option("--diff", "patch", is_flag=True, help="Print those edits as a patch, and write nothing.")
+@click.option("--dirty", is_flag=True, help="With --fix or --diff: also files with edits that are not committed.")
 @options.baseline
 @click.option("--strict", is_flag=True, help="Report as an error what could not be evaluated.")
 @options.today
@@ -104,11 +110,24 @@ def command(flags: ReportFlags, paths: tuple[Path, ...], outputs: tuple[str, ...
     check = CheckFlags(**asked)
     if check.accepted and check.policies_from is None:
         raise UsageError("--accept is about a change: it needs --policies-from")
+    if (check.fix or check.patch) and (check.policies_from is not None or check.subject is not None):
+        raise UsageError("--fix and --diff are for who writes a change, not for who judges one")
     root = flags.root
+    _refuse_clusters(root, paths)
     files = options.report_files(outputs, root, CHECK)
     is_there = not paths and flags.shard is None
     fleet = partial(fleet_of, root, () if paths else flags.clusters, is_there=is_there)
-    outcome = _of_paths(flags, paths, check) if paths else _of_project(flags, check)
+    judge = partial(_of_paths, flags, paths, check) if paths else partial(_of_project, flags, check)
+    code = None
+    try:
+        outcome = fixed(root, judge, dirty=check.dirty) if check.fix else judge()
+    except NoInputError as error:
+        if check.patch or (flags.output_format in (None, "text") and not files):
+            raise
+        outcome, code = nothing_found(str(error)), Exit.NO_INPUT
+    if check.patch:
+        print_patch(root, outcome, dirty=check.dirty)
+        return exit_code(outcome, flags.fail_on)
     try:
         told = partial(format_check, outcome=outcome)
         write_report_files(root, files, told, tool=TOOL, layout=flags.layout, fleet=fleet)
@@ -122,7 +141,24 @@ def command(flags: ReportFlags, paths: tuple[Path, ...], outputs: tuple[str, ...
             root=root,
             fleet=fleet,
         )
-    return exit_code(outcome, flags.fail_on)
+    return exit_code(outcome, flags.fail_on) if code is None else code
+
+
+def nothing_found(why: str) -> Outcome:
+    """What a report says of it: who reads one gets one, whatever the exit code."""
+    from poolsmith.core.diagnostics.outcome import Outcome, Skipped
+
+    return Outcome(skipped=(Skipped("everything", why),))
+
+
+def _refuse_clusters(root: Path, paths: tuple[Path, ...]) -> None:
+    """The name of a cluster in the place of a path. Raises UsageError."""
+    for path in paths:
+        name = str(path)
+        if not os.path.lexists(name) and "/" not in name and (root / "profiles" / name).is_dir():
+            raise UsageError(
+                f"there is no file or folder `{name}`; the cluster of that name: `poolsmith check --cluster {name}`"
+            )
 
 
 @record
@@ -139,6 +175,9 @@ class CheckFlags:
     subject: str | None
     accepted: tuple[str, ...]
     hook: bool
+    fix: bool
+    patch: bool
+    dirty: bool
     write_baseline: str | None
     baseline: Path | None
     no_baseline: bool
@@ -172,17 +211,6 @@ def _of_paths(flags: ReportFlags, paths: tuple[Path, ...], check: CheckFlags) ->
         raise UsageError("--judge is for the project; PATHS are judged as they stand on disk")
     if len(flags.clusters) > 1:
         raise UsageError("PATHS describe one cluster; name one with --cluster")
-    judge = partial(
-        check_paths,
-        flags.root,
-        kubernetes=check.kubernetes,
-        release=check.release,
-        kubeconform=check.kubeconform,
-        pod_security=_standard(check.pod_security),
-        nodes=check.nodes,
-        cluster=flags.clusters[0] if flags.clusters else None,
-        everything=check.everything,
-    )
     more = {
         "--all": check.everything,
         "--release": check.release,
@@ -200,6 +228,18 @@ def _of_paths(flags: ReportFlags, paths: tuple[Path, ...], check: CheckFlags) ->
     )
     if check.today is not None:
         accepting = replace(accepting, today=check.today.date())
+    judge = partial(
+        check_paths,
+        flags.root,
+        kubernetes=check.kubernetes,
+        release=check.release,
+        kubeconform=check.kubeconform,
+        pod_security=_standard(check.pod_security),
+        nodes=check.nodes,
+        cluster=flags.clusters[0] if flags.clusters else None,
+        everything=check.everything,
+        today=accepting.today,
+    )
     outcome = _of_hook(flags.root, paths, judge) if check.hook else _by_hand(paths, judge)
     outcome = with_accepted(outcome, flags.root, paths, accepting)
     return _strictly(outcome) if check.strict else outcome

@@ -29,9 +29,11 @@ if TYPE_CHECKING:
 @options.output_elsewhere
 @options.cache
 @options.rehash
+@options.names
 @options.report_flags
 def command(
     flags: ReportFlags,
+    names: tuple[str, ...],
     *,
     check: bool,
     hook: bool,
@@ -42,11 +44,12 @@ def command(
 ) -> int:
     """Generate output/ from profiles/.
 
-    Every cluster's folder is replaced as a whole, and only when all profiles are sound.
+    Of all clusters, or of those that are named. Every cluster's folder is replaced as a whole, and only when all
+    profiles are sound.
     """
     from poolsmith.interface.app.check_project import compare
 
-    clusters, shard = flags.clusters, flags.shard
+    clusters, shard = (*flags.clusters, *names), flags.shard
     elsewhere = {"--cluster": clusters, "--against": against, "--output-root": output_root, "--hook": hook}
     options.no_shard(shard, elsewhere | {"--cache": cache or None, "--rehash": rehash})
     if check and hook:

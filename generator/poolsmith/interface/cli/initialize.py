@@ -48,7 +48,7 @@ _OF_NODES = ("kubernetes", "distribution", "system", "kernel", "runtime", "gpu",
 @click.option("--runtime", default=None, help="With --from: the container runtime of the nodes.")
 @click.option("--gpu", default=None, help="With --from: the GPUs, like NVIDIA-L40S.")
 @click.option("--dry-run", is_flag=True, help="With --from: print the profiles, and write nothing.")
-@options.root
+@options.root_here
 def command(
     cluster: str | None,
     engine: str | None,

@@ -36,6 +36,11 @@ def command() -> None:
     metavar="NAMESPACE",
     help="With --discover: also the right to list the Secrets of this namespace, for Helm's own records.",
 )
+@click.option(
+    "--around",
+    is_flag=True,
+    help="Also the right to list, in all namespaces, what stands around the stack; --cron-job has it, too.",
+)
 @click.option("--schedule", default="17 * * * *", show_default=True, metavar="CRON", help="When the CronJob runs.")
 def rbac(
     cluster: str | None,
@@ -43,6 +48,7 @@ def rbac(
     cron_job: str | None,
     schedule: str,
     *,
+    around: bool,
     discovers: bool,
     helm_records: str | None,
 ) -> int:
@@ -50,11 +56,13 @@ def rbac(
     from poolsmith.interface.app.live.verify import discovering_manifests, reading_manifests
 
     if discovers:
-        if cluster is not None or cron_job is not None:
-            raise UsageError("--discover is for a cluster that no profile describes yet: no CLUSTER, no --cron-job")
+        if cluster is not None or cron_job is not None or around:
+            raise UsageError(
+                "--discover is for a cluster that no profile describes yet: no CLUSTER, no --cron-job, no --around"
+            )
         write(discovering_manifests(helm_records))
         return Exit.CLEAN
     if helm_records is not None:
         raise UsageError("--helm-records is for `discover`: add --discover")
-    write(reading_manifests(root, cluster, image=cron_job, schedule=schedule))
+    write(reading_manifests(root, cluster, image=cron_job, schedule=schedule, around=around))
     return Exit.CLEAN

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from poolsmith.core.diagnostics import UsageError
 from poolsmith.core.diagnostics.diagnostic import Severity
@@ -46,8 +47,22 @@ def completes(what: str) -> Callable[[click.Context, click.Parameter, str], list
     return offered
 
 
-def _on_its_facts(context: click.Context, _option: click.Parameter, folder: Path) -> Path:
-    """The project's packs of facts hold while the verb runs."""
+def project_above(folder: str) -> Path:
+    """The folder itself, or the nearest one above it that has profiles/: up to the top of the git repository."""
+    here = os.path.abspath(folder)  # noqa: PTH100 - links stay as they were given
+    above = here
+    while not os.path.isdir(f"{above}/profiles"):  # noqa: PTH112 - start-up
+        parent = os.path.dirname(above)  # noqa: PTH120
+        if parent == above or os.path.exists(f"{above}/.git"):  # noqa: PTH110
+            return Path(folder)
+        above = parent
+    return Path(folder) if above == here else Path(os.path.relpath(above, here))
+
+
+def _on_its_facts(context: click.Context, option: click.Parameter, folder: Path) -> Path:
+    """The project's packs of facts hold while the verb runs; without the flag, a project is found from below it."""
+    if option.name is not None and context.get_parameter_source(option.name) is ParameterSource.DEFAULT:
+        folder = project_above(str(folder))
     if not context.resilient_parsing:
         from poolsmith.project.run.facts import facts_of
 
@@ -101,7 +116,7 @@ root = click.option(
     "--root",
     type=click.Path(path_type=Path),
     default=Path(),
-    show_default="the current folder",
+    show_default="the current folder, or the nearest one above it with profiles/",
     callback=_on_its_facts,
     help="Folder that contains profiles/ and output/.",
 )
@@ -112,6 +127,15 @@ clusters = click.option(
     metavar="NAME",
     shell_complete=completes("cluster"),
     help="Only this cluster; repeatable.",
+)
+names = click.argument("names", nargs=-1, metavar="[CLUSTER]...", shell_complete=completes("cluster"))
+"""Of a verb with a report: the same as --cluster."""
+root_here = click.option(
+    "--root",
+    type=click.Path(path_type=Path),
+    default=Path(),
+    show_default="the current folder",
+    help="Folder of the project.",
 )
 today = click.option(
     "--today",

@@ -76,6 +76,13 @@ class TextOf(Protocol):
     def __call__(self, name: str, *, context: ReportContext) -> str: ...
 
 
+def in_colour(wanted: bool | None = None) -> bool:
+    """--no-color, then NO_COLOR, then FORCE_COLOR; else whether somebody looks at a terminal."""
+    if wanted is False or os.environ.get("NO_COLOR"):
+        return False
+    return os.environ.get("FORCE_COLOR", "") not in ("", "0") or sys.stdout.isatty()
+
+
 def print_outcome(
     outcome: Outcome,
     *,
@@ -89,7 +96,7 @@ def print_outcome(
     """Write the report to standard output, and nothing else but the summary of a step."""
     layout = replace(layout, width=width_of(sys.stdout))
     chosen = _chosen(output_format)
-    if chosen == "text" and color is not False and sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
+    if chosen == "text" and in_colour(color):
         from poolsmith.interface.report.text import styled
 
         _print_styled(styled(outcome, layout))
@@ -109,7 +116,7 @@ def print_change(
     """The report of a diff, in the same way."""
     chosen = _chosen(output_format)
     layout = replace(layout, width=width_of(sys.stdout))
-    if chosen == "text" and sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
+    if chosen == "text" and in_colour():
         from poolsmith.interface.report.diff_text import styled
 
         _print_styled(styled(change, layout))

@@ -33,9 +33,11 @@ if TYPE_CHECKING:
 @options.cache
 @options.rehash
 @options.outputs
+@options.names
 @options.report_flags
 def command(
     flags: ReportFlags,
+    names: tuple[str, ...],
     *,
     outputs: tuple[str, ...],
     hook: bool,
@@ -59,7 +61,7 @@ def command(
     with progress_bar("generating") as progress:
         done = run_project(
             root,
-            clusters=flags.clusters,
+            clusters=(*flags.clusters, *names),
             jobs=flags.workers,
             progress=progress,
             judging=judging if today is None else replace(judging, today=today.date()),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from enum import IntEnum
 
 import click
@@ -49,8 +50,26 @@ VERBS = {
 """By its name: a verb's module, and the first sentence of its help."""
 
 
+GROUPS = {
+    "Author": ("init", "generate", "check", "run", "grants", "supply", "upgrade", "move"),
+    "Review": ("diff", "ledger", "images", "audit", "report"),
+    "Look up": ("explain", "rules", "inventory", "schema", "catalog"),
+    "Anyone's files": ("template", "expand", "policy", "drift"),
+    "Live": ("discover", "verify", "live"),
+    "Fleet": ("gather",),
+}
+"""Each verb once, in the order of the help."""
+
+
 class _Verbs(click.Group):
     """Lists and completes verbs without importing any of them."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        del ctx
+        width = max(map(len, VERBS))
+        for title, names in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), VERBS[name][1]) for name in names])
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
@@ -63,10 +82,37 @@ class _Verbs(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in VERBS and not args[0].startswith("-") and not ctx.resilient_parsing:
+            ctx.fail(_no_such(args[0]))
         name, known, rest = super().resolve_command(ctx, args)
         if name is None or known is None:
             return name, known, rest
-        return name, importlib.import_module(f"poolsmith.interface.cli.{VERBS[name][0]}").command, rest
+        command = importlib.import_module(f"poolsmith.interface.cli.{VERBS[name][0]}").command
+        _take_no_color(command)
+        return name, command, rest
+
+
+def _no_such(word: str) -> str:
+    from poolsmith.core.diagnostics.message_text import meant_one, shorten  # on demand
+
+    begun = [verb for verb in VERBS if verb.startswith(word.lower())]
+    near = f"did you mean `{begun[0]}`?" if len(begun) == 1 else meant_one(word, VERBS)
+    return f"there is no command `{shorten(word)}`" + (f"; {near}" if near else "")
+
+
+def _take_no_color(command: click.Command) -> None:
+    """Every verb takes the flag; where nothing is coloured there is nothing to do."""
+    for below in command.commands.values() if isinstance(command, click.Group) else ():
+        _take_no_color(below)
+    if all("--no-color" not in item.opts for item in command.params):
+        option = click.Option(["--no-color"], is_flag=True, expose_value=False, help="Never use colour.")
+        option.callback = _without_colour
+        command.params.append(option)
+
+
+def _without_colour(_context: click.Context, _option: click.Parameter, given: bool) -> None:
+    if given:
+        os.environ["NO_COLOR"] = "1"
 
 
 @click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})

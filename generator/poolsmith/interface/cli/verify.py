@@ -26,6 +26,12 @@ from poolsmith.interface.report.formats import CHECK, format_check
     metavar="FILE",
     help="Refuse to verify unless what is checked out is what `diff --save` judged.",
 )
+@click.option(
+    "--since",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Also tell what is new and what is gone since an earlier run, whose JSON the file is.",
+)
 @click.option("--strict", is_flag=True, help="Report as an error what could not be evaluated.")
 @options.outputs
 @options.output_format
@@ -43,6 +49,7 @@ def command(
     save: Path | None,
     in_cluster: bool,
     plan: Path | None,
+    since: Path | None,
     strict: bool,
     outputs: tuple[str, ...],
     output_format: str | None,
@@ -66,8 +73,17 @@ def command(
         from poolsmith.interface.app.plan_file import planned
 
         facts = (planned(root, plan, cluster),)
+    before = None
+    if since is not None:
+        from poolsmith.interface.app.live.since import earlier_run
+
+        before = earlier_run(since)
     outcome = verify(root, cluster, source, JudgingOptions(strict=strict))
     outcome = replace(outcome, facts=(*facts, *outcome.facts))
+    if since is not None and before is not None:
+        from poolsmith.interface.app.live.since import since as told_since
+
+        outcome = replace(outcome, facts=(*outcome.facts, *told_since(since, before, outcome.diagnostics)))
     layout = options.layout(verbose=verbose, group_by=group_by, fail_on=fail_on)
     try:
         write_report_files(root, files, partial(format_check, outcome=outcome), tool=TOOL, layout=layout)

@@ -86,11 +86,13 @@ def _part(block: Block, docs: str) -> markdown_page.PagePart:
 
 def _item(item: Diagnostic, *, with_code: bool = False, with_help: bool = True) -> markdown_page.PageItem:
     name = f"{item.severity.value} {item.code} {item.name}: " if with_code else ""
+    advice, *block = (item.help or "").split("\n") if with_help else ("",)
     return markdown_page.PageItem(
         words=f"{name}{item.message}",
         places=(str(item.primary.span),),
-        details=(f"help: {_one_line(item.help)}",) if item.help and with_help else (),
+        details=(f"help: {_one_line(advice)}",) if advice else (),
         mark="" if with_code else _MARKS[item.severity],
+        block=tuple(block),
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from poolsmith.core.diagnostics.codes.hygiene import HYGIENE
 from poolsmith.core.diagnostics.message_text import printable, printable_line
 from poolsmith.core.record import record
 from poolsmith.interface.report.formats import CLUSTER, FILE, RULE
@@ -47,10 +48,17 @@ def body(item: Diagnostic, width: int | None, most_related: int | None = MOST_RE
         yield f"   and {len(item.related) - most_related} more places\n", "faint"
 
 
-def help_lines(text: str) -> Iterator[Styled]:
-    """Lines after the first stand as far in as the first: help may show a piece of a file."""
+def help_lines(text: str, most: int | None = None, rest: str = "") -> Iterator[Styled]:
+    """Lines after the first stand as far in as the first: help may show a piece of a file.
+
+    Of more than `most` lines only the first is shown, for nobody can copy half of a file; `rest` is what shows them.
+    """
     yield _HELP, "good"
-    for number, line in enumerate(text.split("\n")):
+    lines = text.split("\n")
+    if most is not None and len(lines) > most:
+        yield f"{printable_line(lines[0].rstrip(':'))} ({len(lines) - 1} lines; {rest} shows them)\n", "plain"
+        return
+    for number, line in enumerate(lines):
         indent = " " * len(_HELP) if number else ""
         yield f"{printable_line(indent + line)}\n", "plain"
 
@@ -63,6 +71,8 @@ def _excerpt(location: Location, room: int) -> Iterator[Styled]:
     start, end, line = location.span.start, location.span.end, location.source_line
     if start is None or line is None:
         return
+    if location.value is not None:
+        start, end = location.value
     line = line.replace("\t", " ")
     column = len(printable(line[: start.column - 1]))
     shown, column = _window(printable(line), column, max(room, _NARROWEST))
@@ -165,8 +175,18 @@ def _block(name: str, items: list[Diagnostic], group_by: str) -> Block:
     return Block(name=name, findings=tuple(once.values()), clusters=tuple(clusters))
 
 
-def _badness(block: Block) -> tuple[int, int, int, str]:
-    return block.severity.rank, -len(block.clusters), -len(block.findings), block.name
+_OF_FILES = ("PSM0", "PSM10", "PSM11")
+"""What is wrong with a file as somebody wrote it: before all that may come of it."""
+
+
+FOLLOWING = frozenset(rule.code for rule in HYGIENE if rule.follows)
+
+
+def _badness(block: Block) -> tuple[bool, int, bool, int, int, str]:
+    """What follows from other mistakes is after all of them."""
+    is_later = not block.name.startswith(_OF_FILES)
+    follows = block.name in FOLLOWING
+    return follows, block.severity.rank, is_later, -len(block.clusters), -len(block.findings), block.name
 
 
 _HANGING = 3

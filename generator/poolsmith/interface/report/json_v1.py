@@ -46,6 +46,17 @@ def report(outcome: Outcome, *, tool: str) -> dict[str, Any]:
     }
     if outcome.judged:
         body["judged"] = masked(outcome.judged)
+    if outcome.needs:
+        body["needs"] = outcome.needs
+    if outcome.coverage is not None:
+        body["coverage"] = {
+            "configurations": outcome.coverage.found,
+            "judged": outcome.coverage.found - len(outcome.coverage.unjudged),
+            "unjudged": [
+                {"what": masked(item.what), "why": masked(item.why), "add": item.add}
+                for item in outcome.coverage.unjudged
+            ],
+        }
     return body if outcome.shard is None else body | {"shard": outcome.shard}
 
 

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.core.diagnostics.message_text import printable
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.interface.report.escaped_text import code, prose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_BACKTICKS = pattern(r"`+")
 _PLACE = 120
 _COMMAND = 200
 _FEW_DETAILS = 4
@@ -22,12 +25,16 @@ _FEW_DETAILS = 4
 
 @record
 class PageItem:
-    """A sentence, the places that it is about, and further sentences. `mark` stands in front of it, and is ours."""
+    """A sentence, the places that it is about, and further sentences. `mark` stands in front of it, and is ours.
+
+    `block` are lines to copy, each as it is.
+    """
 
     words: str
     places: tuple[str, ...] = ()
     details: tuple[str, ...] = ()
     mark: str = ""
+    block: tuple[str, ...] = ()
 
 
 @record
@@ -150,6 +157,18 @@ def _item(item: PageItem, level: _Level, most: int) -> Iterator[str]:
         yield f"  - {prose(detail, level.letters)}"
     if most and len(item.details) > most:
         yield f"  - and {len(item.details) - most:,} more"
+    if item.block and most and sum(map(len, item.block)) <= level.letters:
+        yield from _fenced(item.block)
+
+
+def _fenced(lines: tuple[str, ...]) -> Iterator[str]:
+    """Inside of a list's item; nothing in the lines can end the block."""
+    shown = [printable(line) for line in lines]
+    fence = "`" * max(3, 1 + max(len(run) for line in shown for run in _BACKTICKS.findall(line) or [""]))
+    yield ""
+    yield f"  {fence}yaml"
+    yield from (f"  {line}".rstrip() for line in shown)
+    yield f"  {fence}"
 
 
 def _is_cut(part: PagePart, level: _Level) -> bool:

@@ -76,6 +76,18 @@ _CHECK_SUMMARY = {
     },
 }
 _SKIPPED = {"description": "What was not looked at.", "properties": {"what": _TEXT, "reason": _TEXT}}
+_COVERAGE = {
+    "description": "Of files that anyone wrote: the configurations of the GPU stack, and those that nobody judged.",
+    "properties": {
+        "configurations": _COUNT,
+        "judged": _COUNT,
+        "unjudged": {"type": "array", "items": {"$ref": "#/$defs/Unjudged"}},
+    },
+}
+_UNJUDGED = {
+    "description": "What was not judged, why, and what to add.",
+    "properties": {"what": _TEXT, "why": _TEXT, "add": _TEXT},
+}
 _SHARD = {
     "description": "Of a run with --shard: what `poolsmith report merge` puts together. Only that reads the last two.",
     "properties": {
@@ -103,16 +115,30 @@ def report_schema() -> dict[str, Any]:
             **_TEXT,
             "description": "What was judged, where that is a commit, the index, or the work tree of a change.",
         },
+        "needs": {
+            "type": "object",
+            "additionalProperties": _COUNT,
+            "description": "Names that something needs: supplied here, from outside, or without a supplier.",
+        },
+        "coverage": {"$ref": "#/$defs/Coverage"},
         "shard": {"$ref": "#/$defs/Shard"},
     }
     definitions = {
         "Summary": _object(_CHECK_SUMMARY),
+        "Coverage": _object(_COVERAGE),
+        "Unjudged": _object(_UNJUDGED),
         "Shard": _object(_SHARD),
         "Skipped": _object(_SKIPPED),
         "Diagnostic": _object(_DIAGNOSTIC),
         "Location": _object(_LOCATION),
     }
-    return _document("report", "The findings of a run", properties, definitions, optional=("judged", "shard"))
+    return _document(
+        "report",
+        "The findings of a run",
+        properties,
+        definitions,
+        optional=("judged", "needs", "coverage", "shard"),
+    )
 
 
 def diff_schema() -> dict[str, Any]:

@@ -9,6 +9,7 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.diagnostics.certain_edits import certain_edit
 from poolsmith.core.diagnostics.masking import masked
 from poolsmith.core.diagnostics.message_text import counted, cut, printable
 from poolsmith.interface.report.finding_blocks import cluster_of
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from poolsmith.change.diff.change_report import ChangeReport
     from poolsmith.core.diagnostics import Diagnostic, Location, RuleInfo
+    from poolsmith.core.diagnostics.certain_edits import Edit
     from poolsmith.core.diagnostics.outcome import Outcome
     from poolsmith.interface.report.formats import ReportContext
 
@@ -154,10 +156,22 @@ def _result(item: Diagnostic, rule: int, fingerprint: str, context: ReportContex
         body["relatedLocations"] = [
             {"id": number, **_location(place, context)} for number, place in enumerate(related, 1)
         ]
+    if (edit := certain_edit(item)) is not None:
+        body["fixes"] = [_fix(edit, context)]
     if item.is_waived:
         justification = {"justification": _text(item.waived_because)} if item.waived_because else {}
         body["suppressions"] = [{"kind": "external", "status": "accepted", **justification}]
     return body
+
+
+def _fix(edit: Edit, context: ReportContext) -> dict[str, Any]:
+    start, end = edit.start, edit.end
+    region = {"startLine": start.line, "startColumn": start.column, "endLine": end.line, "endColumn": end.column}
+    replacement = {"deletedRegion": region, "insertedContent": {"text": edit.text}}
+    return {
+        "description": {"text": f"write {_text(edit.text)}"},
+        "artifactChanges": [{"artifactLocation": _artifact(edit.path, context), "replacements": [replacement]}],
+    }
 
 
 def _location(place: Location, context: ReportContext) -> dict[str, Any]:

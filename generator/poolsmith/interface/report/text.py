@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics import Severity
 from poolsmith.core.diagnostics.masking import masked
 from poolsmith.core.diagnostics.message_text import counted, printable, printable_line
-from poolsmith.interface.report.finding_blocks import MOST_RELATED, blocks_of, body, head, help_lines, str_place
+from poolsmith.interface.report.finding_blocks import (
+    FOLLOWING,
+    MOST_RELATED,
+    blocks_of,
+    body,
+    cluster_of,
+    head,
+    help_lines,
+    str_place,
+)
 from poolsmith.interface.report.formats import CLUSTER, RULE, SHORT
 
 if TYPE_CHECKING:
@@ -25,9 +34,11 @@ _WITH_EXCERPT = 3
 """So many findings of one rule are shown whole; of the next ones line one says what differs."""
 _MOST_SKIPPED = 5
 _MOST_KINDS = 4
-_WORST = 3
-_A_SCREEN = 20
-"""Lines of findings after which the worst ones are shown once more, at the end."""
+MOST_LINES = 8
+"""Of one finding."""
+_OF_THE_TOOL = ("rules", "setup rules", "GPU setups", "validated objects")
+"""Counts that say how a run works, for who asks for all."""
+_MOST_RULES = 3
 
 
 def check_report(outcome: Outcome, context: ReportContext) -> str:
@@ -50,23 +61,36 @@ def styled(outcome: Outcome, layout: Layout = SHORT) -> Iterator[Styled]:
 def _report(outcome: Outcome, layout: Layout) -> Iterator[Styled]:
     if outcome.judged:
         yield f"judged: {printable(masked(outcome.judged))}\n\n", "plain"
+    if outcome.coverage is not None:
+        yield f"{printable(masked(outcome.coverage.line))}\n\n", "plain"
     folded = [item for item in outcome.open if layout.folds(item)]
     found = [item for item in outcome.open if not layout.folds(item)]
+    follow = [] if layout.verbose or layout.group_by != RULE else [item for item in found if item.code in FOLLOWING]
+    if len(follow) > 1:
+        found = [item for item in found if item.code not in FOLLOWING]
     shown = found if layout.verbose else _worst_of(found)
-    lines = 0
     for block in blocks_of(shown, layout.group_by):
-        for text, style in _block(block, layout):
-            lines += text.count("\n")
-            yield text, style
+        yield from _block(block, layout)
     if len(shown) < len(found):
         yield f"{len(found) - len(shown):,} more findings are not shown; {_rest(layout)} shows them\n\n", "faint"
+    if len(follow) > 1:
+        yield from _what_follows(follow)
     for fact in (*outcome.facts, *(outcome.details if layout.verbose else ())):
         yield f"{printable(masked(fact))}\n", "plain"
     yield from _summary(outcome, layout)
     if folded:
         yield f"{_notes(folded)}; {_rest(layout)} shows them\n", "plain"
-    if lines > _A_SCREEN and not layout.verbose:
-        yield from _worst(found, layout)
+
+
+def _what_follows(found: Sequence[Diagnostic]) -> Iterator[Styled]:
+    """One line on all that comes of other mistakes, or of a command that was not run."""
+    first, clusters = found[0], {cluster_of(item) for item in found} - {""}
+    of = f" of {counted(len(clusters), 'cluster')}" if clusters else ""
+    yield str_place(first.primary), "place"
+    yield ": ", "plain"
+    yield first.severity.value, first.severity.value
+    yield f" {first.code} {first.name}", "code"
+    yield f": {counted(len(found), 'file')}{of} are not what the profiles generate; {first.help}\n\n", "plain"
 
 
 def _worst_of(found: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
@@ -111,16 +135,29 @@ def _rule_block(block: Block, layout: Layout) -> Iterator[Styled]:
 
 
 def _whole(item: Diagnostic, layout: Layout, *, has_help_later: bool = False) -> Iterator[Styled]:
+    """At most MOST_LINES lines, unless all is asked for."""
     yield from head(item)
-    yield from body(item, layout.width, None if layout.verbose else MOST_RELATED)
-    if item.help and not has_help_later:
-        yield from help_lines(item.help)
+    advice = item.help if item.help and not has_help_later else None
+    if layout.verbose:
+        yield from body(item, layout.width, None)
+        if advice:
+            yield from help_lines(advice)
+        return
+    room = MOST_LINES - (3 if item.primary.source_line is not None else 1)
+    wanted = 0 if advice is None else advice.count("\n") + 1
+    related = min(MOST_RELATED, len(item.related))
+    if related + (related < len(item.related)) + min(wanted, 1) > room:
+        related = room - 1 - min(wanted, 1)
+    yield from body(item, layout.width, related)
+    if advice:
+        left = room - related - (related < len(item.related))
+        yield from help_lines(advice, left, _rest(layout))
 
 
 def _summary(outcome: Outcome, layout: Layout) -> Iterator[Styled]:
-    counts = [f"{count:,} {kind.removesuffix('s') if count == 1 else kind}" for kind, count in outcome.checked.items()]
-    if len(counts) > _MOST_KINDS and not layout.verbose:
-        counts[_MOST_KINDS - 1 :] = [f"{len(counts) - _MOST_KINDS + 1} more kinds"]
+    kinds = [kind for kind in outcome.checked if layout.verbose or kind not in _OF_THE_TOOL]
+    shown_kinds = kinds if layout.verbose else kinds[:_MOST_KINDS]
+    counts = [_counted(outcome.checked[kind], kind) for kind in shown_kinds]
     errors, warnings, notes = (outcome.count(severity) for severity in Severity)
     yield f"checked {', '.join(counts) or 'nothing'}: ", "plain"
     yield counted(errors, "error"), "error" if errors else "good"
@@ -139,29 +176,20 @@ def _summary(outcome: Outcome, layout: Layout) -> Iterator[Styled]:
         yield f"   and {len(listed) - len(shown):,} more are skipped; {_rest(layout)} says why\n", "faint"
 
 
+def _counted(count: int, kind: str) -> str:
+    return f"{count:,} {kind.removesuffix('s') if count == 1 else kind}"
+
+
 def _notes(folded: Sequence[Diagnostic]) -> str:
     """`notes: PSM640 on 2 clusters, PSM619 in 3 places and 5 more rules; 24 with nothing to do`."""
     blocks = blocks_of((item for item in folded if not item.asks_nothing), RULE)
-    parts = [f"{block.name} {block.where}" for block in blocks[:_WORST]]
-    if len(blocks) > _WORST:
-        rest = len(blocks) - _WORST
+    parts = [f"{block.name} {block.where}" for block in blocks[:_MOST_RULES]]
+    if len(blocks) > _MOST_RULES:
+        rest = len(blocks) - _MOST_RULES
         parts[-1] += f" and {rest} more {'rule' if rest == 1 else 'rules'}"
     if idle := sum(item.asks_nothing for item in folded):
         parts.append(f"{idle:,} with nothing to do")
     return f"notes: {', '.join(parts)}"
-
-
-def _worst(found: Sequence[Diagnostic], layout: Layout) -> Iterator[Styled]:
-    yield "worst:\n", "plain"
-    blocks = blocks_of(found, RULE)
-    for block in blocks[:_WORST]:
-        first = block.findings[0]
-        more = len(block.findings) - 1
-        yield f"   {block.severity.value}", block.severity.value
-        yield f" {first.code} {first.name}", "code"
-        yield f" {block.where}: {printable(first.message)}\n", "plain"
-        yield f"      {str_place(first.primary)}{f' and {more:,} more' if more else ''}\n", "faint"
-    yield f"{_rest(layout)} shows all; `poolsmith explain {blocks[0].name}` says more of a rule\n", "plain"
 
 
 def _rest(layout: Layout) -> str:

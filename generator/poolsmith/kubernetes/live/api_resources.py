@@ -12,7 +12,7 @@ from poolsmith.core.diagnostics import PoolsmithError
 from poolsmith.core.record import record
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Mapping
 
 
 @record(kw_only=False, order=True)
@@ -79,6 +79,20 @@ RUNTIME_CLASSES = ApiResource("node.k8s.io/v1", "RuntimeClass")
 POLICIES = ApiResource("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy")
 BINDINGS = ApiResource("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding")
 
+ROLES = ApiResource("rbac.authorization.k8s.io/v1", "Role")
+QUOTAS = ApiResource("v1", "ResourceQuota")
+LIMIT_RANGES = ApiResource("v1", "LimitRange")
+NETWORK_POLICIES = ApiResource("networking.k8s.io/v1", "NetworkPolicy")
+BUDGETS = ApiResource("policy/v1", "PodDisruptionBudget")
+APPLICATIONS = ApiResource("argoproj.io/v1alpha1", "Application")
+HELM_RELEASES = ApiResource("helm.toolkit.fluxcd.io/v2", "HelmRelease")
+KUSTOMIZATIONS = ApiResource("kustomize.toolkit.fluxcd.io/v1", "Kustomization")
+FEATURE_RULES = ApiResource("nfd.k8s-sigs.io/v1alpha1", "NodeFeatureRule")
+SOURCES = tuple(
+    ApiResource("source.toolkit.fluxcd.io/v1", kind)
+    for kind in ("GitRepository", "HelmRepository", "OCIRepository", "HelmChart", "Bucket")
+)
+
 OF_NAMESPACES = frozenset(
     (
         *WORKLOADS,
@@ -87,21 +101,15 @@ OF_NAMESPACES = frozenset(
         *(SERVICES, ENDPOINT_SLICES, ACCOUNTS),
         CONFIG_MAPS,
         ROLE_BINDINGS,
-        ApiResource("rbac.authorization.k8s.io/v1", "Role"),
+        *(ROLES, QUOTAS, LIMIT_RANGES, NETWORK_POLICIES, BUDGETS),
         ApiResource("resource.k8s.io/v1", "ResourceClaimTemplate"),
         ApiResource("resource.k8s.io/v1beta2", "ResourceClaimTemplate"),
         ApiResource("resource.k8s.io/v1beta1", "ResourceClaimTemplate"),
         ApiResource("monitoring.coreos.com/v1", "ServiceMonitor"),
         ApiResource("monitoring.coreos.com/v1", "PodMonitor"),
         ApiResource("monitoring.coreos.com/v1", "PrometheusRule"),
-        ApiResource("argoproj.io/v1alpha1", "Application"),
         ApiResource("argoproj.io/v1alpha1", "AppProject"),
-        ApiResource("helm.toolkit.fluxcd.io/v2", "HelmRelease"),
-        ApiResource("kustomize.toolkit.fluxcd.io/v1", "Kustomization"),
-        *(
-            ApiResource("source.toolkit.fluxcd.io/v1", kind)
-            for kind in ("GitRepository", "HelmRepository", "OCIRepository", "HelmChart", "Bucket")
-        ),
+        *(APPLICATIONS, HELM_RELEASES, KUSTOMIZATIONS, *SOURCES),
     )
 )
 """Kinds that stand in namespaces, for roles that are written without a server to ask."""
@@ -129,6 +137,13 @@ def reading_roles(
     if narrow:
         found.insert(1, _role(inside, narrow))
     return (*found, *(_binding("RoleBinding", inside, name, subjects) for name in sorted(set(namespaces))))
+
+
+def reading_around(resources: Collection[ApiResource], subject: tuple[str, str]) -> tuple[dict[str, Any], ...]:
+    """A role for what stands around the stack, in all namespaces, and its binding."""
+    name = f"{READER}-around"
+    subjects = [{"kind": "ServiceAccount", "name": subject[1], "namespace": subject[0]}]
+    return _role(name, resources), _binding("ClusterRoleBinding", name, "", subjects)
 
 
 def reading_of_secrets(namespace: str, subject: tuple[str, str]) -> tuple[dict[str, Any], ...]:
@@ -168,11 +183,13 @@ class ClusterError(PoolsmithError):
 
 @record
 class Reading:
-    """`seconds` limits one call, `whole_seconds` all of them; None stands for the user's own kubeconfig or context.
+    """`seconds` limits one call, `whole_seconds` all of them. `kubeconfig` is a file; without one those are read whose
+    paths are in `kubeconfigs`, and without these the account of the pod is taken that this runs in.
 
-    `in_cluster`: with the service account of the pod that this runs in, whatever kubeconfig lies there, too. Helm's own
-    records are Secrets: they are read in `helm_namespaces` only, and nowhere by default. `schemas_of` are groups whose
-    definitions are read with their schemas.
+    `in_cluster`: with the account of the pod, whatever kubeconfig lies there, too. `environ` is what credential plugins
+    find. Helm's own records are Secrets: they are read in `helm_namespaces` only, and nowhere by default. `schemas_of`
+    are groups whose definitions are read with their schemas. Kinds of `everywhere` are read in all namespaces where
+    that is allowed.
     """
 
     kubeconfig: str | None = None
@@ -182,3 +199,6 @@ class Reading:
     whole_seconds: float = 600.0
     helm_namespaces: tuple[str, ...] = ()
     schemas_of: tuple[str, ...] = ()
+    everywhere: frozenset[ApiResource] = frozenset()
+    environ: Mapping[str, str] | None = None
+    kubeconfigs: tuple[str, ...] = ()

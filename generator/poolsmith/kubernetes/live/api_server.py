@@ -1,23 +1,44 @@
 """Read a cluster by kr8s: lists only, in pages, with a limit of time on each call. The only module that knows kr8s.
 
 What kr8s leaves to its caller is done here. It has no limit of time by default; it never tries again after 429 or 5xx;
-and it loads credentials anew after each 403, three times, though a missing right is no question of credentials.
+it follows redirects, with its credentials; it loads credentials anew after each 403, three times, though a missing
+right is no question of credentials; and it takes an answer of any size. An answer is read as it comes, and unpacked
+here: what is larger than an answer may be, or has more parts, is not taken into memory.
 Source: kr8s 0.20.15, `Api.call_api`.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
+import ssl
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import UsageError
 from poolsmith.core.diagnostics.masking import masked
-from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word
-from poolsmith.kubernetes.live.api_resources import DEFINITIONS, ClusterError
+from poolsmith.kubernetes.live.answers import (
+    Answer,
+    UnfitError,
+    decoded,
+    host_of,
+    kinds_of,
+    objects_of,
+    reason_of,
+    unpacked,
+)
+from poolsmith.kubernetes.live.api_resources import (
+    BINDINGS,
+    CONFIG_MAPS,
+    DEFINITIONS,
+    NODES,
+    PODS,
+    POLICIES,
+    ClusterError,
+)
+from poolsmith.kubernetes.live.kubeconfig import credentials_of
 from poolsmith.kubernetes.live.snapshot import (
     HELM_RECORDS,
     SECRETS_OF_HELM,
@@ -25,33 +46,44 @@ from poolsmith.kubernetes.live.snapshot import (
     Snapshot,
     State,
     helm_record,
+    light,
     light_definition,
+    light_node,
+    light_pod,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
 
     from poolsmith.kubernetes.live.api_resources import ApiResource, Reading
+    from poolsmith.kubernetes.live.kubeconfig import Credentials
     from poolsmith.kubernetes.live.snapshot import KubernetesObject
 
 MISSING = "reading a cluster needs kr8s, which is not installed; install poolsmith with its extra: `poolsmith[live]`"
-_PAGE = 500
+_PAGE = 100
+_FEW = 20
+_PAGES = {DEFINITIONS: _FEW, CONFIG_MAPS: _FEW}
+"""Of kinds whose objects may be large, fewer on a page."""
 _TRIES = 5
+_TRIES_OF_WHO_SLEEPS = 2
 _FIRST_WAIT = 0.2
 _LONGEST_WAIT = 10.0
 _TRY_AGAIN = frozenset((429, 500, 502, 503, 504))
 _FAILURES = 3
 """So many lists in a row: nothing more is asked of a server that fails each time."""
 _MOST_RELISTS = 3
-_MOST_PAGES = 10_000
-_OK, _UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND, _GONE, _BAD_GATEWAY = 200, 401, 403, 404, 410, 502
-
-
-@record(kw_only=False)
-class _Answer:
-    status: int
-    body: dict[str, Any]
-    wait: float = 0.0
+_MOST_PAGES = 1_000
+_MOST_BYTES_IN_ALL = 4 << 30
+_OF_EACH_SERVER = frozenset(
+    (
+        *("", "apps", "batch", "policy", "admissionregistration.k8s.io", "apiextensions.k8s.io", "discovery.k8s.io"),
+        *("networking.k8s.io", "node.k8s.io", "rbac.authorization.k8s.io"),
+    )
+)
+_SINCE_LATER = frozenset((POLICIES, BINDINGS))
+"""Kinds of these groups that older servers do not have."""
+_OK, _UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND, _GONE = 200, 401, 403, 404, 410
+_REDIRECTS = range(300, 400)
 
 
 def read_cluster(
@@ -113,7 +145,7 @@ async def _read(
                     ListedObjects(resource, State.FAILED, (), "not asked for: the lists before it failed", inside)
                 )
             else:
-                lists.append(await server.listed(resource, inside))
+                lists.append(await server.listed_widely(resource, inside))
         if how.helm_namespaces:
             lists.append(await server.helm_records(how.helm_namespaces))
     finally:
@@ -124,12 +156,16 @@ async def _read(
 class _Server:
     """One API server, and what it serves."""
 
-    def __init__(self, api: Any, how: Reading) -> None:
+    def __init__(self, api: Any, how: Reading, known: Credentials | None) -> None:
         self._api = api
+        self._known = known
         self._how = how
         self._served: dict[str, Mapping[str, tuple[str, bool]] | None] = {}
         self._untold: dict[str, str] = {}
         """Groups that do not tell what they have, and why: none is asked twice."""
+        self._groups: frozenset[str] | None = None
+        self._shared: dict[str, Any] = {}
+        self._bytes = 0
         self.failures = 0
         """How many calls have failed in a row."""
         self.context = how.context or str(getattr(api.auth, "active_context", "") or "")
@@ -143,25 +179,37 @@ class _Server:
         """
         from kr8s.asyncio import Api
 
+        paths = how.kubeconfigs or ((how.kubeconfig,) if how.kubeconfig else ())
+        if how.context and not paths:
+            raise UsageError(f"there is no kubeconfig that could have the context `{how.context}`")
+        known = credentials_of(paths, how.context) if paths and not how.in_cluster else None
         try:
-            api = Api(kubeconfig=how.kubeconfig, context=how.context, bypass_factory=True)
-            if how.in_cluster:  # what kr8s has for this its constructor takes for nothing
+            config = None if known is None else (await known.fresh(how.seconds, how.environ)).as_config()
+            api = Api(kubeconfig=config, bypass_factory=True)
+            if config is None:  # what kr8s has for this its constructor takes for nothing
                 api.auth._kubeconfig_path_or_dict = False  # type: ignore[assignment]  # noqa: SLF001
             async with asyncio.timeout(how.seconds):
                 await api.auth
+                await api.auth.ssl_context()  # type: ignore[no-untyped-call]
+        except ClusterError:
+            raise
         except TimeoutError:
-            raise ClusterError(f"there were no credentials within {how.seconds:.0f} seconds") from None
+            raise ClusterError(f"there were no credentials within {how.seconds:g} seconds") from None
+        except ssl.SSLError:
+            raise UsageError("the client certificate and the key of the kubeconfig are no pair") from None
         except (ValueError, KeyError, TypeError, OSError) as error:
             what = (
-                "there is no service account of a pod here"
+                "the kubeconfig or its context can't be used"
+                if config is not None
+                else "there is no service account of a pod here"
                 if how.in_cluster
-                else "the kubeconfig or its context can't be used"
+                else "there is no kubeconfig, and no service account of a pod"
             )
             raise UsageError(f"{what}: {_plain(error)}") from None
-        except Exception as error:  # noqa: BLE001 - credential plug-ins and ssl each raise their own
+        except Exception as error:  # noqa: BLE001 - ssl and kr8s each raise their own
             raise ClusterError(f"there are no credentials for the cluster: {_plain(error)}") from None
         api.timeout = how.seconds
-        server = cls(api, how)
+        server = cls(api, how, known)
         try:
             await server._ask_version()
         except BaseException:
@@ -172,7 +220,7 @@ class _Server:
     async def _ask_version(self) -> None:
         told = await self._get("/version")
         if told.status != _OK:
-            raise ClusterError(f"the cluster does not tell its version: {_reason(told)}")
+            raise ClusterError(f"the cluster does not tell its version: {reason_of(told)}")
         version = told.body.get("gitVersion")
         if not isinstance(version, str) or not version:
             raise ClusterError("the cluster does not tell its version: what answers is no API server of Kubernetes")
@@ -184,6 +232,16 @@ class _Server:
         if session is not None:
             await session.aclose()
 
+    async def listed_widely(self, resource: ApiResource, namespaces: tuple[str, ...]) -> ListedObjects:
+        """Of the whole cluster where that is wanted and allowed; else of the namespaces, and why not of all."""
+        if not namespaces or resource not in self._how.everywhere:
+            return await self.listed(resource, namespaces)
+        found = await self.listed(resource, ())
+        if found.state is not State.FORBIDDEN:
+            return found
+        narrow = await self.listed(resource, namespaces)
+        return replace(narrow, reason=found.reason) if narrow.state is State.READ else narrow
+
     async def listed(self, resource: ApiResource, namespaces: tuple[str, ...]) -> ListedObjects:
         """All objects of a kind; what is refused or breaks off is said of the whole list."""
         try:
@@ -191,28 +249,40 @@ class _Server:
         except ClusterError as error:
             return ListedObjects(resource, State.FAILED, (), str(error), namespaces)
         place = None if served is None else served.get(resource.kind)
+        if place is None and resource.group in _OF_EACH_SERVER and resource not in _SINCE_LATER:
+            reason = f"the API server does not say that it serves `{resource.named}`, which each one has"
+            return ListedObjects(resource, State.FAILED, (), reason, namespaces)
         if place is None:
             return ListedObjects(resource, State.ABSENT, (), "", namespaces)
         plural, namespaced = place
         root = _root(resource.api_version)
         paths = [f"{root}/namespaces/{name}/{plural}" for name in namespaces] if namespaced and namespaces else []
         items: list[KubernetesObject] = []
-        light = partial(light_definition, schemas_of=self._how.schemas_of)
         for path in paths or [f"{root}/{plural}"]:
             try:
-                found = await self._all_pages(path, light if resource == DEFINITIONS else dict)
+                found = await self._all_pages(path, self._kept_of(resource), page=_PAGES.get(resource, _PAGE))
             except ClusterError as error:
                 return ListedObjects(resource, State.FAILED, tuple(items), str(error), namespaces)
-            if isinstance(found, _Answer):
+            if isinstance(found, Answer):
                 if found.status in (_UNAUTHORIZED, _FORBIDDEN):
-                    reason = f"`list` of `{resource.named}` is not allowed: {_reason(found)}"
+                    reason = f"`list` of `{resource.named}` is not allowed: {reason_of(found)}"
                     return ListedObjects(resource, State.FORBIDDEN, tuple(items), reason, namespaces)
+                reason = reason_of(found)
                 if found.status == _NOT_FOUND:
-                    continue
-                return ListedObjects(resource, State.FAILED, tuple(items), _reason(found), namespaces)
+                    reason = (
+                        f"the API server says that it serves `{resource.named}`, and answers the list with {reason}"
+                    )
+                return ListedObjects(resource, State.FAILED, tuple(items), reason, namespaces)
             items += [{**item, "apiVersion": resource.api_version, "kind": resource.kind} for item in found]
         items.sort(key=lambda item: (str(item["metadata"].get("namespace") or ""), item["metadata"]["name"]))
         return ListedObjects(resource, State.READ, tuple(items), "", namespaces)
+
+    def _kept_of(self, resource: ApiResource) -> Callable[[KubernetesObject], KubernetesObject]:
+        if resource == DEFINITIONS:
+            return partial(light_definition, schemas_of=self._how.schemas_of)
+        if resource == PODS:
+            return partial(light_pod, shared=self._shared)
+        return light_node if resource == NODES else light
 
     async def helm_records(self, namespaces: tuple[str, ...]) -> ListedObjects:
         """Helm's own records in some namespaces; of each Secret only what `helm_record` keeps."""
@@ -222,9 +292,9 @@ class _Server:
                 found = await self._all_pages(f"/api/v1/namespaces/{namespace}/secrets", helm_record, SECRETS_OF_HELM)
             except ClusterError as error:
                 return ListedObjects(HELM_RECORDS, State.FAILED, tuple(items), str(error), namespaces)
-            if isinstance(found, _Answer):
+            if isinstance(found, Answer):
                 refused = found.status in (_UNAUTHORIZED, _FORBIDDEN)
-                reason = f"`list` of `secrets` is not allowed: {_reason(found)}" if refused else _reason(found)
+                reason = f"`list` of `secrets` is not allowed: {reason_of(found)}" if refused else reason_of(found)
                 state = State.FORBIDDEN if refused else State.FAILED
                 return ListedObjects(HELM_RECORDS, state, tuple(items), reason, namespaces)
             items += found
@@ -245,17 +315,32 @@ class _Server:
     async def _ask_kinds(self, api_version: str) -> Mapping[str, tuple[str, bool]] | None:
         answer = await self._get(_root(api_version))
         if answer.status == _NOT_FOUND:
+            if api_version in await self._all_groups():
+                raise ClusterError(f"the API server says that it serves {api_version}, and answers with 404 for it")
             return None
         if answer.status != _OK:
-            raise ClusterError(f"what {api_version} has is not told: {_reason(answer)}")
-        return _kinds_of(answer.body, api_version)
+            raise ClusterError(f"what {api_version} has is not told: {reason_of(answer)}")
+        return kinds_of(answer.body, api_version)
+
+    async def _all_groups(self) -> frozenset[str]:
+        """Each group with its version, as the API server lists them. Raises ClusterError where it does not."""
+        if self._groups is None:
+            answer = await self._get("/apis")
+            groups = answer.body.get("groups")
+            if answer.status != _OK or not isinstance(groups, list) or not groups:
+                why = reason_of(answer) if answer.status != _OK else "the answer has no `groups`"
+                raise ClusterError(f"which groups the API server has is not told: {why}")
+            versions = (item for group in mappings(groups) for item in mappings(group.get("versions")))
+            self._groups = frozenset(("v1", *(word(item.get("groupVersion")) for item in versions)))
+        return self._groups
 
     async def _all_pages(
         self,
         path: str,
         kept: Callable[[KubernetesObject], KubernetesObject | None] = dict,
         selected: Mapping[str, str] | None = None,
-    ) -> list[KubernetesObject] | _Answer:
+        page: int = _PAGE,
+    ) -> list[KubernetesObject] | Answer:
         """Whole, or the answer that ended it; of each item what is `kept`.
 
         A list that expired on the way (410) is begun anew.
@@ -265,42 +350,51 @@ class _Server:
             token = ""
             for _ in range(_MOST_PAGES):
                 more = {"continue": token} if token else {}
-                answer = await self._get(path, limit=str(_PAGE), **(selected or {}), **more)
+                answer = await self._get(path, limit=str(page), **(selected or {}), **more)
                 if answer.status != _OK:
                     break
-                objects = _objects_of(answer.body, path)
+                objects = objects_of(answer.body, path)
                 items += [item for item in map(kept, objects) if item is not None]
-                token = word(mapping(answer.body.get("metadata")).get("continue"))
+                before, token = token, word(mapping(answer.body.get("metadata")).get("continue"))
                 if not token:
                     return items
+                if token == before:
+                    raise ClusterError(f"GET {path}: each page says that the same one follows")
+            else:
+                raise ClusterError(f"GET {path}: the list does not end after {_MOST_PAGES:,} pages")
             if answer.status != _GONE:
                 return answer
-        return _Answer(_GONE, {"message": f"the list expired {_MOST_RELISTS} times while it was read"})
+        return Answer(_GONE, {"message": f"the list expired {_MOST_RELISTS} times while it was read"})
 
-    async def _get(self, path: str, **query: str) -> _Answer:
+    async def _get(self, path: str, **query: str) -> Answer:
         """One GET, again after 429 and 5xx, with growing pauses or as long as the server says. Raises ClusterError."""
         pause = _FIRST_WAIT
-        words = ""
-        for attempt in range(_TRIES):
+        words, tries, slept = "", 0, 0
+        while tries < _TRIES and slept < _TRIES_OF_WHO_SLEEPS:
+            tries += 1
             try:
                 answer = await self._once(path, query)
             except TimeoutError:
-                words = f"no answer within {self._how.seconds:.0f} seconds"
+                slept += 1
+                words = f"no answer within {self._how.seconds:g} seconds"
+            except UnfitError as error:
+                self.failures += 1
+                raise ClusterError(f"GET {path}: {error}") from None
             except ClusterError as error:
                 words = str(error)
             else:
                 if answer.status not in _TRY_AGAIN:
                     self.failures = 0
                     return answer
-                words, pause = _reason(answer), max(pause, answer.wait)
-            if attempt < _TRIES - 1:
-                await asyncio.sleep(min(pause, _LONGEST_WAIT))
+                words, pause = reason_of(answer), max(pause, answer.wait)
+            if tries < _TRIES and slept < _TRIES_OF_WHO_SLEEPS:
+                await asyncio.sleep(min(pause, _LONGEST_WAIT, self._how.seconds))
                 pause *= 2
         self.failures += 1
-        raise ClusterError(f"GET {path} failed {_TRIES} times: {words}")
+        raise ClusterError(f"GET {path} failed {tries} times: {words}")
 
-    async def _once(self, path: str, query: dict[str, str]) -> _Answer:
-        """Credentials are loaded anew after 401 only, and by kr8s itself."""
+    async def _once(self, path: str, query: dict[str, str]) -> Answer:
+        """Credentials are loaded anew after 401 only, and once. Raises TimeoutError, ClusterError."""
         import httpx
         import kr8s
 
@@ -308,63 +402,52 @@ class _Server:
         place = {"version": "", "base": base or path, "url": last if base else ""}
         try:
             async with asyncio.timeout(self._how.seconds):
-                answer = await self._asked(place, query, strict=False)
-                if answer.status == _UNAUTHORIZED:
-                    answer = await self._asked(place, query, strict=True)
-                return answer
-        except kr8s.ServerError as error:
-            status = getattr(error.response, "status_code", _UNAUTHORIZED)
-            return _Answer(status, {"message": _plain(error)})
+                answer = await self._asked(place, query)
+            if answer.status == _UNAUTHORIZED:
+                await self._renew()
+                async with asyncio.timeout(self._how.seconds):
+                    answer = await self._asked(place, query)
         except kr8s.APITimeoutError:
             raise TimeoutError from None
-        except TimeoutError:
+        except (TimeoutError, ClusterError):
             raise
-        except (httpx.HTTPError, OSError, KeyError) as error:
-            raise ClusterError(_plain(error)) from None
+        except ssl.SSLError as error:
+            raise UnfitError(_plain(error)) from None
+        except (httpx.HTTPError, httpx.InvalidURL, OSError, KeyError) as error:
+            raise (UnfitError if "CERTIFICATE_VERIFY_FAILED" in str(error) else ClusterError)(_plain(error)) from None
+        return answer
 
-    async def _asked(self, place: dict[str, str], query: dict[str, str], *, strict: bool) -> _Answer:
-        async with self._api.call_api("GET", **place, params=query, raise_for_status=strict) as response:
-            try:
-                body = json.loads(response.text)
-            except (ValueError, RecursionError):
-                body = None
+    async def _renew(self) -> None:
+        if self._known is not None:
+            fresh = await self._known.fresh(self._how.seconds, self._how.environ)
+            self._api.auth._kubeconfig_path_or_dict = fresh.as_config()  # noqa: SLF001
+        await self._api.auth.reauthenticate()
+        await self._api._create_session()  # noqa: SLF001
+
+    async def _asked(self, place: dict[str, str], query: dict[str, str]) -> Answer:
+        call = {"params": query, "raise_for_status": False, "stream": True, "follow_redirects": False}
+        async with self._api.call_api("GET", **place, **call) as response:
+            status = response.status_code
+            if status in _REDIRECTS:
+                raise UnfitError(
+                    f"the server sends on to {host_of(response.headers.get('Location', ''))}: not followed"
+                )
+            packed = await unpacked(response)
+            self._bytes += len(packed)
+            if self._bytes > _MOST_BYTES_IN_ALL:
+                raise UnfitError(f"all answers together have more than {_MOST_BYTES_IN_ALL >> 20:,} MiB")
+            body = decoded(packed)
             wait = response.headers.get("Retry-After", "")
-            seconds = float(wait) if wait.isdigit() else 0.0
+            seconds = float(wait) if wait.isascii() and wait.isdigit() else 0.0
             if isinstance(body, dict):
-                return _Answer(response.status_code, body, seconds)
-            if response.status_code == _OK:  # of something between: a page to log in, say
-                return _Answer(_BAD_GATEWAY, {"message": "what answers is no JSON object"}, seconds)
-            return _Answer(response.status_code, {}, seconds)
-
-
-def _kinds_of(body: dict[str, Any], api_version: str) -> dict[str, tuple[str, bool]]:
-    """Of an APIResourceList, without subresources. Raises ClusterError for what is none."""
-    if not isinstance(body.get("resources"), list):
-        raise ClusterError(f"what {api_version} has is not told: the answer has no `resources`")
-    rows = [(word(item.get("kind")), word(item.get("name")), item) for item in mappings(body["resources"])]
-    return {
-        kind: (name, bool(item.get("namespaced"))) for kind, name, item in rows if kind and name and "/" not in name
-    }
-
-
-def _objects_of(body: dict[str, Any], path: str) -> list[KubernetesObject]:
-    """Of a list. Raises ClusterError for what is none: then nobody knows what there is."""
-    items = body.get("items", 0)
-    found = (
-        [] if items is None else [item for item in mappings(items) if word(mapping(item.get("metadata")).get("name"))]
-    )
-    if items is not None and (not isinstance(items, list) or len(found) != len(items)):
-        raise ClusterError(f"GET {path}: what is answered is no list of objects")
-    return found
+                return Answer(status, body, seconds)
+            if status == _OK:  # of something between: a page to log in, say
+                raise ClusterError("what answers is no JSON object")
+            return Answer(status, {}, seconds)
 
 
 def _root(api_version: str) -> str:
     return f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
-
-
-def _reason(answer: _Answer) -> str:
-    message = answer.body.get("message")
-    return f"{answer.status}: {message}" if isinstance(message, str) and message else f"status {answer.status}"
 
 
 def _plain(error: BaseException) -> str:

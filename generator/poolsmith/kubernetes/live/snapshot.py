@@ -92,6 +92,17 @@ VERSION = 1
 KIND = "ClusterSnapshot"
 LEFT_OUT = "(left out)"
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+_UNREAD = frozenset(("managedFields", "selfLink"))
+_OF_NODES = frozenset(("images", "volumesInUse", "volumesAttached"))
+_OF_ONE_POD = frozenset(("uid", "resourceVersion", "creationTimestamp", "generateName", "generation"))
+_TOKEN = "kube-api-access-"  # noqa: S105 - how the volume is called that the API server adds
+_TOKENS = (("volumes", ""), ("containers", "volumeMounts"), ("initContainers", "volumeMounts"))
+_STATUS_OF_CONTAINER = ("name", "restartCount", "state")
+_OF_STATUS = {
+    "conditions": ("type", "status", "reason"),
+    "initContainerStatuses": _STATUS_OF_CONTAINER,
+    "containerStatuses": _STATUS_OF_CONTAINER,
+}
 _SECRET_NAME = pattern(r"(?i)pass(word|wd)|secret|token|credential|api_?key|private_?key")
 
 
@@ -186,9 +197,63 @@ def _is_object(item: dict[str, Any]) -> bool:
     return isinstance(metadata, dict) and isinstance(metadata.get("name"), str)
 
 
+def light(body: KubernetesObject) -> KubernetesObject:
+    """Without what nobody reads: who has written which field, and copies of what was applied."""
+    metadata = {key: value for key, value in mapping(body.get("metadata")).items() if key not in _UNREAD}
+    if _LAST_APPLIED in mapping(metadata.get("annotations")):
+        kept = {key: value for key, value in metadata["annotations"].items() if key != _LAST_APPLIED}
+        metadata["annotations"] = kept
+    return {**body, "metadata": metadata}
+
+
+def light_node(body: KubernetesObject) -> KubernetesObject:
+    """Also without the images and volumes that a node has."""
+    status = {key: value for key, value in mapping(body.get("status")).items() if key not in _OF_NODES}
+    return {**light(body), "status": status}
+
+
+def light_pod(body: KubernetesObject, shared: dict[str, Any]) -> KubernetesObject:
+    """Also without what only one pod has and nobody reads: its token's volume, times and ids.
+
+    What many pods have alike, since a template made them, is one object in memory; `shared` remembers it."""
+    body = light(body)
+    metadata = {key: _one(value, shared) for key, value in body["metadata"].items() if key not in _OF_ONE_POD}
+    spec = {key: value for key, value in mapping(body.get("spec")).items() if key != "affinity"}
+    for key, inner in _TOKENS:
+        if isinstance(spec.get(key), list):
+            spec[key] = [_without_token(item, inner) for item in spec[key] if not _is_token(item)]
+    status = mapping(body.get("status"))
+    told: dict[str, Any] = {key: status[key] for key in ("phase", "reason") if key in status}
+    for key, kept in _OF_STATUS.items():
+        if isinstance(status.get(key), list):
+            told[key] = [{name: item[name] for name in kept if name in item} for item in mappings(status[key])]
+    return {
+        **body,
+        "metadata": metadata,
+        "spec": {key: _one(value, shared) for key, value in spec.items()},
+        "status": {key: _one(value, shared) for key, value in told.items()},
+    }
+
+
+def _one(value: Any, shared: dict[str, Any]) -> Any:
+    if not isinstance(value, dict | list):
+        return value
+    return shared.setdefault(json.dumps(value), value)
+
+
+def _is_token(item: Any) -> bool:
+    return isinstance(item, dict) and word(item.get("name")).startswith(_TOKEN)
+
+
+def _without_token(item: Any, inner: str) -> Any:
+    if not inner or not isinstance(item, dict) or not isinstance(item.get(inner), list):
+        return item
+    return {**item, inner: [one for one in item[inner] if not _is_token(one)]}
+
+
 def light_definition(body: KubernetesObject, schemas_of: Collection[str]) -> KubernetesObject:
     """As it is for these groups; of another one nobody looks at the schemas."""
-    spec = mapping(body.get("spec"))
+    body, spec = light(body), mapping(body.get("spec"))
     if spec.get("group") in schemas_of:
         return body
     versions = [{key: item[key] for key in item if key != "schema"} for item in mappings(spec.get("versions"))]

@@ -27,7 +27,7 @@ from poolsmith.kubernetes.repository.flux_releases import add_text, last
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
 
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
@@ -42,22 +42,23 @@ class ArgoSource:
     path: str | None
 
 
-def sources_of(spec: Any, pointer: str, files: RepositoryFiles) -> list[ArgoSource]:
-    """`pointer` leads to the Application's spec. `sources` count, as soon as there are any."""
+def sources_of(spec: Any, pointer: str, files: RepositoryFiles, document: str) -> list[ArgoSource]:
+    """`pointer` leads to the Application's spec. `sources` count, as soon as there are any. `document` is its file."""
     several = list(mappings(mapping(spec).get("sources")))
     if several:
         listed = [(source, f"{pointer}/sources/{index}") for index, source in enumerate(several)]
     else:
         listed = [(source, f"{pointer}/source") for source in mappings([mapping(spec).get("source")])]
-    return [ArgoSource(source, place, _folder(source, files)) for source, place in listed]
+    return [ArgoSource(source, place, _folder(source, files, document)) for source, place in listed]
 
 
-def _folder(source: Any, files: RepositoryFiles) -> str | None:
+def _folder(source: Any, files: RepositoryFiles, document: str) -> str | None:
     path = source.get("path")
     if not isinstance(path, str) or source.get("chart"):
         return None
     folder = normal(path)
-    return folder if folder is not None and files.is_folder(folder) else None
+    found = None if folder is None else files.told_from(folder, document)
+    return found if found is not None and files.is_folder(found) else None
 
 
 def normal(path: str) -> str | None:
@@ -67,15 +68,16 @@ def normal(path: str) -> str | None:
 
 
 def chart_installations(
-    item: CheckedDocument, spec: Any, pointer: str, files: RepositoryFiles
+    item: CheckedDocument, spec: Any, pointer: str, files: RepositoryFiles, elsewhere: Container[str] = ()
 ) -> Iterator[ChartInstallation]:
-    """Those of sources that name a chart of a registry."""
-    sources = sources_of(spec, pointer, files)
+    """Those of sources that name a chart of a registry; `elsewhere` are addresses of other repositories."""
+    sources = sources_of(spec, pointer, files, item.path)
     for source in sources:
-        chart = word(source.data.get("chart"))
-        if not chart:
+        address = word(source.data.get("repoURL"))
+        chart = word(source.data.get("chart")) or (address if address.startswith("oci://") else "")
+        if not chart or source.data.get("ref"):
             continue
-        layers, unknown = helm_layers(item, source, sources, files)
+        layers, unknown = helm_layers(item, source, sources, files, elsewhere)
         version = source.data.get("targetRevision")
         yield ChartInstallation(
             chart=last(chart),
@@ -83,7 +85,7 @@ def chart_installations(
             pointer=f"{source.pointer}/helm",
             version=version if isinstance(version, str) else None,
             version_pointer=f"{source.pointer}/targetRevision",
-            repository=word(source.data.get("repoURL")) or None,
+            repository=address or None,
             namespace=word(value_at(spec, ("destination", "namespace"))) or None,
             release_name=word(value_at(source.data, ("helm", "releaseName"))) or item_name(item),
             layers=layers,
@@ -92,7 +94,11 @@ def chart_installations(
 
 
 def helm_layers(
-    item: CheckedDocument, source: ArgoSource, sources: list[ArgoSource], files: RepositoryFiles
+    item: CheckedDocument,
+    source: ArgoSource,
+    sources: list[ArgoSource],
+    files: RepositoryFiles,
+    elsewhere: Container[str] = (),
 ) -> tuple[tuple[ValuesLayer, ...], tuple[Unknown, ...]]:
     """What a source's `helm` says of values, as layers, and what of it nobody can look at."""
     helm, pointer = mapping(source.data.get("helm")), f"{source.pointer}/helm"
@@ -100,8 +106,8 @@ def helm_layers(
     unknown: list[Unknown] = []
     for index, path in enumerate(words(helm.get("valueFiles"))):
         place = item.source.locate(f"{pointer}/valueFiles/{index}")
-        shown = _value_file(path, source, sources)
-        found = file_layer(shown, files) if shown is not None else None
+        shown = _value_file(path, source, sources, elsewhere)
+        found = file_layer(files.told_from(shown, item.path), files) if shown is not None else None
         if found is not None:
             layers.append(found)
         elif shown is None or not helm.get("ignoreMissingValueFiles"):
@@ -120,18 +126,29 @@ def helm_layers(
     return tuple(layers), tuple(unknown)
 
 
-def _value_file(path: str, source: ArgoSource, sources: list[ArgoSource]) -> str | None:
+def _value_file(path: str, source: ArgoSource, sources: list[ArgoSource], elsewhere: Container[str]) -> str | None:
     """The path of a values file in the repository; None of one that lies elsewhere."""
     if "://" in path:
         return None
     if path.startswith("$"):
         reference, _, rest = path[1:].partition("/")
-        if not any(word(other.data.get("ref")) == reference for other in sources):
-            return None
-        return normal(rest)
+        named = [word(other.data.get("repoURL")) for other in sources if word(other.data.get("ref")) == reference]
+        return normal(rest) if named and not any(address in elsewhere for address in named) else None
     if path.startswith("/"):
         return normal(path)
     return None if source.path is None else normal(posixpath.join(source.path, path))
+
+
+def files_of_reference(reference: str, sources: list[ArgoSource], files: RepositoryFiles) -> int:
+    """How many values files that the sources take from a `ref` are here. What stands at the top of a repository, or is
+    an object, may be here by chance."""
+    paths = (path for source in sources for path in words(mapping(source.data.get("helm")).get("valueFiles")))
+    named = (normal(path.removeprefix(f"${reference}/")) for path in paths if path.startswith(f"${reference}/"))
+    return sum(bool(path) and "/" in path and _holds_values(path, files) for path in named if path is not None)
+
+
+def _holds_values(path: str, files: RepositoryFiles) -> bool:
+    return files.is_file(path) and not any(document.is_object for document in files.documents(path))
 
 
 def file_layer(path: str, files: RepositoryFiles) -> ValuesLayer | None:
@@ -143,7 +160,9 @@ def file_layer(path: str, files: RepositoryFiles) -> ValuesLayer | None:
     if not documents:
         return None if text is None else ValuesLayer({}, SourceFile(path, text, {}))
     first = documents[0]
-    return ValuesLayer(first.data, first.source) if isinstance(first.data, dict) else None
+    if not isinstance(first.data, dict):
+        return None
+    return ValuesLayer(first.data, first.source, is_incomplete=first.is_incomplete)
 
 
 def _parameter(parameter: Any) -> tuple[tuple[str, ...], Any] | None:

@@ -16,19 +16,19 @@ from poolsmith.core.sources.pointer import value_at
 from poolsmith.kubernetes.repository.argo_applications import (
     applications_of,
     chart_installations,
+    files_of_reference,
     helm_layers,
     sources_of,
 )
 from poolsmith.kubernetes.repository.argo_destination import ArgoTarget, target_of
-from poolsmith.kubernetes.repository.chart_folders import brought_along, chart_at
-from poolsmith.kubernetes.repository.delivered import Delivered, Unknown, delivered
+from poolsmith.kubernetes.repository.chart_folders import chart_at, of_folder
+from poolsmith.kubernetes.repository.delivered import ChartInstallation, Delivered, Unknown, delivered
 from poolsmith.kubernetes.repository.flux import identity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from poolsmith.kubernetes.repository.argo_applications import ArgoSource
-    from poolsmith.kubernetes.repository.delivered import ChartInstallation
     from poolsmith.kubernetes.repository.flux import Identity
     from poolsmith.kubernetes.repository.kustomize.build import Build, Builder
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
@@ -65,15 +65,21 @@ class ArgoClusters:
         self._elsewhere: frozenset[str] = frozenset()
 
     def _addresses_of_others(self, tops: list[CheckedDocument]) -> frozenset[str]:
-        """Addresses that are not this repository's: most sources with a folder that is here name this one."""
+        """Addresses that are not this repository's: most sources with a folder or a values file that is here name
+        this one. Without any of these, nobody says that one is."""
         counted: Counter[str] = Counter()
         for item in tops:
             keys = ("spec", "template", "spec") if item.kind == "ApplicationSet" else ("spec",)
-            for source in sources_of(value_at(item.data, keys), "", self._files):
+            sources = sources_of(value_at(item.data, keys), "", self._files, item.path)
+            for source in sources:
+                address = word(source.data.get("repoURL"))
                 if source.data.get("path") and not source.data.get("chart"):
-                    counted[word(source.data.get("repoURL"))] += 2 if source.path else 0
+                    counted[address] += 2 if source.path else 0
+                if reference := word(source.data.get("ref")):
+                    counted[address] += files_of_reference(reference, sources, self._files)
         own = max(counted, key=lambda address: (counted[address], address), default="")
-        return frozenset(address for address in counted if address != own and "{{" not in address)
+        is_known = counted[own] > 0
+        return frozenset(address for address in counted if not (is_known and address == own) and "{{" not in address)
 
     def deliveries(self, items: Iterable[CheckedDocument]) -> Iterator[ArgoDelivery]:
         """Applications that no other one delivers begin one for their folder; a destination is a cluster."""
@@ -150,8 +156,8 @@ class _Run:
         place = target_of(spec) if destination else None
         cluster = self._clusters.setdefault(place, _Cluster(destination, [], [], set()))
         cluster.objects.append(item)
-        cluster.installations += chart_installations(item, spec, "/spec", self._files)
-        sources = sources_of(spec, "/spec", self._files)
+        cluster.installations += chart_installations(item, spec, "/spec", self._files, self._elsewhere)
+        sources = sources_of(spec, "/spec", self._files, item.path)
         for source in sources:
             if source.path is None or word(source.data.get("repoURL")) in self._elsewhere:
                 if source.data.get("path") and not source.data.get("ref"):
@@ -181,12 +187,19 @@ class _Run:
             return
         chart = chart_at(folder, self._files)
         if chart is not None:
-            layers, unknown = helm_layers(item, source, sources, self._files)
+            layers, unknown = helm_layers(item, source, sources, self._files, self._elsewhere)
             self._unknown += unknown
             name = word(value_at(source.data, ("helm", "releaseName"))) or word(item.metadata.get("name")) or None
-            cluster.installations += brought_along(
-                chart, self._files, layers, unknown, namespace=namespace, release_name=name
+            declared = ChartInstallation(
+                chart=chart.name,
+                document=item,
+                pointer=f"{source.pointer}/helm",
+                namespace=namespace,
+                release_name=name,
+                layers=layers,
+                unknown=unknown,
             )
+            cluster.installations += of_folder(declared, chart, self._files)
             return
         self._take(self._plain(source, folder), cluster, depth)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import posixpath
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
@@ -58,6 +59,7 @@ class ChartFolder:
 
 def chart_at(folder: str, files: RepositoryFiles) -> ChartFolder | None:
     """None where the folder has no Chart.yaml that can be read."""
+    folder = "" if folder == "." else folder
     path = f"{folder}/{CHART_FILE}" if folder else CHART_FILE
     documents = files.documents(path) if files.is_file(path) else ()
     if not documents or not isinstance(documents[0].data, dict):
@@ -112,6 +114,40 @@ def _locked(folder: str, files: RepositoryFiles) -> dict[tuple[str, str], str]:
     return found
 
 
+def of_folder(
+    declared: ChartInstallation, chart: ChartFolder, files: RepositoryFiles, above: frozenset[str] = frozenset()
+) -> Iterator[ChartInstallation]:
+    """What an installation of a chart whose files are here brings: the chart itself, in the version that its Chart.yaml
+    says, and its dependencies. Its own values.yaml are its defaults."""
+    version = chart.document.data.get("version")
+    yield replace(
+        declared,
+        chart=chart.name,
+        version=version if isinstance(version, str) else None,
+        version_document=chart.document,
+        version_pointer="/version",
+        is_locked=True,
+    )
+    yield from brought_along(
+        chart,
+        files,
+        declared.layers,
+        declared.unknown,
+        namespace=declared.namespace,
+        release_name=declared.release_name,
+        above=above,
+    )
+
+
+def resolved(declared: ChartInstallation, folder: str, files: RepositoryFiles) -> Iterator[ChartInstallation]:
+    """As `of_folder` where `folder` holds a chart; else the installation as it is declared."""
+    chart = chart_at(folder, files)
+    if chart is None:
+        yield declared
+    else:
+        yield from of_folder(declared, chart, files)
+
+
 def brought_along(
     chart: ChartFolder,
     files: RepositoryFiles,
@@ -120,8 +156,11 @@ def brought_along(
     *,
     namespace: str | None = None,
     release_name: str | None = None,
+    above: frozenset[str] = frozenset(),
 ) -> Iterator[ChartInstallation]:
-    """The dependencies that the chart installs with its own values.yaml and `layers` on top of it."""
+    """The dependencies that the chart installs with its own values.yaml and `layers` on top of it, and theirs where
+    their files are here; `above` are the folders of the charts around."""
+    around = above | {chart.folder}
     own = file_layer(posixpath.join(chart.folder, VALUES_FILE), files)
     stacked = ((own,) if own is not None else ()) + layers
     values = merged(layer.values for layer in stacked if not layer.at)
@@ -129,7 +168,7 @@ def brought_along(
         if not _is_on(dependency, values, stacked):
             continue
         parts = [part for layer in stacked if (part := _part(layer, dependency)) is not None]
-        yield ChartInstallation(
+        found = ChartInstallation(
             chart=dependency.name,
             document=dependency.document,
             pointer=dependency.pointer,
@@ -141,7 +180,25 @@ def brought_along(
             layers=tuple(parts),
             unknown=unknown,
             is_locked=dependency.is_locked,
+            brought_by=chart.name,
         )
+        inner = chart_at(_folder_of(dependency, chart), files) if len(around) <= _MOST_NESTED else None
+        if inner is None or inner.folder in around:
+            yield found
+        else:
+            yield from islice(of_folder(found, inner, files, around), _MOST_BROUGHT)
+
+
+_MOST_NESTED = 5
+_MOST_BROUGHT = 20
+"""Charts that name each other would bring more and more."""
+
+
+def _folder_of(dependency: Dependency, chart: ChartFolder) -> str:
+    """Where the files of a dependency stand, if they are here."""
+    repository = dependency.repository or ""
+    path = repository.removeprefix("file://") if repository.startswith("file:") else f"charts/{dependency.name}"
+    return posixpath.normpath(posixpath.join(chart.folder, path))
 
 
 def _part(layer: ValuesLayer, dependency: Dependency) -> ValuesLayer | None:
@@ -152,10 +209,10 @@ def _part(layer: ValuesLayer, dependency: Dependency) -> ValuesLayer | None:
         part = below(layer, dependency.alias)
         if part is None or not own:
             return part
-        return ValuesLayer(_without(part.values, own), part.source, part.pointer)
+        return replace(part, values=_without(part.values, own))
     if layer.at[0] != dependency.alias or layer.at[1:] in own:
         return None
-    return ValuesLayer(layer.values, layer.source, layer.pointer, layer.at[1:])
+    return replace(layer, at=layer.at[1:])
 
 
 def _without(values: dict[str, Any], paths: list[tuple[str, ...]]) -> dict[str, Any]:

@@ -17,6 +17,12 @@ class _Object(Protocol):
     @property
     def data(self) -> Any: ...
 
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def api_version(self) -> str: ...
+
 
 class Objects(Protocol):
     """Those among which an object finds another that it names."""
@@ -46,7 +52,7 @@ class DeclaredChart:
 def declared_charts(item: _Object, objects: Objects) -> Iterator[DeclaredChart]:
     """In the order of the object; nothing of an object without a kind."""
     data = item.data if isinstance(item.data, dict) else {}
-    declared = word(data.get("kind")), word(data.get("apiVersion")).partition("/")[0]
+    declared = item.kind, item.api_version.partition("/")[0]
     if declared == ("HelmRelease", "helm.toolkit.fluxcd.io"):
         yield _helm_release(data, objects)
     elif declared == ("Application", "argoproj.io"):

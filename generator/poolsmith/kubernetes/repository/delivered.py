@@ -33,11 +33,15 @@ class Layer:
 
 @record(kw_only=False)
 class Unknown:
-    """What can't be resolved from the files: said once for each place. `advice` is what would resolve it."""
+    """What can't be resolved from the files: said once for each place. `advice` is what would resolve it.
+
+    `is_here`: it stands in these files, and only its tool can tell what comes of it.
+    """
 
     place: Location
     what: str
     advice: str = ""
+    is_here: bool = False
 
 
 class LayeredSource(SourceFile):
@@ -162,6 +166,7 @@ def delivered(document: CheckedDocument, data: Any = None, layers: tuple[Layer, 
         data=document.data if data is None else data,
         text=document.text,
         stream=document.stream,
+        is_incomplete=document.is_incomplete,
         layers=(*own, *layers),
     )
 
@@ -171,12 +176,16 @@ Steps = tuple[str | int, ...]
 
 @record(kw_only=False)
 class ValuesLayer:
-    """Values that stand at `pointer` of a file, and at `at` of the values: a mapping where `at` is empty."""
+    """Values that stand at `pointer` of a file, and at `at` of the values: a mapping where `at` is empty.
+
+    `is_incomplete`: some of the file could not be read.
+    """
 
     values: Any
     source: SourceFile
     pointer: str = ""
     at: tuple[str, ...] = ()
+    is_incomplete: bool = False
 
 
 @record
@@ -201,6 +210,8 @@ class ChartInstallation:
     in_other_clusters: bool = False
     is_locked: bool = False
     """A lock file, a digest or a folder of the repository says which one it is, whatever the version says."""
+    brought_by: str = ""
+    """The chart that it is a dependency of."""
     version_document: CheckedDocument | None = None
     """Where `version_pointer` leads, if it is not in `document`. Without a pointer nobody says where the version is."""
 
@@ -216,7 +227,8 @@ class ChartInstallation:
 
     @property
     def is_partial(self) -> bool:
-        return bool(self.unknown)
+        is_incomplete = self.document.is_incomplete or any(layer.is_incomplete for layer in self.layers)
+        return bool(self.unknown) or is_incomplete
 
     def locate(self, path: Steps, note: str | None = None) -> Location:
         """The line of the last layer that says something there, else the nearest; the document where none has any."""
@@ -292,4 +304,4 @@ def below(layer: ValuesLayer, *keys: str) -> ValuesLayer | None:
     part = value_at(layer.values, keys)
     if not isinstance(part, dict):
         return None
-    return ValuesLayer(part, layer.source, join(layer.pointer, *keys))
+    return ValuesLayer(part, layer.source, join(layer.pointer, *keys), is_incomplete=layer.is_incomplete)

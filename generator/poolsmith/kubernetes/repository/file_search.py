@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _TEXTS = ("", ".json", ".env", ".txt", ".patch", ".properties", ".tpl", ".tmpl", ".gotmpl")
 """Ends of the names of files that are no YAML, and whose texts may become a part of an object."""
+OTHER_ENDINGS = (".tf", ".gotmpl")
+"""Ends of the names of files that install charts, and are no YAML."""
 _TERRAFORM, _HELM_RELEASE = ".tf", b"helm_release"
 _MOST_BYTES = 1 << 20
 _OF_ENGINES = (b"../", b"kustomize.toolkit.fluxcd.io", b"argoproj.io")
@@ -79,16 +81,24 @@ def _is_text(content: bytes) -> bool:
 def _are_taken_in(files: RepositoryFiles, listed: Listed, may_be: Callable[[bytes], bool]) -> bool:
     """Whether a file that is no YAML, and may be about it, brings a chart or a part of an object."""
     names: set[bytes] = set()
+    has_words = has_releases = False
     for path in listed.others:
         end = posixpath.splitext(path)[1]
         if end != _TERRAFORM and end not in _TEXTS:
             continue
         content = files.content(path)
-        if isinstance(content, RepositoryFile) or len(content) > _MOST_BYTES or not may_be(content):
+        if isinstance(content, RepositoryFile) or len(content) > _MOST_BYTES:
             continue
-        if _HELM_RELEASE in content if end == _TERRAFORM else is_helmfile(path) or _OBJECT in content:
+        is_terraform, is_hit = end == _TERRAFORM, may_be(content)
+        has_releases |= is_terraform and _HELM_RELEASE in content
+        has_words |= is_terraform and is_hit  # a variable's default may stand in a file of its own
+        if not is_hit:
+            continue
+        if (has_releases and has_words) or (not is_terraform and (is_helmfile(path) or _OBJECT in content)):
             return True
         names.add(posixpath.basename(path).encode(errors="replace"))
+    if has_releases and has_words:
+        return True
     return bool(names) and any(_names_any(files.content(path), names) for path in listed.yaml)
 
 

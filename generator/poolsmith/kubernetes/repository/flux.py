@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word
-from poolsmith.core.sources.pointer import value_at
+from poolsmith.core.sources.pointer import join, value_at
 from poolsmith.core.sources.scalars import NotJsonError, resolve_plain
 from poolsmith.kubernetes.repository.argo_applications import normal
 from poolsmith.kubernetes.repository.delivered import Delivered, Unknown, delivered
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from poolsmith.core.diagnostics import Location
     from poolsmith.kubernetes.repository.kustomize.build import Build, Builder
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
@@ -124,6 +125,32 @@ def _was_plain(text: str) -> bool:
     return _NEEDS_QUOTES.search(text) is None
 
 
+def undefined(value: Any, variables: Variables, pointer: str = "") -> Iterator[tuple[str, str]]:
+    """Names in a tree that nothing stands for, each with the pointer to its text: an empty text is put in."""
+    if isinstance(value, str):
+        for match in _REFERENCE.finditer(value) if variables.is_complete and "${" in value else ():
+            name = match["name"]
+            is_plain = not match["escaped"] and match["operator"] is None and match["other"] is None
+            if is_plain and name not in variables.known and name not in variables.hidden:
+                yield pointer, name
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from undefined(item, variables, join(pointer, str(key)))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from undefined(item, variables, f"{pointer}/{index}")
+
+
+@record(kw_only=False)
+class Emptied:
+    """A variable of the text at `pointer` of an object that nothing stands for; `unit` says which ones there are."""
+
+    name: str
+    item: Delivered
+    pointer: str
+    unit: Location
+
+
 GROUP = "kustomize.toolkit.fluxcd.io"
 _FIELDS = {"targetNamespace": "namespace"}
 _COPIED = ("patches", "images", "namePrefix", "nameSuffix")
@@ -145,6 +172,9 @@ class FluxDelivery:
     """The documents that are the first layer of some object."""
     folders: frozenset[str]
     """Those that were built."""
+    emptied: tuple[Emptied, ...] = ()
+    units: tuple[tuple[Delivered, ...], ...] = ()
+    """What each Kustomization applies at once."""
 
 
 def is_flux_kustomization(item: CheckedDocument) -> bool:
@@ -185,7 +215,7 @@ class FluxClusters:
         path = normal(word(spec.get("path")) or ".")
         if path is None or not self._is_own(mapping(spec.get("sourceRef")), path):
             return None
-        return self._files.in_repository(path)
+        return self._files.in_repository(self._files.told_from(path, item.path))
 
     def _is_own(self, reference: Any, path: str) -> bool:
         """Whether a source is this repository, by its address; the one that bootstrapped Flux is."""
@@ -212,6 +242,8 @@ class FluxClusters:
             unknown=tuple(run.unknown),
             taken=frozenset(map(identity, run.objects)) | {identity(top)},
             folders=frozenset(run.folders),
+            emptied=tuple(run.emptied),
+            units=tuple(run.units),
         )
 
 
@@ -225,6 +257,8 @@ class _Run:
         self.objects: list[Delivered] = []
         self.unknown: list[Unknown] = []
         self.folders: set[str] = set()
+        self.emptied: list[Emptied] = []
+        self.units: list[tuple[Delivered, ...]] = []
         self._seen: set[tuple[str, str, str]] = set()
         self._named: dict[tuple[str, str], Delivered] = {}
 
@@ -244,6 +278,7 @@ class _Run:
         built = self._built(item, spec, folder)
         self.unknown += built.unknown
         objects = [self._with_variables(item, spec, found) for found in built.objects]
+        self.units.append(tuple(objects))
         for found in objects:
             if is_flux_kustomization(found) and identity(found) == identity(item):
                 continue  # flux-system applies itself
@@ -274,6 +309,8 @@ class _Run:
         if not isinstance(build, dict) or is_left_alone(found.data):
             return found
         variables = self._variables(item, build)
+        for pointer, name in undefined(found.data, variables):
+            self.emptied.append(Emptied(name, found, pointer, item.source.locate("/spec/postBuild")))
         data = substituted(found.data, variables)
         return found if data is found.data else delivered(found, data)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, Any, Protocol
 
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.inner_text import InnerText
 from poolsmith.core.sources.pod_template import mapping, mappings, word
@@ -182,9 +183,19 @@ def add_text(source: SourceFile, pointer: str, text: Any, layers: list[ValuesLay
         layers.append(layer)
         return
     what = "values of a template" if "{{" in text else "values of a text that can't be read"
-    unknown.append(Unknown(source.locate(pointer), what))
+    unknown.append(Unknown(source.locate(pointer), what, is_here=True))
 
 
 def last(chart: str) -> str:
     """The name of a chart, whatever path or registry stands before it."""
     return chart.rstrip("/").rpartition("/")[2]
+
+
+_LONGEST = 300
+_ARCHIVE = pattern(r"(?P<name>[\w.-]+?)-(?P<version>v?\d+\.\d+\.\d+[\w.+-]*)\.tgz")
+
+
+def named(chart: str) -> tuple[str, str | None]:
+    """The name of a chart, and the version that an archive has in its name: `gpu-operator-v25.3.4.tgz`."""
+    match = _ARCHIVE.fullmatch(last(chart)) if len(chart) <= _LONGEST else None
+    return (match["name"], match["version"]) if match is not None else (last(chart).removesuffix(".tgz"), None)

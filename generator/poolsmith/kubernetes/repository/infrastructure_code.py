@@ -1,11 +1,6 @@
-"""What Terraform files and Ansible tasks install, and the nodes that Terraform makes: literals only.
-
-Computed and templated values are unknown.
+"""What Terraform files install, and the nodes that they make. Computed values are unknown.
 
 Sources: registry.terraform.io: hashicorp/helm (helm_release), hashicorp/google, hashicorp/aws, hashicorp/azurerm.
-
-Source: docs.ansible.com, kubernetes.core.helm: `chart_version` (default: newest), `release_values` (alias `values`),
-`values_files` before them, `set_values` on top.
 """
 
 from __future__ import annotations
@@ -20,10 +15,12 @@ from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import join
 from poolsmith.core.sources.scalars import NotJsonError, resolve_plain
 from poolsmith.kubernetes.repository.argo_applications import file_layer, normal
+from poolsmith.kubernetes.repository.chart_folders import resolved
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
-from poolsmith.kubernetes.repository.flux_releases import last, layer_of_text
+from poolsmith.kubernetes.repository.flux_releases import layer_of_text, named
 from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
 from poolsmith.kubernetes.repository.node_template_marks import labels_at
+from poolsmith.kubernetes.repository.terraform_scope import releases_of_add_ons
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -33,6 +30,7 @@ if TYPE_CHECKING:
     from poolsmith.core.sources.source_file import SourceFile
     from poolsmith.kubernetes.repository.node_template_marks import LabelMark
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
+    from poolsmith.kubernetes.repository.terraform_scope import TerraformScopes
 
 
 ENDINGS = (".tf",)
@@ -69,13 +67,25 @@ class TerraformLabels:
         return self.document.source.locate(mark.pointer)
 
 
-def terraform_charts(text: str, path: str, files: RepositoryFiles) -> Iterator[ChartInstallation]:
-    """The `helm_release` resources of a file; nothing of a file that is no HCL. Computed charts are left out."""
-    for block in _blocks(text, path):
-        if block.kind == "resource" and block.labels[:1] == ("helm_release",):
-            installation = _installation(block, posixpath.dirname(path), files)
-            if installation is not None:
-                yield installation
+def terraform_charts(path: str, scopes: TerraformScopes, files: RepositoryFiles) -> Iterator[ChartInstallation]:
+    """The `helm_release` resources of a file, and the charts that modules take as a map; nothing of a file that is no
+    HCL. Computed charts are left out."""
+    told: set[str] = set()
+    for blocks in scopes.readings(path):
+        for block in blocks:
+            if block.kind == "resource" and block.labels[:1] == ("helm_release",):
+                found = _installation(block, block.data, "", posixpath.dirname(path), files)
+            else:
+                found = [
+                    item
+                    for pointer, entry in releases_of_add_ons(block)
+                    for item in _installation(block, entry, pointer, posixpath.dirname(path), files)
+                ]
+            for item in found:
+                key = f"{block.labels} {item.chart} {item.version} {item.namespace} {item.values}"
+                if key not in told:  # calls that give a module the same
+                    told.add(key)
+                    yield item
 
 
 def terraform_labels(text: str, path: str) -> Iterator[TerraformLabels]:
@@ -101,28 +111,33 @@ def _document(block: HclBlock) -> TerraformDocument:
     return TerraformDocument(block.source.path, 0, block.data, block.source.text, places=block.source, title=title)
 
 
-def _installation(block: HclBlock, folder: str, files: RepositoryFiles) -> ChartInstallation | None:
-    data, document = block.data, _document(block)
+def _installation(
+    block: HclBlock, data: dict[str, Any], top: str, folder: str, files: RepositoryFiles
+) -> list[ChartInstallation]:
+    """What the arguments of a helm_release say, which stand at `top` of the block."""
+    document = _document(block)
     chart, repository = data.get("chart"), data.get("repository")
     if not isinstance(chart, str) or not chart or data.get("count") == 0:
-        return None
-    version = data.get("version")
+        return []
+    key = "chart_version" if top and "version" not in data else "version"
+    name, archived = named(chart)
+    version = archived or data.get(key)
     layers: list[ValuesLayer] = []
     unknown: list[Unknown] = []
-    _add_values(document, folder, files, layers, unknown)
-    _add_set(document, layers, unknown)
+    _add_values(document, data, top, folder, files, layers, unknown)
+    _add_set(document, data, top, layers, unknown)
     unknown += [
-        Unknown(document.source.locate(f"/{key}"), f"values of `{key}`")
-        for key in ("set_sensitive", "set_list", "set_wo")
-        if data.get(key) is not None
+        Unknown(document.source.locate(f"{top}/{name}"), f"values of `{name}`")
+        for name in ("set_sensitive", "set_list", "set_wo")
+        if data.get(name) is not None
     ]
-    is_fetched = chart.startswith("oci://") or (bool(repository) and not chart.startswith((".", "/")))
-    return ChartInstallation(
-        chart=last(chart),
+    is_fetched = "://" in chart or (repository not in (None, "") and not chart.startswith((".", "/")))
+    found = ChartInstallation(
+        chart=name,
         document=document,
-        pointer="/values" if "values" in data else "",
+        pointer=f"{top}/values" if "values" in data else top,
         version=version if isinstance(version, str) and version else None,
-        version_pointer="/version",
+        version_pointer=f"{top}/{key}",
         is_locked=not is_fetched,
         repository=repository if isinstance(repository, str) else None,
         namespace=_text(data.get("namespace")),
@@ -130,20 +145,23 @@ def _installation(block: HclBlock, folder: str, files: RepositoryFiles) -> Chart
         layers=tuple(layers),
         unknown=tuple(unknown),
     )
+    return [found] if is_fetched else list(resolved(found, posixpath.normpath(posixpath.join(folder, chart)), files))
 
 
 def _add_values(
     document: TerraformDocument,
+    data: dict[str, Any],
+    top: str,
     folder: str,
     files: RepositoryFiles,
     layers: list[ValuesLayer],
     unknown: list[Unknown],
 ) -> None:
-    values = document.data.get("values")
+    values = data.get("values")
     if values is None:
         return
     for index, item in enumerate(values if isinstance(values, list) else [COMPUTED]):
-        pointer = f"/values/{index}"
+        pointer = f"{top}/values/{index}"
         layer: ValuesLayer | None = None
         is_whole = True
         if isinstance(item, HclFile):
@@ -157,20 +175,22 @@ def _add_values(
         if layer is not None:
             layers.append(layer)
         if layer is None or not is_whole:
-            unknown.append(Unknown(document.source.locate(pointer), "values that Terraform computes"))
+            unknown.append(Unknown(document.source.locate(pointer), "values that Terraform computes", is_here=True))
 
 
-def _add_set(document: TerraformDocument, layers: list[ValuesLayer], unknown: list[Unknown]) -> None:
+def _add_set(
+    document: TerraformDocument, data: dict[str, Any], top: str, layers: list[ValuesLayer], unknown: list[Unknown]
+) -> None:
     """Blocks, or a list of objects: `name` is a path with dots in it."""
-    listed = document.data.get("set")
+    listed = data.get("set")
     if listed is None:
         return
     for index, entry in enumerate(listed if isinstance(listed, list) else [COMPUTED]):
-        pointer = f"/set/{index}"
+        pointer = f"{top}/set/{index}"
         name, value = (entry.get("name"), entry.get("value")) if isinstance(entry, dict) else (None, None)
         is_told = isinstance(name, str) and not any(sign in name for sign in "[]\\{},")
         if not is_told or isinstance(value, (dict, list)) or value is COMPUTED or value is None:
-            unknown.append(Unknown(document.source.locate(pointer), "a value that Terraform computes"))
+            unknown.append(Unknown(document.source.locate(pointer), "a value that Terraform computes", is_here=True))
             continue
         is_text = mapping(entry).get("type") == "string"
         steps = tuple(word(name).split("."))
@@ -214,77 +234,3 @@ def _marks(node: dict[Any, Any], pointer: str) -> Iterator[LabelMark]:
 
 def _text(value: Any) -> str | None:
     return value if isinstance(value, str) and value else None
-
-
-_MODULES = ("kubernetes.core.helm", "community.kubernetes.helm", "community.general.helm", "helm")
-_NESTED = ("tasks", "pre_tasks", "post_tasks", "handlers", "block", "rescue", "always")
-_ELSEWHERE = ("values_files", "set_values", "loop", "with_items")
-_MARKS = ("{{", "{%")
-_MOST_DEPTH = 20
-
-
-def ansible_charts(document: CheckedDocument, files: RepositoryFiles) -> Iterator[ChartInstallation]:
-    """Those of a playbook or a list of tasks; nothing of any other document. Computed charts are left out."""
-    if isinstance(document.data, list):
-        for pointer, task in _tasks(document.data, "", 0):
-            for module in _MODULES:
-                if isinstance(arguments := task.get(module), dict):
-                    found = _chart_of_task(document, task, arguments, join(pointer, module), files)
-                    if found is not None:
-                        yield found
-
-
-def _tasks(listed: list[Any], pointer: str, depth: int) -> Iterator[tuple[str, dict[str, Any]]]:
-    for index, item in enumerate(listed):
-        if isinstance(item, dict):
-            place = join(pointer, index)
-            yield place, item
-            for key in _NESTED:
-                if isinstance(inner := item.get(key), list) and depth < _MOST_DEPTH:
-                    yield from _tasks(inner, join(place, key), depth + 1)
-
-
-def _chart_of_task(
-    document: CheckedDocument, task: dict[str, Any], arguments: dict[str, Any], pointer: str, files: RepositoryFiles
-) -> ChartInstallation | None:
-    chart = _text(arguments.get("chart_ref"))
-    if chart is None or _is_computed(chart) or arguments.get("release_state", arguments.get("state")) == "absent":
-        return None
-    version = arguments.get("chart_version")
-    key = "values" if "values" in arguments else "release_values"
-    values = arguments.get(key)
-    layers = [ValuesLayer(values, document.source, join(pointer, key))] if isinstance(values, dict) else []
-    unknown = [
-        Unknown(document.source.locate(join(pointer, name)), f"values of `{name}`")
-        for name in _ELSEWHERE
-        if arguments.get(name) or (name in task and "item" in str(values))
-    ]
-    if values is not None and not isinstance(values, dict):
-        unknown.append(Unknown(document.source.locate(join(pointer, key)), "values that Ansible computes"))
-    repository = _text(arguments.get("chart_repo_url"))
-    is_local = chart.startswith((".", "/")) or files.is_folder(
-        posixpath.normpath(posixpath.join(posixpath.dirname(document.path), chart))
-    )
-    return ChartInstallation(
-        chart=last(chart),
-        document=document,
-        pointer=join(pointer, key) if key in arguments else pointer,
-        version=version if isinstance(version, str) and not _is_computed(version) else None,
-        version_pointer=join(pointer, "chart_version"),
-        is_locked=is_local or bool(arguments.get("chart_src")),
-        repository=repository if repository is None or not _is_computed(repository) else None,
-        namespace=_literal(arguments.get("release_namespace", arguments.get("namespace"))),
-        release_name=_literal(arguments.get("release_name", arguments.get("name"))),
-        layers=tuple(layers),
-        unknown=tuple(unknown),
-        in_other_clusters=bool(mapping(arguments).get("kubeconfig") or mapping(arguments).get("context")),
-    )
-
-
-def _is_computed(text: str) -> bool:
-    return any(mark in text for mark in _MARKS)
-
-
-def _literal(value: Any) -> str | None:
-    text = _text(value)
-    return None if text is None or _is_computed(text) else text

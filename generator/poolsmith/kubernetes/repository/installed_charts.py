@@ -15,10 +15,10 @@ from poolsmith.core.sources.pod_template import mapping, mappings, word, words
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.core.sources.scalars import NotJsonError, resolve_plain
 from poolsmith.kubernetes.repository.argo_applications import file_layer, normal
-from poolsmith.kubernetes.repository.chart_folders import CHART_FILE, brought_along, chart_at
+from poolsmith.kubernetes.repository.chart_folders import CHART_FILE, brought_along, chart_at, resolved
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
 from poolsmith.kubernetes.repository.flux_releases import GROUP as FLUX
-from poolsmith.kubernetes.repository.flux_releases import add_text, last, release_of
+from poolsmith.kubernetes.repository.flux_releases import add_text, last, named, release_of
 from poolsmith.kubernetes.repository.manifest_files import LATER
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def text_or_none(value: Any) -> str | None:
 def k3s_chart(item: CheckedDocument, objects: Finder) -> Iterator[ChartInstallation]:
     """A HelmChart of helm.cattle.io; a HelmChartConfig of its name comes on top of its values."""
     spec = mapping(item.data.get("spec"))
-    chart = last(word(spec.get("chart")).removesuffix(".tgz"))
+    chart, archived = named(word(spec.get("chart")))
     if not chart:
         return
     layers: list[ValuesLayer] = []
@@ -61,13 +61,31 @@ def k3s_chart(item: CheckedDocument, objects: Finder) -> Iterator[ChartInstallat
         chart=chart,
         document=item,
         pointer="/spec/valuesContent",
-        version=text_or_none(spec.get("version")),
-        version_pointer="/spec/version",
+        version=archived or text_or_none(spec.get("version")),
+        version_pointer="/spec/chart" if archived else "/spec/version",
         repository=text_or_none(spec.get("repo")) or text_or_none(spec.get("chart")),
         namespace=text_or_none(spec.get("targetNamespace")),
         release_name=text_or_none(item.metadata.get("name")),
         layers=tuple(layers),
         unknown=(*unseen, *unknown),
+    )
+
+
+def k3s_chart_config(item: CheckedDocument, objects: Finder) -> Iterator[ChartInstallation]:
+    """A HelmChartConfig whose HelmChart is elsewhere: its name is the chart's, and nobody says the version."""
+    name = word(item.metadata.get("name"))
+    if not name or objects.named("HelmChart", name) is not None:
+        return
+    layers: list[ValuesLayer] = []
+    unknown = [Unknown(item.source.locate("/spec"), "the rest of a HelmChart, of which this is a part")]
+    add_text(item.source, "/spec/valuesContent", value_at(item.data, ("spec", "valuesContent")), layers, unknown)
+    yield ChartInstallation(
+        chart=name,
+        document=item,
+        pointer="/spec/valuesContent",
+        release_name=name,
+        layers=tuple(layers),
+        unknown=tuple(unknown),
     )
 
 
@@ -89,7 +107,7 @@ def chart_proxy(item: CheckedDocument) -> Iterator[ChartInstallation]:
     layers: list[ValuesLayer] = []
     unknown: list[Unknown] = []
     if "{{" in text:
-        unknown.append(Unknown(item.source.locate("/spec/valuesTemplate"), "values of a template"))
+        unknown.append(Unknown(item.source.locate("/spec/valuesTemplate"), "values of a template", is_here=True))
     else:
         add_text(item.source, "/spec/valuesTemplate", text or None, layers, unknown)
     yield ChartInstallation(
@@ -125,19 +143,21 @@ def inflated(item: CheckedDocument, folder: str, files: RepositoryFiles) -> Iter
             layers = [inline] if merge == "replace" else [inline, *layers] if merge == "merge" else [*layers, inline]
         name = last(word(chart.get("name")))
         if name:
-            yield ChartInstallation(
+            kept = _inside(folder, home or "charts", name)
+            found = ChartInstallation(
                 chart=name,
                 document=item,
                 pointer=f"{pointer}/valuesInline",
                 version=text_or_none(chart.get("version")),
                 version_pointer=f"{pointer}/version",
-                is_locked=not chart.get("repo") or files.is_folder(_inside(folder, home or "charts", name)),
+                is_locked=not chart.get("repo") or files.is_folder(kept),
                 repository=text_or_none(chart.get("repo")) or home or None,
                 namespace=text_or_none(chart.get("namespace")) or text_or_none(item.data.get("namespace")),
                 release_name=text_or_none(chart.get("releaseName")),
                 layers=tuple(layers),
                 unknown=tuple(unknown),
             )
+            yield from resolved(found, kept, files)
 
 
 def _inside(*parts: str) -> str:
@@ -158,23 +178,34 @@ def fleet_chart(document: CheckedDocument, files: RepositoryFiles) -> Iterator[C
     for helm, pointer in variants if len(variants) == 1 else variants[1:]:
         more, unseen = _fleet_values(document, helm, pointer, folder, files) if pointer else ((), ())
         own = helm.get("version")
-        chart = word(helm.get("chart")) or word(base.get("chart"))
+        chart = word(helm.get("chart")) or word(base.get("chart")) or _own_chart(folder, files)
         if not chart:
             continue
         version_at = f"{pointer}/version" if text_or_none(own) else "/helm/version"
-        yield ChartInstallation(
-            chart=last(chart),
+        is_here = not (helm.get("repo") or base.get("repo") or "://" in chart)
+        name, archived = named(chart)
+        found = ChartInstallation(
+            chart=name,
             document=document,
             pointer="/helm/values",
-            version=text_or_none(own) or text_or_none(base.get("version")),
+            version=archived or text_or_none(own) or text_or_none(base.get("version")),
             version_pointer=version_at,
-            is_locked=not (helm.get("repo") or base.get("repo") or chart.startswith("oci://")),
+            is_locked=is_here,
             repository=text_or_none(base.get("repo")) or text_or_none(chart),
             namespace=namespace,
             release_name=text_or_none(base.get("releaseName")),
             layers=(*layers, *more),
             unknown=(*unknown, *unseen),
         )
+        if is_here:
+            yield from resolved(found, _inside(folder, chart), files)
+        else:
+            yield found
+
+
+def _own_chart(folder: str, files: RepositoryFiles) -> str:
+    """Without a chart that is named, the bundle is the chart in whose folder it stands."""
+    return "." if chart_at(folder, files) is not None else ""
 
 
 def _fleet_values(
@@ -233,7 +264,7 @@ def _releases(document: CheckedDocument, urls: dict[str, str], files: Repository
             elif isinstance(entry, str) and not entry.endswith(".gotmpl") and not _is_open(entry):
                 _add_file(document, place, posixpath.join(folder, entry), files, layers, unknown)
             else:
-                unknown.append(Unknown(document.source.locate(place), "values of a template"))
+                unknown.append(Unknown(document.source.locate(place), "values of a template", is_here=True))
         for number, entry in enumerate(mappings(release.get("set"))):
             name = word(entry.get("name"))
             if name and not any(sign in name for sign in "[]\\"):
@@ -241,20 +272,26 @@ def _releases(document: CheckedDocument, urls: dict[str, str], files: Repository
                 layers.append(ValuesLayer(_scalar(entry.get("value")), document.source, place, steps))
         if release.get("secrets"):
             unknown.append(Unknown(document.source.locate(f"{pointer}/secrets"), "values that are secret"))
-        version = text_or_none(release.get("version"))
-        yield ChartInstallation(
-            chart=last(chart),
+        name, archived = named(chart)
+        version = archived or text_or_none(release.get("version"))
+        is_here = not ("://" in chart or urls.get(chart.partition("/")[0]))
+        found = ChartInstallation(
+            chart=name,
             document=document,
             pointer=f"{pointer}/values",
             version=None if version is not None and _is_open(version) else version,
             version_pointer=f"{pointer}/version",
-            is_locked=not (chart.startswith("oci://") or urls.get(chart.partition("/")[0])),
+            is_locked=is_here,
             repository=urls.get(chart.partition("/")[0]) or chart,
             namespace=text_or_none(release.get("namespace")),
             release_name=text_or_none(release.get("name")),
             layers=tuple(layers),
             unknown=tuple(unknown),
         )
+        if is_here:
+            yield from resolved(found, _inside(folder, chart), files)
+        else:
+            yield found
 
 
 def _is_open(text: str) -> bool:
@@ -285,20 +322,14 @@ def of_object(
         if found is None:
             return
         installation, source = found
-        chart = chart_at(source.folder, files) if source.folder is not None else None
-        if chart is None:
+        if source.folder is None:
             yield installation
-            return
-        yield from brought_along(
-            chart,
-            files,
-            installation.layers,
-            installation.unknown,
-            namespace=installation.namespace,
-            release_name=installation.release_name,
-        )
+        else:
+            yield from resolved(installation, source.folder, files)
     elif item.kind == "HelmChart" and group == "helm.cattle.io":
         yield from k3s_chart(item, _Near(tree, whole))
+    elif item.kind == "HelmChartConfig" and group == "helm.cattle.io":
+        yield from k3s_chart_config(item, _Near(tree, whole))
     elif item.kind == "HelmChartProxy" and group == "addons.cluster.x-k8s.io":
         yield from chart_proxy(item)
 
@@ -314,7 +345,7 @@ def loose_installations(
         elif posixpath.basename(document.path) == FLEET_FILE:
             yield from fleet_chart(document, files)
         elif document.index == 0 and isinstance(document.data, list) and _ANSIBLE in document.text:
-            from poolsmith.kubernetes.repository.infrastructure_code import ansible_charts  # on demand
+            from poolsmith.kubernetes.repository.ansible_charts import ansible_charts  # on demand
 
             yield from ansible_charts(document, files)
     for path in (*sorted(whole.paths), *others):
@@ -332,12 +363,18 @@ _ANSIBLE = "chart_ref"
 
 def of_other_languages(paths: Iterable[str], files: RepositoryFiles) -> Iterator[ChartInstallation]:
     """Charts of files that are no YAML."""
-    for path in paths:
-        text = files.text(path) if path.endswith(".tf") else None
-        if text is not None and "helm_release" in text:
-            from poolsmith.kubernetes.repository.infrastructure_code import terraform_charts  # on demand
+    terraform = [path for path in paths if path.endswith(".tf")]
+    declaring = [path for path in terraform if any(word in (files.text(path) or "") for word in _HELM)]
+    if declaring:
+        from poolsmith.kubernetes.repository.infrastructure_code import terraform_charts  # on demand
+        from poolsmith.kubernetes.repository.terraform_scope import TerraformScopes
 
-            yield from terraform_charts(text, path, files)
+        scopes = TerraformScopes(terraform, files)
+        for path in declaring:
+            yield from terraform_charts(path, scopes, files)
+
+
+_HELM = ("helm_release",)
 
 
 def is_helmfile(path: str) -> bool:

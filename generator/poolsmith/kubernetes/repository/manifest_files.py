@@ -27,6 +27,13 @@ if TYPE_CHECKING:
 
 
 YAML_ENDINGS = (".yaml", ".yml")
+KUSTOMIZATION_NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+KUSTOMIZATION = "Kustomization"
+KUSTOMIZE_VERSIONS = {
+    KUSTOMIZATION: "kustomize.config.k8s.io/v1beta1",
+    "Component": "kustomize.config.k8s.io/v1alpha1",
+}
+"""What a kustomization is that does not say so. Source: kustomize api/types/kustomization.go, FixKustomization."""
 
 
 @record(kw_only=False, slots=False)
@@ -49,13 +56,20 @@ class CheckedDocument:
 
     @property
     def kind(self) -> str:
+        """As kustomize has it where a kustomization says none."""
         kind = self.data.get("kind") if isinstance(self.data, dict) else None
-        return kind if isinstance(kind, str) else ""
+        return kind if isinstance(kind, str) else KUSTOMIZATION if kind is None and self._is_kustomization else ""
 
     @property
     def api_version(self) -> str:
         version = self.data.get("apiVersion") if isinstance(self.data, dict) else None
+        if version is None and self._is_kustomization:
+            return KUSTOMIZE_VERSIONS.get(self.kind, "")
         return version if isinstance(version, str) else ""
+
+    @property
+    def _is_kustomization(self) -> bool:
+        return isinstance(self.data, dict) and self.path.rpartition("/")[2] in KUSTOMIZATION_NAMES
 
     @property
     def metadata(self) -> dict[str, Any]:

@@ -18,13 +18,13 @@ from poolsmith.kubernetes.repository.installed_charts import (
     of_other_languages,
 )
 from poolsmith.kubernetes.repository.kustomize.build import Builder, declared_files
-from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, CheckedTree
+from poolsmith.kubernetes.repository.manifest_files import KUSTOMIZATION_NAMES, CheckedDocument, CheckedTree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Container, Iterable, Iterator
 
     from poolsmith.kubernetes.repository.delivered import ChartInstallation, Delivered, Unknown
-    from poolsmith.kubernetes.repository.flux import Identity
+    from poolsmith.kubernetes.repository.flux import Emptied, Identity
     from poolsmith.kubernetes.repository.kustomize.build import Build
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 
@@ -46,6 +46,9 @@ class EngineDelivery:
     by_engine: bool = True
     refused: tuple[Unknown, ...] = ()
     """Where kustomize stops: nothing of that build is applied."""
+    emptied: tuple[Emptied, ...] = ()
+    units: tuple[tuple[Delivered, ...], ...] = ()
+    """What Flux applies at once, and no part of it before the whole was checked."""
 
 
 @record(slots=False)
@@ -66,16 +69,24 @@ class RepositoryModel:
         return (*(found for item in self.deliveries for found in item.installations), *self.installations)
 
 
-def model_of(files: RepositoryFiles, yaml: Iterable[str], others: Iterable[str] = ()) -> RepositoryModel:
-    """The model of the files that a run was asked to judge; others are read where these name them, or are Terraform."""
-    modelling = _Modelling(files, tuple(yaml), tuple(others))
+def model_of(
+    files: RepositoryFiles, yaml: Iterable[str], others: Iterable[str] = (), whole: Container[str] = ()
+) -> RepositoryModel:
+    """The model of the files that a run was asked to judge; others are read where these name them, or are Terraform.
+
+    Of `whole` charts what they bring along is a part of themselves.
+    """
+    modelling = _Modelling(files, tuple(yaml), tuple(others), whole)
     modelling.alone += of_other_languages(others, files)
     return modelling.model()
 
 
 class _Modelling:
-    def __init__(self, files: RepositoryFiles, yaml: tuple[str, ...], others: tuple[str, ...]) -> None:
+    def __init__(
+        self, files: RepositoryFiles, yaml: tuple[str, ...], others: tuple[str, ...], whole: Container[str]
+    ) -> None:
         self.files = files
+        self.charts_with_theirs = whole
         self.others = others
         self.builder = Builder(files)
         self.documents = tuple(document for path in yaml for document in files.documents(path))
@@ -102,7 +113,9 @@ class _Modelling:
             documents=self.documents,
             deliveries=tuple(self.deliveries),
             loose=tree,
-            installations=(*self.alone, *loose_installations(tree, self.whole, self.files, charts, self.others)),
+            installations=self._own(
+                (*self.alone, *loose_installations(tree, self.whole, self.files, charts, self.others))
+            ),
             unknown=tuple(dict.fromkeys(self.unknown)),
             parts=parts,
         )
@@ -123,16 +136,36 @@ class _Modelling:
         clusters = FluxClusters(self.files, self.builder, self.whole.named)
         by_place: dict[str, list[Delivered]] = {}
         folders: dict[str, set[str]] = {}
+        emptied: dict[str, list[Emptied]] = {}
+        units: dict[str, list[tuple[Delivered, ...]]] = {}
         for found in clusters.deliveries(whole):
             self.taken |= found.taken
             self.unknown += found.unknown
             self._built(found.folders)
             place = posixpath.dirname(found.top.path)
             by_place.setdefault(place, []).extend(found.objects)
+            by_place[place].extend(self._beside(found.top, by_place[place]))
             folders.setdefault(place, set()).update(found.folders)
+            emptied.setdefault(place, []).extend(found.emptied)
+            units.setdefault(place, []).extend(found.units)
         for place, objects in by_place.items():
             inside = self._kustomizations_of(folders[place])
             self._add(place, objects, kustomizations=inside, refused=self._refused_in(folders[place]))
+            self.deliveries[-1] = replace(self.deliveries[-1], emptied=tuple(emptied[place]), units=tuple(units[place]))
+
+    def _beside(self, top: CheckedDocument, known: Iterable[Delivered]) -> list[Delivered]:
+        """What a kustomization applies together with a Kustomization of Flux: it reaches the same cluster."""
+        folder = posixpath.dirname(top.path)
+        if folder not in self.folders_of_kustomizations:
+            return []
+        build = self.builder.folder(folder)
+        if identity(top) not in map(identity, build.objects):
+            return []
+        self._built((folder,))
+        self.unknown += build.unknown
+        self.taken |= set(map(identity, build.objects))
+        there = set(map(identity, known))
+        return [item for item in build.objects if identity(item) not in there]
 
     def _argo(self, whole: list[CheckedDocument]) -> None:
         left = [item for item in whole if identity(item) not in self.taken]
@@ -170,8 +203,13 @@ class _Modelling:
                 self._add(folder, build.objects, own_charts, brought, refused=_certain(build), by_engine=False)
 
     @cached_property
+    def folders_of_kustomizations(self) -> frozenset[str]:
+        return frozenset(posixpath.dirname(item.path) for item in self.whole.kustomizations)
+
+    @cached_property
     def kustomized_folders(self) -> frozenset[str]:
-        return frozenset(posixpath.dirname(path) for path in self.kustomized if posixpath.basename(path) in _KUSTOMIZED)
+        own = (path for path in self.kustomized if posixpath.basename(path) in KUSTOMIZATION_NAMES)
+        return frozenset(map(posixpath.dirname, own))
 
     def _built(self, folders: Iterable[str]) -> None:
         for folder in folders:
@@ -190,6 +228,9 @@ class _Modelling:
     def _inflated(self, kustomizations: Iterable[CheckedDocument]) -> Iterator[ChartInstallation]:
         for document in kustomizations:
             yield from inflated(document, posixpath.dirname(document.path), self.files)
+
+    def _own(self, installations: Iterable[ChartInstallation]) -> tuple[ChartInstallation, ...]:
+        return tuple(item for item in installations if item.brought_by not in self.charts_with_theirs)
 
     def _add(
         self,
@@ -210,7 +251,7 @@ class _Modelling:
             EngineDelivery(
                 place=place or ".",
                 objects=items,
-                installations=tuple(_as_far_as_built(item, refused) for item in found),
+                installations=tuple(_as_far_as_built(item, refused) for item in self._own(found)),
                 kustomizations=kustomizations,
                 by_engine=by_engine,
                 refused=refused,
@@ -235,6 +276,3 @@ def _as_far_as_built(installation: ChartInstallation, refused: tuple[Unknown, ..
 
 def _is_below(path: str, folder: str) -> bool:
     return not folder or path.startswith(f"{folder}/")
-
-
-_KUSTOMIZED = ("kustomization.yaml", "kustomization.yml", "Kustomization")

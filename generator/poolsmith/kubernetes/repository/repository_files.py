@@ -84,11 +84,19 @@ def read_apart(shown: str, content: bytes, problem: Diagnostic) -> tuple[list[Ch
         return [], [problem]
     first = len(places) - len(found)  # what stands before the first marker may be no document
     stream = StreamPlaces(shown, whole)
-    documents = [
-        CheckedDocument(shown, index, data, whole, stream, is_incomplete=index + first in mended)
-        for index, data in enumerate(found)
-    ]
+    documents = []
+    for index, data in enumerate(found):
+        is_mended = index + first in mended
+        kept = _without_nulls(data) if is_mended else data
+        documents.append(CheckedDocument(shown, index, kept, whole, stream, is_incomplete=is_mended))
     return [document for document in documents if document.data is not None], problems or [problem]
+
+
+def _without_nulls(data: Any) -> Any:
+    """A key without a value had one in the lines that are left out, or may have had."""
+    if isinstance(data, dict):
+        return {key: _without_nulls(value) for key, value in data.items() if value is not None}
+    return [_without_nulls(item) for item in data] if isinstance(data, list) else data
 
 
 def _without_broken_lines(text: str, problem: YamlProblem, above: int) -> str | None:
@@ -282,6 +290,11 @@ class RepositoryFiles:
             below = [name for name in self._listing(top)[1] if name not in _SKIPPED_FOLDERS]
             pending += [f"{top}/{name}" if top else name for name in reversed(below)]
 
+    @cached_property
+    def inventories(self) -> tuple[str, ...]:
+        """The files with variables of hosts and groups of Ansible, of whichever inventory."""
+        return tuple(path for path in self.files_below("") if "group_vars/" in path or "host_vars/" in path)
+
     def in_repository(self, folder: str) -> str | None:
         """A folder that is told from the top of the git repository, which may lie above the root; None: not there."""
         if self.is_folder(folder):
@@ -291,6 +304,21 @@ class RepositoryFiles:
             below = folder[len(above) + 1 :]
             return below if self.is_folder(below) else None
         return None
+
+    def told_from(self, path: str, document: str) -> str:
+        """A path that a document tells from the top of its repository.
+
+        Where nothing is there, and these files hold that repository in a folder, its top is the nearest folder above
+        the document in which the path is; a single name is no sign of one.
+        """
+        is_there = self.is_file(path) or self.is_folder(path)
+        above = posixpath.dirname(document) if "/" in path and not is_there else ""
+        while above:
+            found = f"{above}/{path}"
+            if self.is_file(found) or self.is_folder(found):
+                return found
+            above = posixpath.dirname(above)
+        return path
 
     @cached_property
     def _above_root(self) -> str:

@@ -130,7 +130,8 @@ def _null_is_absent() -> Found:
 
 
 def _null_is_refused() -> Found:
-    return [Violation(What.TYPE, "is null, which the definition does not allow here", help="remove it")]
+    message = "is null: server-side apply, which Flux and Argo CD use, refuses it here; a plain create drops it"
+    return [Violation(What.TYPE, message, help="remove it")]
 
 
 class Compiler:

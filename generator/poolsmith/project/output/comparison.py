@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Diagnostic, Location, Severity, diagnose, point_in, whole_file
 from poolsmith.core.diagnostics.codes import hygiene as codes
-from poolsmith.core.diagnostics.message_text import listed
+from poolsmith.core.diagnostics.message_text import counted, listed
 from poolsmith.core.record import record
 from poolsmith.core.sources.secret_scalars import secrets_of_text
 from poolsmith.core.sources.source_file import digest
@@ -67,6 +67,14 @@ class Comparison:
             return True
         return digest(content) != recorded and content != self.generated.get(path)
 
+    def differs_in_line_ends(self, path: str) -> bool:
+        """Whether the file is as generated, now or when the lock was written, save that its lines end in CRLF."""
+        content = self.present.get(path)
+        if content is None or b"\r\n" not in content:
+            return False
+        bare = content.replace(b"\r\n", b"\n")
+        return bare == self.generated.get(path) or digest(bare) == self.lock.files.get(path)
+
     def out_of_date(self) -> Iterator[tuple[str, str]]:
         """Paths that generate would change, and how."""
         for path in sorted({*self.generated, *self.owned}):
@@ -89,6 +97,9 @@ def drift_diagnostics(comparison: Comparison, subject: str, *, together: bool = 
     edited = set(comparison.hand_edited())
     found: list[Diagnostic] = []
     changes = list(comparison.out_of_date())
+    if windows := {path for path, _ in changes if comparison.differs_in_line_ends(path)}:
+        found.append(_line_ends(comparison, len(windows), subject))
+        changes = [(path, how) for path, how in changes if path not in windows]
     if together:
         stale = [path for path, _ in changes if path not in edited]
         if stale:
@@ -106,6 +117,13 @@ def drift_diagnostics(comparison: Comparison, subject: str, *, together: bool = 
         rest = f"{len(changes) - MAX_REPORTED} more files of this cluster are out of date"
         found.append(diagnose(codes.OUT_OF_DATE, rest, whole_file(comparison.folder), subject=subject))
     return found + foreign_diagnostics(comparison, subject)
+
+
+def _line_ends(comparison: Comparison, files: int, subject: str) -> Diagnostic:
+    """Of a checkout that turned LF into CRLF, in one finding."""
+    message = f"lines of {counted(files, 'file')} here end in CRLF: git's `core.autocrlf` changed them at the checkout"
+    advice = "write `output/** text eol=lf` into .gitattributes, then run `poolsmith generate`"
+    return diagnose(codes.HAND_EDITED, message, whole_file(comparison.folder), subject=subject, help=advice)
 
 
 def hand_edit(comparison: Comparison, path: str, subject: str, severity: Severity | None = None) -> Diagnostic:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from poolsmith.fleet.operands.manifest import Manifest, ManifestTree
     from poolsmith.fleet.plan.plan import ClusterPlan
     from poolsmith.fleet.profiles.fleet import ClusterFiles
+    from poolsmith.gpu.catalog import Catalog
     from poolsmith.guard.ledger.prediction import Prediction
     from poolsmith.guard.policies.policies import Policies
     from poolsmith.guard.policies.policy_files import AdmissionFile
@@ -132,6 +133,8 @@ def plan_cluster(project: Project, files: ClusterFiles) -> PlannedCluster:
         resolved = resolve_cluster(loaded, project.catalog)
         diagnostics.extend(resolved.diagnostics)
         plan = resolved.plan
+    elif loaded.meant is not None:
+        diagnostics.extend(_wrong_besides(loaded.meant, [*diagnostics, *project.bases.problems], project.catalog))
     if plan is not None:
         prediction = project.predictions.of(plan, loaded)
         diagnostics.extend(predicted_errors(prediction, loaded))
@@ -139,6 +142,14 @@ def plan_cluster(project: Project, files: ClusterFiles) -> PlannedCluster:
         diagnostics.extend(judge_driver_images(project.driver_images[0], prediction, loaded))
         prediction = _with_running(project, loaded, prediction, diagnostics)
     return PlannedCluster(loaded=loaded, plan=plan, prediction=prediction, diagnostics=tuple(diagnostics))
+
+
+def _wrong_besides(meant: LoadedCluster, known: Sequence[Diagnostic], catalog: Catalog) -> Iterator[Diagnostic]:
+    """What is wrong beside the mistakes that are known, once these are mended; nothing that may follow from them."""
+    told = {(item.primary.span.path, item.primary.span.start) for item in known}
+    for item in resolve_cluster(meant, catalog).diagnostics:
+        if item.severity is Severity.ERROR and (item.primary.span.path, item.primary.span.start) not in told:
+            yield item
 
 
 def _with_running(

@@ -7,14 +7,23 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Severity
+from poolsmith.core.diagnostics.message_text import counted
 from poolsmith.core.diagnostics.outcome import Skipped
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.fleet.plan.origin import profile_inputs
+from poolsmith.gpu.values.release_tier import said_alike
 from poolsmith.guard.rules.setup.registry import SETUP_RULES
-from poolsmith.guard.rules.setup.repository_setups import views_of
+from poolsmith.guard.rules.setup.repository_setups import releases_of, view_of
 from poolsmith.guard.rules.setup.resource_values import judge_resources
-from poolsmith.guard.rules.setup.setup_view import SetupObject, SetupResult, SetupValues, SetupView, run_setup_rules
+from poolsmith.guard.rules.setup.setup_view import (
+    SetupObject,
+    SetupResult,
+    SetupValues,
+    SetupView,
+    ToldPlaces,
+    run_setup_rules,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -30,7 +39,7 @@ if TYPE_CHECKING:
 
 
 _ADVICE = {
-    "nodes": "nodes are not known; give --nodes FILE or --cluster NAME",
+    "nodes": "which nodes there are is not known; give --nodes FILE or --cluster NAME",
     "values": "there are no Helm values of the gpu-operator",
     "all": "more values come from elsewhere",
     "release": "the release is not known, or the catalog lacks its facts; give --release TAG",
@@ -140,18 +149,52 @@ def judge_setups_of(
             result.skipped.append(Skipped("setup rules", "nothing here is of the gpu-operator"))
         return result
     lacking: Counter[str] = Counter()
-    rules = 0
-    for view in views_of(setups, release, given, kubernetes):
-        of_resources = tuple(judge_resources(view))
-        view.told.extend((*told, *(item.primary for item in of_resources if item.severity is Severity.ERROR)))
-        result.diagnostics.extend(of_resources)
-        judged = run_setup_rules(SETUP_RULES, view)
+    before = ToldPlaces(told)
+    for setup in setups:
+        tags = releases_of(setup, release)
+        view = view_of(setup, tags[0] if len(tags) == 1 else None, given, kubernetes)
+        judged = _judged(view, before)
         result.setups += 1
         result.diagnostics.extend(judged.diagnostics)
         lacking.update(need for needs in judged.lacking for need in needs)
-        rules += len(judged.lacking)
-    result.not_evaluated = rules
-    if rules:
+        result.not_evaluated += len(judged.lacking)
+        if view.tag is None and tags:
+            result.diagnostics.extend(_said_alike(setup, tags, given, kubernetes, before, judged.diagnostics))
+    if result.not_evaluated:
         reasons = "; ".join(_ADVICE[need] for need in _ADVICE if lacking[need])
-        result.skipped.append(Skipped(f"{rules} runs of setup rules", reasons))
+        result.skipped.append(Skipped(f"{counted(result.not_evaluated, 'check')} of the setup as a whole", reasons))
     return result
+
+
+def _judged(view: SetupView, before: ToldPlaces) -> SetupResult:
+    """The rules over values on the setup's resources, then those over all of it."""
+    of_resources = tuple(judge_resources(view))
+    view.told.before = before
+    view.told.extend(item.primary for item in of_resources if item.severity is Severity.ERROR)
+    judged = run_setup_rules(SETUP_RULES, view)
+    return SetupResult(diagnostics=(*of_resources, *judged.diagnostics), lacking=judged.lacking)
+
+
+def _said_alike(
+    setup: Setup,
+    tags: tuple[str, ...],
+    given: GivenNodes | None,
+    kubernetes: str | None,
+    told: ToldPlaces,
+    known: Iterable[Diagnostic],
+) -> Iterator[Diagnostic]:
+    """Where nobody says the release: what is `known` without it is left out, and what not all releases say."""
+
+    def judge(tag: str) -> Iterable[Diagnostic]:
+        return _judged(view_of(setup, tag, given, kubernetes), told).diagnostics
+
+    before = set(map(_key, known))
+    for item in said_alike(judge, tags, _key):
+        if _key(item) not in before:
+            yield replace(item, message=item.message.replace(tags[0], "every known release"))
+
+
+def _key(item: Diagnostic) -> tuple[str, str, str]:
+    """Releases may stop at one place with errors of several rules."""
+    what = "" if item.severity is Severity.ERROR else item.code
+    return what, str(item.primary.span), item.primary.pointer

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics import Diagnostic, UsageError
 from poolsmith.core.pattern import bytes_pattern, pattern
 from poolsmith.core.record import record
-from poolsmith.core.shape.field import matches
+from poolsmith.core.shape.field import DNS_LABEL, matches
 from poolsmith.core.sources.git import Git
-from poolsmith.core.sources.input_tree import read_bytes, walk
+from poolsmith.core.sources.input_tree import read_bytes, read_yaml_documents, walk
 from poolsmith.fleet.profiles.cluster import REPO_URL
 from poolsmith.fleet.profiles.fleet import PROFILES
 from poolsmith.project.run.argo_destinations import argo_clusters_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from poolsmith.fleet.profiles.shared_destinations import ArgoCluster
 
@@ -56,9 +56,19 @@ class Detected:
 
 
 @record
+class FluxSource:
+    """A GitRepository of the repository that holds the profiles, and the file that it stands in."""
+
+    name: str
+    namespace: str
+    file: str
+
+
+@record
 class Surroundings:
     """`prefix`: the folder in its repository, with a final `/`; empty at the top. None: git has no such thing.
-    `argo_clusters` are those of the profiles that stand there already."""
+    `argo_clusters` are those of the profiles that stand there already; `source` is what Flux has of this repository.
+    """
 
     is_repository: bool = False
     prefix: str = ""
@@ -68,6 +78,7 @@ class Surroundings:
     engine: Detected | None = None
     tool: Detected | None = None
     argo_clusters: tuple[ArgoCluster, ...] = ()
+    source: FluxSource | None = None
 
 
 def look_around(root: Path) -> Surroundings:
@@ -82,6 +93,7 @@ def look_around(root: Path) -> Surroundings:
         branch=_branch(git) if prefix is not None else None,
         forge=_forge(root, address),
         engine=_engine(root),
+        source=_flux_source(root, address),
         tool=_tool(),
         argo_clusters=argo_clusters_of(root),
     )
@@ -149,30 +161,86 @@ def _forge(root: Path, address: Detected | None) -> Forge:
     return Forge.GITHUB if address is None or (root / ".github/workflows").is_dir() else Forge.OTHER
 
 
-def _engine(root: Path) -> Detected | None:
-    """Whose objects the repository has; None where it has neither, or both."""
-    seen: dict[str, str] = {}
+def _yaml_files(root: Path) -> Iterator[tuple[str, bytes]]:
+    """Path and content of the repository's own YAML files, a bounded number of bounded size."""
     left = _MOST_FILES
     for folder, files in walk(str(root), lambda name: name.startswith(".") or name in _OURS):
         for name in files:
             if not name.endswith((".yaml", ".yml")):
                 continue
             left -= 1
-            if left < 0 or len(seen) > 1:
-                break
+            if left < 0:
+                return
             path = Path(folder, name)
             content = read_bytes(path, name, _MOST_BYTES) if not path.is_symlink() else b""
-            if isinstance(content, Diagnostic):
-                continue
-            shown = path.relative_to(root).as_posix()
-            if _FLUX.search(content):
-                seen.setdefault("flux", shown)
-            if _ARGO_CD.search(content) and _ARGO_CD_KIND.search(content):
-                seen.setdefault("argocd", shown)
+            if not isinstance(content, Diagnostic):
+                yield path.relative_to(root).as_posix(), content
+
+
+def _engine(root: Path) -> Detected | None:
+    """Whose objects the repository has; None where it has neither, or both."""
+    seen: dict[str, str] = {}
+    for shown, content in _yaml_files(root):
+        if _FLUX.search(content):
+            seen.setdefault("flux", shown)
+        if _ARGO_CD.search(content) and _ARGO_CD_KIND.search(content):
+            seen.setdefault("argocd", shown)
+        if len(seen) > 1:
+            return None
     if len(seen) != 1:
         return None
     engine, where = seen.popitem()
     return Detected(value=engine, source=f"objects of {where}")
+
+
+_GIT_REPOSITORY = b"GitRepository"
+_SCHEME_AND_USER = pattern(r"^[a-z+]+://(?:[^/@]*@)?|^[^/@]+@")
+
+
+def same_repository(one: str, other: str) -> bool:
+    """Whether two addresses are one repository, by https, ssh or as git writes it."""
+    return _bare_address(one) == _bare_address(other)
+
+
+def _bare_address(address: str) -> str:
+    host, _, path = _SCHEME_AND_USER.sub("", address).replace(":", "/", 1).partition("/")
+    return f"{host.lower()}/{path.strip('/').removesuffix('.git')}"
+
+
+def https_address(address: str) -> str | None:
+    """The same repository by https, without a port of SSH; None of what is no such address."""
+    host, _, path = _bare_address(address).partition("/")
+    port, _, below = path.partition("/")
+    found = f"https://{host}/{below if port.isdecimal() else path}"
+    return found if host and path and matches(REPO_URL, found) else None
+
+
+def _flux_source(root: Path, address: Detected | None) -> FluxSource | None:
+    """The GitRepository whose address is this repository's, else the only one that there is, as `flux bootstrap`
+    writes it."""
+    found: list[tuple[str, FluxSource]] = []
+    for shown, content in _yaml_files(root):
+        if _GIT_REPOSITORY in content:
+            found += _git_repositories(shown, content)
+    if address is not None:
+        own = [source for url, source in found if same_repository(url, address.value)]
+        return own[0] if own else None
+    return found[0][1] if len(found) == 1 else None
+
+
+def _git_repositories(shown: str, content: bytes) -> Iterator[tuple[str, FluxSource]]:
+    documents = read_yaml_documents(content.decode("utf-8", "replace"), shown)
+    for body in documents if isinstance(documents, list) else ():
+        if not isinstance(body, dict) or body.get("kind") != _GIT_REPOSITORY.decode():
+            continue
+        metadata, spec = body.get("metadata"), body.get("spec")
+        if isinstance(metadata, dict) and isinstance(spec, dict):
+            name, namespace = str(metadata.get("name", "")), str(metadata.get("namespace", FLUX_NAMESPACE))
+            if matches(DNS_LABEL, name) and matches(DNS_LABEL, namespace):
+                yield str(spec.get("url", "")), FluxSource(name=name, namespace=namespace, file=shown)
+
+
+FLUX_NAMESPACE = "flux-system"
 
 
 def _tool() -> Detected | None:

@@ -97,5 +97,5 @@ def test_a_release_that_can_not_be_the_one_before_is_named_at_its_line(sample_pr
 
     found = [item for item in plan_cluster(opened, files).diagnostics if "upgradingFrom" in item.primary.pointer]
 
-    assert [item.name for item in found if item.name != "release-skipped"] == [said]
+    assert said in [item.name for item in found]
     assert found[0].primary.span.path == f"profiles/{cluster}/cluster.yaml"

@@ -312,6 +312,7 @@ FIELD_WITHOUT_EFFECT = RuleInfo(
     bad="delivery: {engine: flux, project: gpu}\n",
     good="delivery: {engine: argocd, project: gpu}\n",
     fix="remove the field, or write it where it has an effect",
+    at_key=True,
 )
 OPERATOR_ERROR = RuleInfo(
     code="PSM258",

@@ -9,6 +9,7 @@ OUT_OF_DATE = RuleInfo(
     what="The committed output is not what the profiles generate.",
     why="The cluster would get something other than what was reviewed.",
     fix="run `poolsmith generate` and commit the result",
+    follows=True,
 )
 HAND_EDITED = RuleInfo(
     code="PSM502",
@@ -52,6 +53,27 @@ PATH_OCCUPIED = RuleInfo(
     fix="move the file away; if it was generated, restore its poolsmith.lock.json",
 )
 
+VALUE_OF_SOME_RELEASES = RuleInfo(
+    code="PSM584",
+    name="value-of-some-releases",
+    severity=Severity.NOTE,
+    applies_to="values",
+    what="Nobody says for which release of the chart these Helm values are, and not all known releases read a key.",
+    why="Helm silently drops a key that its chart does not read. Without the release nobody can tell whether it does.",
+    fix="write the chart's version where it is installed, or give `--release TAG`",
+    references=("values.yaml and templates of the chart at each tag",),
+)
+NOT_JUDGED = RuleInfo(
+    code="PSM585",
+    name="not-judged",
+    applies_to="manifest",
+    what="A configuration of the GPU stack that nobody judged: its release is older or newer than all that are known, "
+    "all of its values are made by a template, or the chart's values are not known.",
+    why="A run without findings would look as if the configuration had been judged.",
+    fix="do what the message says, or accept it with a waiver or a baseline entry",
+    bad="# in fleet.yaml\nhelm: {chart: gpu-operator, version: v1.11.1, values: {driver: {enabled: false}}}\n",
+    good="# in fleet.yaml\nhelm: {chart: gpu-operator, version: v25.3.4, values: {driver: {enabled: false}}}\n",
+)
 BUILD_REFUSED = RuleInfo(
     code="PSM590",
     name="build-refused",
@@ -63,4 +85,14 @@ BUILD_REFUSED = RuleInfo(
     good="kind: Kustomization\nresources: [driver.yaml]\npatches: [{path: patch-of-driver.yaml}]\n",
     references=("kustomize 5.7, as the tests build with it",),
 )
-HYGIENE = (OUT_OF_DATE, HAND_EDITED, ORPHANED_OUTPUT, FOREIGN_FILE, BAD_LOCK, PATH_OCCUPIED, BUILD_REFUSED)
+HYGIENE = (
+    OUT_OF_DATE,
+    HAND_EDITED,
+    ORPHANED_OUTPUT,
+    FOREIGN_FILE,
+    BAD_LOCK,
+    PATH_OCCUPIED,
+    VALUE_OF_SOME_RELEASES,
+    NOT_JUDGED,
+    BUILD_REFUSED,
+)

@@ -93,6 +93,40 @@ OTHER_VERSION = RuleInfo(
     why="Schemas, policies and privileges were chosen for the committed versions, and parts too far apart do not work.",
     fix="sync the unit, upgrade what is behind, or write the cluster's version into its profile",
 )
+WAY_TO_ROOT = RuleInfo(
+    code="PSM870",
+    name="way-to-root",
+    applies_to="live",
+    what="Somebody may become root on the nodes of the pools in a way that nobody predicted.",
+    why="Pods of the stack are root on their nodes: who may change, enter or replace one of them is root there, too.",
+    fix="take the right, label, container or webhook away; what is needed belongs into the profile or into policies",
+)
+WOULD_NOT_START = RuleInfo(
+    code="PSM871",
+    name="would-not-start",
+    severity=Severity.WARNING,
+    applies_to="live",
+    what="Something on the cluster would keep pods of the stack from starting again, from reaching what they need, or "
+    "from being upgraded.",
+    why="What runs goes on; with the next reboot, upgrade or new node it does not come back.",
+    fix="leave the stack's namespace out of it, or give it what it needs",
+)
+NOT_THE_ONLY_ONE = RuleInfo(
+    code="PSM872",
+    name="not-the-only-one",
+    applies_to="live",
+    what="Something of which a cluster has one stands there a second time, or somebody else writes what is ours.",
+    why="Both register the same resource, or write the same labels and objects, and the last one wins.",
+    fix="keep one: remove the other, or leave it out of the profile",
+)
+NOT_READ = RuleInfo(
+    code="PSM873",
+    name="not-read",
+    applies_to="live",
+    what="A list that says what runs on the cluster could not be read.",
+    why="The verdict is not whole: what was not read may be otherwise than it was committed.",
+    fix="give the right that `poolsmith live rbac` prints, or look at the API server; then ask again",
+)
 
 LIVE = (
     NOT_ON_CLUSTER,
@@ -106,4 +140,8 @@ LIVE = (
     NOT_READY,
     LEFT_OVER,
     OTHER_VERSION,
+    WAY_TO_ROOT,
+    WOULD_NOT_START,
+    NOT_THE_ONLY_ONE,
+    NOT_READ,
 )

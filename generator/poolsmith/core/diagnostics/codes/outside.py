@@ -131,6 +131,39 @@ UNUSED_ACCEPTANCE = RuleInfo(
 SUPPLY: tuple[RuleInfo, ...] = (UNEXPLAINED_ACCEPTANCE, EXPIRED_ACCEPTANCE, UNUSED_ACCEPTANCE)
 
 
+UNEXPLAINED_EXTERNAL_NAME = RuleInfo(
+    code="PSM653",
+    name="unexplained-external-name",
+    applies_to="policy",
+    what="An entry of policies/external.yaml has no supplier, no reason or no owner, or only a placeholder.",
+    why="Nobody can review what comes from elsewhere without them. The entry says nothing.",
+    fix="write who makes it, why it is not here, and which team is responsible",
+    bad="names: [{kind: ConfigMap, name: gpu-licence, supplier: TODO, owner: gpu-platform, expires: 2027-01-31}]\n",
+    good="names:\n  - {kind: ConfigMap, name: gpu-licence, supplier: Terraform, reason: made with the account,\n"
+    "     owner: gpu-platform, expires: 2027-01-31}\n",
+)
+EXPIRED_EXTERNAL_NAME = RuleInfo(
+    code="PSM654",
+    name="expired-external-name",
+    applies_to="policy",
+    what="An entry of policies/external.yaml has passed its last day.",
+    why="Somebody promised to look by then whether it is still made. Until then the name has no supplier.",
+    fix="ask who makes it, and give the entry a new date",
+    bad='expires: "2020-06-30"\n',
+    good='expires: "2027-06-30"\n',
+)
+UNUSED_EXTERNAL_NAME = RuleInfo(
+    code="PSM655",
+    name="unused-external-name",
+    severity=Severity.WARNING,
+    applies_to="policy",
+    what="Nothing needs a name of policies/external.yaml from outside: it is supplied here, or nobody asks for it.",
+    why="The entry would silently speak for the next one that asks.",
+    fix="delete the entry",
+)
+SUPPLY = (*SUPPLY, UNEXPLAINED_EXTERNAL_NAME, EXPIRED_EXTERNAL_NAME, UNUSED_EXTERNAL_NAME)
+
+
 NOTHING_BESIDE = RuleInfo(
     code="PSM806",
     name="nothing-beside",

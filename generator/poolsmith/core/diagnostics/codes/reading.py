@@ -34,6 +34,7 @@ DUPLICATE_KEY = RuleInfo(
     fix="keep one of the two",
     bad="driver:\n  source: container\n  source: precompiled\n",
     good="driver:\n  source: precompiled\n",
+    at_key=True,
 )
 MERGE_CONFLICT_MARKER = RuleInfo(
     code="PSM005",

@@ -15,6 +15,7 @@ UNKNOWN_FIELD = RuleInfo(
     why="A misspelt field would do nothing, and nobody would notice.",
     bad="spec:\n  diver: {source: container}\n",
     good="spec:\n  driver: {source: container}\n",
+    at_key=True,
 )
 WRONG_TYPE = RuleInfo(
     code="PSM102",
@@ -29,6 +30,7 @@ MISSING_FIELD = RuleInfo(
     name="missing-field",
     what="A required field is missing, in the profile and in all bases that it extends.",
     why="No default would be right for every cluster.",
+    at_key=True,
 )
 INVALID_VALUE = RuleInfo(
     code="PSM104",

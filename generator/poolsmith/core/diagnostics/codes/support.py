@@ -1,6 +1,6 @@
 """Versions as such: open to published attacks, without support, or too far from the one before.
 
-PSM170 to PSM172.
+PSM170 to PSM172; PSM910 and PSM911 are about versions that can't be.
 """
 
 from __future__ import annotations
@@ -52,4 +52,29 @@ RELEASE_SKIPPED = RuleInfo(
     references=("NVIDIA/cloud-native-docs:gpu-operator/life-cycle-policy.rst",),
 )
 
-SUPPORT = (VULNERABLE_STACK, SUPPORT_ENDED, RELEASE_SKIPPED)
+IMPOSSIBLE_KERNEL = RuleInfo(
+    code="PSM910",
+    name="impossible-kernel",
+    what="A pool with precompiled drivers declares a kernel that `uname -r` never prints on its system.",
+    why="The kernel is a part of the image's name, letter by letter. No image has such a name, and the driver pods "
+    "wait for one for ever.",
+    fix="write what `uname -r` prints on a node",
+    bad='kernel: {release: 5.15.0-105}\ndriver: {source: precompiled, version: "535"}\n',
+    good='kernel: {release: 5.15.0-105-generic}\ndriver: {source: precompiled, version: "535"}\n',
+    symptom="driver pods in ImagePullBackOff: `manifest unknown`",
+    references=("NVIDIA/gpu-driver-container: tags of precompiled images",),
+)
+UNKNOWN_VERSION = RuleInfo(
+    code="PSM911",
+    name="version-of-no-release",
+    severity=Severity.WARNING,
+    what="A driver, or the Kubernetes of a cluster, has a version that is far from all that are known: no branch of "
+    "drivers has such a number, or Kubernetes is not there yet.",
+    why="It is a slip of the pen, most likely; and where it decides an image's name, there is no such image.",
+    fix="compare it with what the vendor has published",
+    bad="driver: {source: container, version: 999.1.2}\n",
+    good="driver: {source: container, version: 580.126.20}\n",
+    references=("docs.nvidia.com: Supported Drivers and CUDA Toolkit Versions",),
+)
+
+SUPPORT = (VULNERABLE_STACK, SUPPORT_ENDED, RELEASE_SKIPPED, IMPOSSIBLE_KERNEL, UNKNOWN_VERSION)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.codes import compatibility as codes
 from poolsmith.core.diagnostics.codes import gpu_use
 from poolsmith.core.diagnostics.codes.node_software import DRIVER_FOLDER, DRIVER_TOO_OLD
+from poolsmith.core.diagnostics.codes.support import IMPOSSIBLE_KERNEL
 from poolsmith.core.diagnostics.diagnostic import Severity
 from poolsmith.core.facts.versions import is_older
+from poolsmith.core.pattern import pattern
 from poolsmith.fleet.plan.driver.driver_compatibility import check_features, check_modules
 from poolsmith.fleet.plan.driver.driver_files import check_files
 from poolsmith.fleet.plan.driver.listed_images import check_listed, fitting_sources
@@ -26,7 +29,7 @@ from poolsmith.gpu.drivers.driver_support import DECLARED, UNKNOWN, carries_driv
 
 if TYPE_CHECKING:
     from poolsmith.fleet.plan.facts import Facts
-    from poolsmith.gpu.catalog.platforms import OperatingSystemEntry
+    from poolsmith.gpu.catalog.platforms import Kernels, OperatingSystemEntry
 
 
 SOURCE = "/spec/driver/source"
@@ -53,7 +56,8 @@ def _choose(pool: PoolPlan, facts: Facts, *, by_object: bool) -> PoolPlan:
     check_features(pool, driver, facts, by_object=by_object)
     check_modules(pool, driver, facts)
     check_files(pool, driver, facts)
-    check_listed(pool, driver, facts)
+    if not any(item.code == IMPOSSIBLE_KERNEL.code for item in facts.found):
+        check_listed(pool, driver, facts)
     return replace(pool, driver=driver, labels=(*pool.labels, *_opt_outs(pool, source, origin, facts)))
 
 
@@ -184,7 +188,7 @@ def _check_version(pool: PoolPlan, source: DriverSource, version: str | None, fa
     elif source is DriverSource.PRECOMPILED:
         if version is None or not is_branch(version):
             said = f"`{version}` is none" if version else "none is given"
-            branch = branch_of(version) if version and is_full(version) else 535
+            branch = branch_of(version) if version and is_full(version) else _branch_in(version)
             facts.report_pool(
                 codes.DRIVER_VERSION_FORM,
                 pool,
@@ -199,11 +203,35 @@ def _check_version(pool: PoolPlan, source: DriverSource, version: str | None, fa
             VERSION,
             f"a driver container needs the full version; `{version}` is "
             + ("a branch" if version.isdecimal() else "none"),
-            help="write a full version like 550.90.07, or `source: precompiled`",
+            help=f"write `version: {known[0]}`"
+            if (known := _FULL.match(version))
+            else "write a full version like 550.90.07, or `source: precompiled`",
         )
 
 
+_FULL = pattern(r"\d{3}\.\d+(\.\d+)?")
+_BRANCH = pattern(r"\d{3}(?!\d)")
+
+
+def _branch_in(version: str | None) -> str:
+    found = _BRANCH.match(version or "")
+    return found[0] if found else "535"
+
+
 def _check_kernel(pool: PoolPlan, source: DriverSource, facts: Facts) -> None:
+    """Of a precompiled driver the kernel is a part of the image's name: what no node prints is in no tag."""
+    spec = pool.profile.spec
+    entry = facts.catalog.operating_systems.get(spec.os.id)
+    if source is DriverSource.PRECOMPILED and spec.driver.repository is None and entry is not None and entry.kernels:
+        for system in spec.systems:
+            if system.kernel is not None and re.fullmatch(entry.kernels.form, system.kernel) is None:
+                facts.report_pool(
+                    IMPOSSIBLE_KERNEL,
+                    pool,
+                    system.kernel_pointer,
+                    f"`uname -r` on {spec.os.id} never prints `{system.kernel}`",
+                    help=_other_kernel(system.kernel, entry.kernels),
+                )
     if source is DriverSource.PRECOMPILED and pool.profile.spec.kernel.release is None:
         facts.report_pool(
             codes.KERNEL_MISSING,
@@ -212,6 +240,13 @@ def _check_kernel(pool: PoolPlan, source: DriverSource, facts: Facts) -> None:
             "a precompiled driver's image is named by the kernel, and the pool declares none",
             help="add `kernel: {release: ...}`, the output of `uname -r`",
         )
+
+
+def _other_kernel(kernel: str, kernels: Kernels) -> str:
+    found = re.search(kernels.form, kernel)
+    flavour = f"{kernel}-generic"
+    meant = found[0] if found else flavour if re.fullmatch(kernels.form, flavour) else None
+    return f"write `{meant}`" if meant is not None else f"write what it prints, such as `{kernels.like}`"
 
 
 def _install_dir(pool: PoolPlan, source: DriverSource, facts: Facts) -> str | None:

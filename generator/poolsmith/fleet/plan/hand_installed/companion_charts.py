@@ -18,6 +18,7 @@ from poolsmith.fleet.plan.hand_installed.device_plugin_install import CHART as P
 from poolsmith.fleet.plan.hand_installed.device_plugin_install import GPU_TOLERATION, pool_affinity, tolerations_over
 from poolsmith.fleet.plan.origin import Derived, FromCatalog
 from poolsmith.fleet.plan.plan import ClusterPlan, HelmChart, UnitPlan, ValueSetting
+from poolsmith.fleet.plan.sharing.gpu_sharing import exporter_variables
 from poolsmith.fleet.plan.taints import all_tolerations
 from poolsmith.fleet.profiles.cluster import NfdProvider
 from poolsmith.fleet.profiles.toleration import shown_taint
@@ -152,6 +153,7 @@ def plan_dcgm_exporter(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     if plan.cluster.spec.registry.pull_secrets:
         secrets = [{"name": name} for name in plan.cluster.spec.registry.pull_secrets]
         settings.append(ValueSetting(("imagePullSecrets",), secrets, facts.at_cluster("/spec/registry/pullSecrets")))
+    settings += [ValueSetting(("extraEnv",), own, origin) for own, origin in exporter_variables(plan, facts)]
     unit = UnitPlan(
         name="dcgm-exporter",
         folder="units/dcgm-exporter",

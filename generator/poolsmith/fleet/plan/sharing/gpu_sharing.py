@@ -59,31 +59,39 @@ def share_gpus(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
         plan,
         ValueSetting(("devicePlugin", "config", "name"), name, origin),
         ValueSetting(("devicePlugin", "config", "default"), DEFAULT_CONFIG, fallback),
-        *_for_metrics(plan, users, facts),
+        *_for_metrics(plan, facts),
     )
 
 
-def _for_metrics(plan: ClusterPlan, users: list[PoolPlan], facts: Facts) -> Iterator[ValueSetting]:
-    """What the exporter needs to find the pods of renamed resources; who gives its variables decides by oneself."""
-    renaming = [pool for pool in users if _renames(pool)]
-    given = value_at(plan.cluster.spec.stack.values, ("dcgmExporter",)) or {}
-    if not renaming or facts.chart is None or not plan.cluster.spec.stack.by_operator:
-        return
-    if "env" in given or given.get("enabled") is False:
+def _for_metrics(plan: ClusterPlan, facts: Facts) -> Iterator[ValueSetting]:
+    """Of the operator's exporter; who gives its variables decides by oneself."""
+    stack = plan.cluster.spec.stack
+    given = value_at(stack.values, ("dcgmExporter",)) or {}
+    if facts.chart is None or not stack.by_operator or "env" in given or given.get("enabled") is False:
         return
     known = facts.catalog.device_plugin["exporterVariables"]
+    for own, origin in exporter_variables(plan, facts):
+        there = [item for item in own if covers(known[item["name"]], stack.release)]
+        before = [
+            item
+            for item in facts.chart.default(_EXPORTER_ENV) or ()
+            if item["name"] not in (_RESOURCE_NAMES, _VIRTUAL_GPUS)
+        ]
+        yield ValueSetting(_EXPORTER_ENV, [*before, *there], origin)
+
+
+def exporter_variables(plan: ClusterPlan, facts: Facts) -> Iterator[tuple[list[dict[str, str]], Derived]]:
+    """What an exporter needs to find the pods of renamed resources; nothing where none is renamed."""
+    renaming = [pool for pool in plan.pools if _renames(pool)]
+    if not renaming:
+        return
     names = sorted({f"{name}{SHARED}" for pool in renaming for name in _shared_names(pool)})
     values = {_RESOURCE_NAMES: ",".join(names), _VIRTUAL_GPUS: "true"}
-    own = [
-        {"name": name, "value": value}
-        for name, value in values.items()
-        if covers(known[name], plan.cluster.spec.stack.release)
-    ]
-    before = [item for item in facts.chart.default(_EXPORTER_ENV) or () if item["name"] not in values]
     why = "the exporter knows `nvidia.com/gpu` by itself: metrics of a resource of another name would have no pod"
     places = tuple(facts.at_pool(pool, SHARING) for pool in renaming)
-    origin = Derived("sharing", why, (*places, FromCatalog("device_plugin/exporterVariables", known["source"])))
-    yield ValueSetting(_EXPORTER_ENV, [*before, *own], origin)
+    source = facts.catalog.device_plugin["exporterVariables"]["source"]
+    origin = Derived("sharing", why, (*places, FromCatalog("device_plugin/exporterVariables", source)))
+    yield [{"name": name, "value": value} for name, value in values.items()], origin
 
 
 def _renames(pool: PoolPlan) -> bool:

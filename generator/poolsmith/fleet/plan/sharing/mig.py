@@ -6,6 +6,7 @@ A virtual machine can't reset a GPU that is passed through to it, and MIG mode t
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -150,10 +151,11 @@ def _advertise(pool: PoolPlan, facts: Facts, *, mixed: bool) -> PoolPlan:
     mig = pool.profile.spec.gpu.mig
     if mig is None or pool.mig_strategy is None:
         return replace(pool, resources=(WHOLE_GPU,))
-    if not mixed:
-        return replace(pool, resources=(WHOLE_GPU,) if mig.layout != "all-enabled" else ())
     groups = _groups(pool, mig, facts) or []
     gpus = of_each_gpu(groups, pool.profile.spec.gpu.count) if groups else []
+    pool = replace(pool, slices=_counts(gpus, mixed=mixed))
+    if not mixed:
+        return replace(pool, resources=(WHOLE_GPU,) if mig.layout != "all-enabled" else ())
     found = {WHOLE_GPU for gpu in gpus if gpu is None or not gpu["mig-enabled"]}
     found |= {
         f"nvidia.com/mig-{_resource_name(profile)}"
@@ -162,6 +164,17 @@ def _advertise(pool: PoolPlan, facts: Facts, *, mixed: bool) -> PoolPlan:
         for profile in gpu["mig-devices"]
     }
     return replace(pool, resources=tuple(sorted(found, key=lambda name: (name == WHOLE_GPU, name))))
+
+
+def _counts(gpus: list[dict[str, Any] | None], *, mixed: bool) -> tuple[tuple[str, int], ...]:
+    found: Counter[str] = Counter()
+    for gpu in gpus:
+        if gpu is None or not gpu["mig-enabled"]:
+            found[WHOLE_GPU] += 1
+        else:
+            for profile, count in gpu["mig-devices"].items():
+                found[f"nvidia.com/mig-{_resource_name(profile)}" if mixed else WHOLE_GPU] += count
+    return tuple(sorted(found.items()))
 
 
 def _resource_name(profile: str) -> str:

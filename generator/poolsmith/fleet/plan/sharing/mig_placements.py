@@ -57,6 +57,26 @@ def misfit_everywhere(counts: Mapping[str, int], devices: Iterable[str] | None) 
     return found[0][0], tuple(entry.product for _, entry in found)
 
 
+@cache
+def known_profiles() -> dict[tuple[int, int], tuple[str, ...]]:
+    """The GPUs by slices and gigabytes of a profile that they have; none where only vendors' layouts have it."""
+    from poolsmith.gpu.catalog.gpus import gpus_from  # on demand
+
+    found: dict[tuple[int, int], dict[str, None]] = {}
+    for entry in gpus_from(store.read_yaml("gpus.yaml")).entries:
+        for profile in entry.mig_profiles:
+            found.setdefault(_size(profile), {})[entry.product] = None
+    for profile in store.read_yaml("mig_layouts.yaml")["otherProfiles"]:
+        found.setdefault(_size(profile), {})
+    return {size: tuple(products) for size, products in found.items()}
+
+
+def _size(profile: str) -> tuple[int, int]:
+    match = _PROFILE.fullmatch(profile)
+    assert match is not None, "the catalog's profiles are all of this form"
+    return int(match["slices"]), int(match["memory"])
+
+
 def device_ids(device_filter: str | list[str]) -> set[str]:
     """`0x233110DE`, or a list of such, as device ids of the catalog."""
     entries = [device_filter] if isinstance(device_filter, str) else device_filter

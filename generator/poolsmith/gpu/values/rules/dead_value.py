@@ -31,15 +31,15 @@ RULE = RuleInfo(
 def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     for item in document.past:
         past = item.past
-        if past.comes_with is not None:
-            continue  # PSM322
+        if past.comes_with is not None or (item.value is None and not document.release.is_of_operator):
+            continue  # PSM322; a null of a copied values.yaml
         since = f"no release since {past.gone_since} reads it" if past.gone_since else "the chart declares it only"
         if past.never_read:
             since = "the chart declares it, and no release reads it"
         lost = "; the protection that it asked for is gone" if past.safety else ""
         yield Finding(
             place=item.path,
-            message=f"`{dotted(item.path)}` is dead in {document.release.tag}: {since}{lost}",
+            message=f"`{dotted(item.path)}` is dead in {document.release.told}: {since}{lost}",
             help=way_out(past, document),
             severity=Severity.ERROR if past.safety else None,
         )

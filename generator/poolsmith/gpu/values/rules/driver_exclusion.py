@@ -25,7 +25,7 @@ RULE = RuleInfo(
     applies_to="values",
     what="Helm values combine driver settings that exclude each other: precompiled with a full version, a digest, "
     "GPUDirect Storage or GDRCopy; GPUDirect Storage with modules that are not open; `rdma.useHostMofed` "
-    "without `rdma.enabled`. With a registry of your own, a full version is a warning.",
+    "without `rdma.enabled`. With a registry of your own, a full version is not told: nobody knows its images.",
     why="The tag of a precompiled image has a branch and a kernel, so there is no image for a full version. The "
     "operator refuses the other combinations: the ClusterPolicy or NVIDIADriver is not ready, and no driver pod "
     "is created.",
@@ -70,10 +70,8 @@ def _precompiled(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     version = text(document, "driver.version") or image_default("driver.version", document.release.tag) or ""
     if not version or is_branch(version):
         return
-    own_image = text(document, "driver.repository") not in (
-        "",
-        image_default("driver.repository", document.release.tag),
-    )
+    if not version.startswith("sha256:") and _has_own_images(document):
+        return
     place = _own(document, _VERSION, switch)
     what = f"`{shorten(version)}`" + ("" if place == _VERSION else ", the chart's default")
     if version.startswith("sha256:"):
@@ -85,8 +83,13 @@ def _precompiled(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
         place=place,
         message=message,
         help=f'write `driver.version: "{branch}"`' if is_branch(branch) else "write a branch, as `580`",
-        severity=Severity.WARNING if own_image and not version.startswith("sha256:") else None,
     )
+
+
+def _has_own_images(document: ValuesDocument) -> bool:
+    """Whether the driver's image comes from a registry, or has a name, that is the user's."""
+    paths = ("driver.repository", "driver.image")
+    return any(text(document, path) not in ("", image_default(path, document.release.tag)) for path in paths)
 
 
 def _storage(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:

@@ -8,6 +8,7 @@ from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pointer import dotted, value_at
+from poolsmith.gpu.catalog.operands import own_variables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +21,7 @@ RULE = RuleInfo(
     severity=Severity.WARNING,
     applies_to="values",
     what="Helm values have a list of tolerations or variables that lacks the entries of the chart's own list. An "
-    "empty list counts as intended.",
+    "empty list counts as intended, and so does what the operator's DaemonSet has by itself.",
     why="Helm merges mappings but replaces lists: the chart's entries are gone. Operands then no longer tolerate "
     "the taint of GPU nodes, or start without a variable that they need.",
     bad="daemonsets:\n  tolerations: [{key: team, operator: Exists}]\n",
@@ -32,6 +33,9 @@ _TOLERATIONS = (("daemonsets", "tolerations"), ("node-feature-discovery", "worke
 _GPU_TAINT = [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]
 """In every recorded release; the rest is looked up in the defaults, where they are known."""
 
+_GONE_TAINT = "node-role.kubernetes.io/master"
+"""No Kubernetes since 1.25 sets it. Source: kubernetes.io, kubeadm: urgent upgrade notes of 1.24 and 1.25."""
+
 
 def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     env = [item.path for item in document.known if item.path[-1] == "env"]
@@ -39,11 +43,19 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
         given = document.get(path)
         if not isinstance(given, list) or not given:
             continue
-        lost = [entry for entry in _default(path, document) if not _is_kept(entry, given)]
+        own = own_variables(".".join(path[:-1]), document.release.tag) if path[-1] == "env" else {}
+        lost = [entry for entry in _default(path, document) if not (_is_kept(entry, given) or _is_there(entry, own))]
         if lost:
             names = ", ".join(f"`{_name(entry)}`" for entry in lost[:5])
             message = f"`{dotted(path)}` replaces the chart's list, and leaves out its {names}"
             yield Finding(place=path, message=message, help=f"add {names} to the list")
+
+
+def _is_there(entry: Any, own: dict[str, str]) -> bool:
+    """Whether nothing is lost with it: its container has the same by itself, or no node has the taint any more."""
+    if not isinstance(entry, dict):
+        return False
+    return entry.get("key") == _GONE_TAINT or own.get(str(entry.get("name"))) == entry.get("value", "")
 
 
 def _default(path: tuple[str, ...], document: ValuesDocument) -> list[Any]:

@@ -67,7 +67,7 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     yield Finding(
         place=(*variable.path, "value"),
         message=f"these are paths of {distribution}, which needs {listed(missing)} with {document.release.tag}"
-        + (f": {reason}" if reason else ""),
+        + (f": {reason}" if reason else "; users report it, its own guide does not say so"),
         help=f"add {' and '.join(told)} to `toolkit.env`",
         severity=Severity.ERROR if reason else Severity.WARNING,
     )

@@ -38,6 +38,12 @@ SOCKET = ("CONTAINERD_SOCKET",)
 DROP_IN = ("RUNTIME_DROP_IN_CONFIG",)
 SOURCE = ("RUNTIME_CONFIG_SOURCE",)
 _FILE = "file="
+_DEFAULTS = {
+    CONFIG: "/etc/containerd/config.toml",
+    SOCKET: "/run/containerd/containerd.sock",
+    DROP_IN: "/etc/containerd/conf.d/99-nvidia.toml",
+}
+"""Source: NVIDIA/gpu-operator@v25.3.4, v26.7.0:controllers/object_controls.go, its Default... paths."""
 
 
 def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
@@ -56,6 +62,9 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
         paths.append(EnvironmentVariable(source.name, file, source.path, source.own))
     known = [(variable, owners(variable.value)) for variable in paths]
     known = [(variable, names) for variable, names in known if names]
+    own = [names for variable, names in known if not _is_default(variable)]
+    others = frozenset.intersection(*own) if own else frozenset()
+    known = [item for item in known if not (_is_default(item[0]) and _may_stay_unset(item[0], others, document))]
     for index, (variable, names) in enumerate(known):
         other = next(((first, known_to) for first, known_to in known[:index] if not names & known_to), None)
         if other is not None:
@@ -90,7 +99,7 @@ def _half_set(document: ValuesDocument, env: Environment) -> Iterator[Finding[Va
             )
     if socket is not None and not any(name in env for name in CONFIG):
         names = owners(socket.value)
-        if names and not names & standard() and all(_needs_config(name, release) for name in names):
+        if names and not names & standard() and all(_needs(CONFIG, name, release) for name in names):
             told = ", ".join(sorted({f"`{rule.config}`" for name in names if (rule := rule_of(name, release))}))
             yield _told(
                 socket,
@@ -100,10 +109,21 @@ def _half_set(document: ValuesDocument, env: Environment) -> Iterator[Finding[Va
             )
 
 
-def _needs_config(distribution: str, release: str) -> bool:
-    """Whether the sources set the configuration for it in this line; what they do not say is no mistake."""
+def _needs(variables: tuple[str, ...], distribution: str, release: str) -> bool:
+    """Whether the sources set one of them for it in this line; what they do not say is no mistake."""
     rule = rule_of(distribution, release)
-    return rule is not None and any(entry["name"] in CONFIG for entry in rule.env)
+    return rule is not None and any(entry["name"] in variables for entry in rule.env)
+
+
+def _is_default(variable: EnvironmentVariable) -> bool:
+    """Whether the operator would set the same by itself, so that it stands there as if it did not."""
+    return any(variable.name in names and variable.value == path for names, path in _DEFAULTS.items())
+
+
+def _may_stay_unset(variable: EnvironmentVariable, distributions: frozenset[str], document: ValuesDocument) -> bool:
+    """Whether one of the distributions that the other paths are of does without the variable."""
+    names = next(names for names in _DEFAULTS if variable.name in names)
+    return any(not _needs(names, distribution, document.release.tag) for distribution in distributions)
 
 
 def _told(variable: EnvironmentVariable, message: str, help_text: str) -> Finding[ValuePlace]:

@@ -28,10 +28,12 @@ RULE = RuleInfo(
 
 def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     for item in document.past:
-        if item.past.comes_with is None:
+        comes_with, release = item.past.comes_with, document.release
+        if comes_with is None:
             continue
+        wanted = advisable(comes_with) if release.is_of_operator else comes_with
         yield Finding(
             place=item.path,
-            message=f"`{dotted(item.path)}` comes with {item.past.comes_with}; {document.release.tag} does not read it",
-            help=f"pin {advisable(item.past.comes_with)} or later, or remove it",
+            message=f"`{dotted(item.path)}` comes with {comes_with}; {release.told} does not read it",
+            help=f"pin {wanted} or later, or remove it",
         )

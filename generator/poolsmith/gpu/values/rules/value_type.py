@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import kind_of
 from poolsmith.core.diagnostics.rule_engine import Finding
-from poolsmith.core.facts import store
-from poolsmith.core.facts.versions import covers
-from poolsmith.core.sources.pointer import dotted, value_at
+from poolsmith.core.sources.pointer import dotted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
-    from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
+    from poolsmith.gpu.values.document import KnownValue, ValuePlace, ValuesDocument
 
 RULE = RuleInfo(
     code="PSM303",
@@ -30,7 +28,7 @@ RULE = RuleInfo(
 _TEXT_LISTS = ("imagePullSecrets", "args")
 _SCALARS = (bool, int, float)
 _LONGEST_NAME = 60
-_DISCOVERY = "node-feature-discovery"
+_NO = ("false", "no", "off", "n", "0")
 _TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),
     "boolean": (bool,),
@@ -49,9 +47,14 @@ _NAMES = {
     "array": "a list",
     "object": "a mapping",
 }
+_EXAMPLES: dict[str, Any] = {**dict.fromkeys(_NAMES, ""), "array": [], "object": {}}
 
 
 def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
+    yield from _of_operator(document) if document.release.is_of_operator else _of_chart(document)
+
+
+def _of_operator(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     for item in document.known:
         declared, value = item.node.type, item.value
         if not _fits(declared, value):
@@ -67,7 +70,6 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
                 if isinstance(text, (dict, list)):
                     help_text = f"write it as text: `{key}: |`"
                     yield _finding((*item.path, key), text, "string", help_text)
-    yield from _subchart(document)
 
 
 def _finding(path: ValuePlace, value: Any, declared: str, help_text: str | None = None) -> Finding[ValuePlace]:
@@ -85,47 +87,42 @@ def _list_help(key: str, entry: Any) -> str | None:
     return f"this chart takes plain names: `{key}: [{name}]`"
 
 
-def _subchart(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
-    """The subchart's own defaults are known where the parent's values.yaml sets them."""
-    schema = _schema_of(document.release.tag)
-    for path, value in document.subchart:
-        wanted = schema.get(".".join(map(str, path[1:]))) if path[0] == _DISCOVERY else None
+def _of_chart(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
+    """Where the chart has a schema, by that. Elsewhere templates print scalars of any type, which are let alone."""
+    release, depth = document.release, len(document.above)
+    schema = release.paths.schema(release.tag)
+    for item in document.known:
+        wanted = schema.get(".".join(item.path[depth:]))
         if wanted is not None:
-            if not any(_fits(item, value) for item in wanted if item in _NAMES):
-                yield _refused(path, value, wanted)
-            continue
-        default = value_at(document.release.line_defaults, path)
-        declared = _type_of(default)
-        if declared is None or _fits(declared, value) or (declared == "string" and _fits("number", value)):
-            continue
-        yield _finding(path, value, declared)
+            if not any(_fits(name, item.value) for name in wanted if name in _NAMES):
+                yield _refused(item.path, item.value, wanted, release.paths.chart)
+        elif _is_taken_for_true(item) or _is_of_another_form(item):
+            yield _finding(item.path, item.value, item.node.type)
 
 
-def _schema_of(release: str) -> Mapping[str, list[str]]:
-    """Types by path below the subchart that brings a schema of its own values, where the release has such a one."""
-    known = store.read_yaml("values/discovery_schema.yaml")
-    types: Mapping[str, list[str]] = known["types"] if covers(known, release) else {}
-    return types
+def _is_taken_for_true(item: KnownValue) -> bool:
+    """A text that is not empty is true for a template, whatever it says."""
+    return item.node.type == "boolean" and isinstance(item.value, str) and item.value.lower() in _NO
 
 
-def _refused(path: ValuePlace, value: Any, wanted: list[str]) -> Finding[ValuePlace]:
+def _is_of_another_form(item: KnownValue) -> bool:
+    """A list for a mapping and their like; what is empty is like none."""
+    if item.value in ([], {}, "", None) or item.node.type not in _NAMES:
+        return False
+    return _form(item.value) is not _form(_EXAMPLES[item.node.type])
+
+
+def _form(value: Any) -> type:
+    return type(value) if isinstance(value, (list, dict)) else str
+
+
+def _refused(path: ValuePlace, value: Any, wanted: list[str], chart: str) -> Finding[ValuePlace]:
     names = " or ".join(_NAMES[item] for item in wanted if item in _NAMES)
     return Finding(
         place=path,
-        message=f"`{dotted(path)}` is {kind_of(value)}; Helm refuses it by the schema of {_DISCOVERY}, which takes "
-        f"{names}",
+        message=f"`{dotted(path)}` is {kind_of(value)}; Helm refuses it by the schema of {chart}, which takes {names}",
         help=f"write {names}" + (", in quotes" if "string" in wanted else ""),
     )
-
-
-def _type_of(default: Any) -> str | None:
-    if isinstance(default, bool):
-        return "boolean"
-    if isinstance(default, int):
-        return "number"
-    if isinstance(default, str):
-        return "string"
-    return "array" if isinstance(default, list) else "object" if isinstance(default, dict) else None
 
 
 def _fits(declared: str, value: Any) -> bool:

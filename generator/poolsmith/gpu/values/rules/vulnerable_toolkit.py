@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import shorten
-from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.diagnostics.rule_engine import Finding, Found
 from poolsmith.gpu.catalog.chart_contents import image_default
 from poolsmith.gpu.catalog.limits import limits
 from poolsmith.gpu.catalog.releases import advisable
@@ -64,6 +64,22 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
             help=f"pin {advisable(found[-1].operator)} or a later release, or write `toolkit.version`",
             severity=Severity.WARNING,
         )
+
+
+def of_older(release: str, values: dict[str, Any]) -> Found[ValuePlace] | None:
+    """What the number alone tells of a release that is older than all that are known, with its own toolkit."""
+    toolkit = values.get("toolkit")
+    if isinstance(toolkit, dict) and (toolkit.get("enabled") is False or toolkit.get("version")):
+        return None
+    found = tuple(item for item in limits().of_operator(release) if item.critical)
+    if not found:
+        return None
+    message = f"{shorten(release)} is older than {found[0].operator}, the first release whose toolkit is not open to "
+    help_text = f"pin {advisable(found[-1].operator)} or a later release"
+    finding: Finding[ValuePlace] = Finding(
+        place=(), message=message + _names(found[:1]), help=help_text, severity=Severity.WARNING
+    )
+    return Found(RULE, finding)
 
 
 def _names(found: tuple[Vulnerability, ...]) -> str:

@@ -10,7 +10,8 @@ from poolsmith.core.diagnostics.codes import shape as codes
 from poolsmith.core.diagnostics.message_text import kind_of, shorten
 from poolsmith.core.record import record
 from poolsmith.core.shape.documents import FileSink, read_envelope, read_spec, required_spec
-from poolsmith.core.shape.review import is_placeholder
+from poolsmith.core.shape.mending import mended
+from poolsmith.core.shape.review import DATE, is_placeholder
 from poolsmith.core.sources.input_tree import yaml_diagnostic
 from poolsmith.core.sources.source_file import SourceFile
 from poolsmith.core.sources.yaml_places import StreamPlaces
@@ -104,7 +105,7 @@ def _load(file: SourceFile, problems: list[Diagnostic]) -> LoadedGrant | None:
     raw = required_spec(file, sink)
     spec = read_spec(GrantSpec, raw, sink) if raw is not None else None
     grant = None
-    if metadata is not None and spec is not None:
+    if metadata is not None and spec is not None and not sink.guessed:
         tokens = _tokens(spec, sink)
         _check_day(spec, sink)
         grant = PrivilegeGrant(metadata=metadata, spec=spec, path=file.path, tokens=tokens)
@@ -134,7 +135,9 @@ def _check_day(spec: GrantSpec, sink: FileSink) -> None:
     """Text that stands in for a day that is still to be said is another rule's business."""
     if last_day_of(spec.expires) is None and not is_placeholder(spec.expires):
         message = f"`{shorten(spec.expires)}` is no day of the calendar"
-        sink.report(codes.INVALID_VALUE, "/spec/expires", message, "write a day such as 2027-06-30")
+        meant = mended(spec.expires, DATE)
+        advice = f'write "{meant}"' if meant is not None else "write a day such as 2027-06-30"
+        sink.report(codes.INVALID_VALUE, "/spec/expires", message, advice)
 
 
 def _same_name(second: LoadedGrant, first: LoadedGrant) -> Diagnostic:

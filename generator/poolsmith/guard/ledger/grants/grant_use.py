@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from poolsmith.fleet.plan.origin import FromProfile
+    from poolsmith.guard.ledger.grants.grant import PrivilegeGrant
     from poolsmith.guard.ledger.grants.grant_files import LoadedGrant
     from poolsmith.guard.ledger.grants.grant_proposal import ClusterNeeds, Proposal
     from poolsmith.guard.ledger.ledger import Ledger, LedgerLine, LineOrigins
@@ -172,13 +173,15 @@ _LOOKED_AT = 24
 class UngrantedView:
     """One cluster; `needs` are its lines that no grant allows. `origins_of` tells what brings a line about.
 
-    `known` are the grants that would allow what is missing, by family; alike clusters share them.
+    `known` are the grants that would allow what is missing, by family; alike clusters share them. `grants` are all that
+    there are.
     """
 
     privileges: PrivilegeView
     needs: ClusterNeeds
     origins_of: Callable[[LedgerLine], LineOrigins]
     known: dict[str, tuple[Proposal, ...]] = field(default_factory=dict)
+    grants: tuple[PrivilegeGrant, ...] = ()
 
     @property
     def cluster(self) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import listed, plural
 from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.guard.ledger.grants.almost import near_miss
 from poolsmith.guard.ledger.grants.grant_proposal import named_proposals, snippet
 from poolsmith.guard.ledger.ledger import ANY_NODE, NO_KNOWN_NODE
 from poolsmith.guard.ledger.ledger_view import FEW
@@ -50,7 +51,9 @@ def _finding(view: UngrantedView, family: str, needs: ClusterNeeds) -> Finding[L
         message=f"`{family}` of `{view.cluster}` holds {_held(lines)} {_where(lines)}, and no grant allows it",
         place=view.privileges.locate(places[0][0]),
         subject=f"{view.cluster}/{first.namespace}/{first.workload.partition('/')[0]}/{family}",
-        help="once it is reviewed, this in `policies/privileges/` allows it:\n"
+        help=str(near)
+        if (near := near_miss(view.grants, needs)) is not None
+        else "once it is reviewed, this in `policies/privileges/` allows it, as `poolsmith grants --write` writes it:\n"
         + snippet(found, f"poolsmith grants --cluster {view.cluster}"),
         related=tuple(
             view.privileges.locate(origin, f"brings `{line.privilege}`") for origin, line in places[1 : FEW + 1]

@@ -48,7 +48,7 @@ def check(review: GrantReview) -> Iterator[Finding[Location]]:
                 message=f"grant `{loaded.grant.name}` is not needed: {_why(review, index, loaded)}",
                 place=loaded.file.locate("/metadata/name"),
                 subject=loaded.grant.name,
-                help="delete it",
+                help="correct its names, or delete it",
             )
 
 
@@ -107,5 +107,5 @@ def _unused(loaded: LoadedGrant, field: str, entry: int, text: str) -> Finding[L
         message=f"grant `{loaded.grant.name}` names `{text}` in `{field}` without need: {_NEEDED[field]}",
         place=loaded.file.locate(f"/spec/{field}/{entry}"),
         subject=loaded.grant.name,
-        help=f"delete it from `{field}`",
+        help=f"correct it, or delete it from `{field}`",
     )

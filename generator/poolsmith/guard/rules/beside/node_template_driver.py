@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import mapping, word
-from poolsmith.core.sources.pointer import join, value_at
+from poolsmith.core.sources.pointer import reached
 from poolsmith.gpu.nodes.cloud_drivers import cloud_driver
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def check(view: NeighbourView) -> Iterator[Finding[Location]]:
         known = cloud_driver(word(template.document.data.get("kind")))
         if known is None or template.is_partial or not view.plan.chart:
             continue
-        said = _said(body, known.path)
+        said = reached(body, known.path)
         managed = pool.plan.driver is not None and pool.plan.driver.managed
         if managed and not any(value == known.off for _, value in said):
             yield Finding(
@@ -51,18 +51,3 @@ def check(view: NeighbourView) -> Iterator[Finding[Location]]:
                 help=f"write {known.shown}, or `driver: {{source: preinstalled}}` into the profile",
                 related=(pool.place("/spec/driver/source", "the profile"),),
             )
-
-
-def _said(body: Any, path: tuple[str, ...]) -> list[tuple[str, Any]]:
-    """What stands at a path in which a star is each item of a list, each with its pointer."""
-    found: list[tuple[str, Any]] = [("", body)]
-    for step in path:
-        found = [item for at, node in found for item in _step(at, node, step)]
-    return [(at, value) for at, value in found if value is not None]
-
-
-def _step(at: str, node: Any, step: str) -> Iterator[tuple[str, Any]]:
-    if step == "*":
-        yield from ((f"{at}/{index}", item) for index, item in enumerate(node if isinstance(node, list) else ()))
-    else:
-        yield join(at, step), value_at(node, (step,))

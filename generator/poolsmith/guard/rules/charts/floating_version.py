@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import listed, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
-from poolsmith.core.sources.pointer import reach
 from poolsmith.gpu.catalog.chart_contents import recorded_tags
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.gpu.catalog.stack_objects import CHARTS
-from poolsmith.gpu.catalog.version_ranges import is_one_version, is_range, lines_in
+from poolsmith.gpu.catalog.version_ranges import lines_in
+from poolsmith.gpu.values.release_tier import NEWEST, is_floating
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,41 +34,25 @@ RULE = RuleInfo(
     symptom="driver pods of all nodes restart on a day when nobody merged anything",
     references=("helm.sh/docs/chart_best_practices/dependencies", "fluxcd.io: HelmChart, spec.version"),
 )
-_NEWEST = ("latest", "stable", "main", "master", "HEAD")
 _FEW = 6
 
 
 def check(installations: tuple[ChartInstallation, ...]) -> Iterator[Finding[Location]]:
     for item in installations:
-        if item.chart in CHARTS and not item.is_locked and item.version_pointer and _is_text(item):
-            why = _why((item.version or "").strip(), item)
-            if why is not None:
-                yield Finding(
-                    message=why,
-                    place=item.version_at(),
-                    help="write one version, such as the one that runs now",
-                    subject=item.document.name,
-                )
+        if item.chart in CHARTS and is_floating(item):
+            yield Finding(
+                message=_why((item.version or "").strip(), item),
+                place=item.version_at(),
+                help="write one version, such as the one that runs now",
+                subject=item.document.name,
+            )
 
 
-def _is_text(item: ChartInstallation) -> bool:
-    """Whether what stands there is what the version is: no number, and no template that the reader left out."""
-    if item.version:
-        return True
-    written, is_there = reach((item.version_document or item.document).data, item.version_pointer)
-    return not is_there or written in (None, "")
-
-
-def _why(said: str, item: ChartInstallation) -> str | None:
-    """None where one release is told, or another tool puts it in later."""
+def _why(said: str, item: ChartInstallation) -> str:
     if not said:
         return f"no version of the chart {item.chart} is written: the newest one is taken, whichever that is"
-    if is_one_version(said):
-        return None
-    if said in _NEWEST:
+    if said in NEWEST:
         return f"`{said}` is no version of the chart {item.chart}: it stands for another one each time"
-    if not is_range(said):  # a template fills it in, or it is a branch or a digest
-        return None
     message = f"`{shorten(said)}` is a range of versions of the chart {item.chart}: the newest in it is taken"
     lines = lines_in(said, recorded_tags()) if item.chart == OPERATOR_CHART else ()
     if len(lines) > 1:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import mapping
+from poolsmith.gpu.catalog.stack_objects import DRA_DRIVER_CHARTS
 from poolsmith.guard.rules.setup.privileged_namespace import ENFORCE, PRIVILEGED
 
 if TYPE_CHECKING:
@@ -40,8 +41,7 @@ _REACHES = {
     "k8s-device-plugin": "mounts the kubelet's folder of the host",
     "gpu-feature-discovery": "mounts folders of the host, and is privileged",
     "dcgm-exporter": "mounts the kubelet's folder of the host, and adds SYS_ADMIN",
-    "nvidia-dra-driver-gpu": "is privileged",
-    "k8s-dra-driver-gpu": "is privileged",
+    **dict.fromkeys(DRA_DRIVER_CHARTS, "is privileged"),
     "node-feature-discovery": "mounts folders of the host",
     "kata-deploy": "is privileged",
 }
@@ -59,7 +59,7 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
             continue
         if level:
             yield _finding(chart, namespace, f"enforces `{level}`")
-        elif view.distributions:
+        elif view.distributions and view.is_alone:
             yield _finding(chart, namespace, f"has no level of its own, and {min(view.distributions)} enforces one")
 
 

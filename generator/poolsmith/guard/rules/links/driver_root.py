@@ -9,6 +9,7 @@ from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pointer import MISSING
+from poolsmith.gpu.catalog.stack_objects import DEVICE_PLUGIN_CHARTS, DRA_DRIVER_CHARTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,12 +33,8 @@ RULE = RuleInfo(
         "NVIDIA/k8s-device-plugin@v0.17.1:deployments/helm/nvidia-device-plugin/templates/daemonset-device-plugin.yml",
     ),
 )
-_PATHS = {  # not the operator's `hostPaths.driverInstallDir`: on Talos it is a folder of libraries
-    "nvidia-device-plugin": "nvidiaDriverRoot",
-    "k8s-device-plugin": "nvidiaDriverRoot",
-    "nvidia-dra-driver-gpu": "nvidiaDriverRoot",
-    "k8s-dra-driver-gpu": "nvidiaDriverRoot",
-}
+_PATHS = dict.fromkeys((*DEVICE_PLUGIN_CHARTS, *DRA_DRIVER_CHARTS), "nvidiaDriverRoot")
+"""Not the operator's `hostPaths.driverInstallDir`: on Talos it is a folder of libraries."""
 _NO_ROOT = pattern(
     r"(?:.*/)?(?:usr/(?:local/)?)?(?:lib|lib64|lib32|bin|sbin|x86_64-linux-gnu|aarch64-linux-gnu|nvidia-current)/?"
     r"|.*/(?:lib|lib64)/.*|.*\.so(?:\.[0-9.]+)?"

@@ -14,13 +14,18 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, pod_template_of, pod_template_pointer, word
 from poolsmith.core.sources.pointer import MISSING, value_at
 from poolsmith.gpu.catalog.chart_workloads import read_chart_workloads
+from poolsmith.gpu.catalog.node_labels import SelectedNodes
 from poolsmith.gpu.catalog.stack_objects import OPERATOR
+from poolsmith.kubernetes.repository.manifest_files import CheckedTree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.policies.external_names import ExternalBook
     from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupObject
+    from poolsmith.kubernetes.repository.flux import Emptied
+    from poolsmith.kubernetes.repository.node_templates import NodeTemplate
 
 TALOS, RKE2_CIS = "talos", "rke2 with the profile cis"
 """Distributions that enforce a Pod Security level in each namespace that says none."""
@@ -42,6 +47,8 @@ class LinkedChart:
     namespace: str | None = None
     release_name: str | None = None
     partial: bool = False
+    namespace_wanted_at: Location | None = None
+    """Where an engine names a namespace that it does not make itself."""
     is_around: bool = False
     """Whether these are the own values of a chart that has it as a dependency."""
 
@@ -64,6 +71,37 @@ class LinkedChart:
     def says(self, path: str) -> bool:
         """Whether the user's own values say something there."""
         return value_at(self.values, path.split("."), MISSING) is not MISSING
+
+
+@record(slots=False, eq=False)
+class Machines:
+    """What files say of nodes to come, read by the first rule that asks."""
+
+    tree: CheckedTree
+
+    @cached_property
+    def templates(self) -> tuple[NodeTemplate, ...]:
+        from poolsmith.kubernetes.repository.node_templates import node_templates  # on demand
+
+        return node_templates(self.tree)
+
+    @cached_property
+    def whole(self) -> tuple[NodeTemplate, ...]:
+        """Those of which nothing is said elsewhere."""
+        return tuple(item for item in self.templates if not item.is_partial)
+
+    @cached_property
+    def by_labels(self) -> SelectedNodes:
+        """Finds those by what a pod selects."""
+        return SelectedNodes([{mark.key: mark.value or "" for mark in item.labels} for item in self.whole])
+
+    @cached_property
+    def made(self) -> dict[str, object]:
+        """What rules share, by a name."""
+        return {}
+
+
+NO_MACHINES = Machines(tree=CheckedTree((), frozenset()))
 
 
 @record
@@ -95,6 +133,18 @@ class LinkView:
     labels_said: frozenset[str] = frozenset()
     distributions: frozenset[str] = frozenset()
     """Distributions that the files configure machines of, such as talos."""
+    emptied: tuple[Emptied, ...] = ()
+    """Variables of Flux that nothing stands for."""
+    units: tuple[tuple[SetupObject, ...], ...] = ()
+    """What Flux applies at once."""
+    machines: Machines = NO_MACHINES
+    """Descriptions of nodes anywhere in the files, of whichever cluster."""
+    cluster: str = ""
+    """The folder where its delivery begins."""
+    is_alone: bool = False
+    """Whether no other delivery of the files has charts of the stack: what they say of nodes is about these."""
+    external: ExternalBook | None = None
+    """Names that come from outside, as policies/external.yaml says, where that is kept."""
     made: dict[str, object] = field(default_factory=dict)
     """What rules share, by a name."""
 

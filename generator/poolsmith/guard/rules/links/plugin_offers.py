@@ -22,20 +22,22 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView
 
-SHARED_PRODUCT = "-SHARED"
 _MADE = "plugin offers"
 _LARGEST = 1 << 20
 _EVERY_MIG = f"{MIG}*"
+_NO_MIG = "none"
 _SECTIONS = ("mps", "timeSlicing")
 
 
 @record
 class PluginOffers:
     """`resources` may end with a star. `is_shared`: each, none (False) or some (None) of the configurations gives a GPU
-    to several pods under its own name. `place` is where the configuration is named."""
+    to several pods under its own name. `strategies` of MIG are empty where nobody knows them. `place` is where the
+    configuration is named."""
 
     resources: frozenset[str]
     is_shared: bool | None
+    strategies: frozenset[str]
     place: Location
 
     def has(self, resource: str) -> bool:
@@ -65,6 +67,7 @@ def _all_offers(view: LinkView) -> PluginOffers | None:
     return PluginOffers(
         resources=frozenset(name for item in found for name in item.resources),
         is_shared=shared.pop() if len(shared) == 1 else None,
+        strategies=frozenset(name for item in found for name in item.strategies),
         place=found[0].place,
     )
 
@@ -73,7 +76,7 @@ def _offers(view: LinkView, chart: LinkedChart) -> PluginOffers | None:
     if chart.partial:
         return None
     if chart.is_operator and chart.value("devicePlugin.enabled") is False:
-        return PluginOffers(resources=frozenset(), is_shared=False, place=chart.declared_at)
+        return PluginOffers(resources=frozenset(), is_shared=False, strategies=frozenset(), place=chart.declared_at)
     texts = _texts(view, chart)
     if texts is None or (chart.is_operator and chart.value("sandboxWorkloads.enabled") is True):
         return None
@@ -86,6 +89,7 @@ def _offers(view: LinkView, chart: LinkedChart) -> PluginOffers | None:
     return PluginOffers(
         resources=frozenset(name for config in known for name in _resources(config, strategy)),
         is_shared=shared.pop() if len(shared) == 1 else None,
+        strategies=frozenset(_strategy(config, strategy) for config in known),
         place=chart.place("devicePlugin.config" if chart.is_operator else "config"),
     )
 
@@ -120,11 +124,17 @@ def _parsed(text: Any) -> Mapping[str, Any] | None:
     return mapping(documents[0]) if documents else {}
 
 
+def _strategy(config: Mapping[str, Any], strategy: Any) -> str:
+    """The plugin's own word where nobody says one; an empty text where nobody knows."""
+    said = mapping(config.get("flags")).get("migStrategy", strategy)
+    return "" if said is MISSING else str(said or _NO_MIG)
+
+
 def _resources(config: Mapping[str, Any], strategy: Any) -> Iterator[str]:
-    own = mapping(mapping(config.get("flags"))).get("migStrategy", strategy)
+    own = _strategy(config, strategy)
     base = [GPU]
     custom = [resource_of(item.get("name")) for item in mappings(mapping(config.get("resources")).get("gpus"))]
-    if own == "mixed" or own is MISSING:
+    if own in ("mixed", ""):
         base.append(_EVERY_MIG)
     renamed = dict(_renamed(config))
     for name in (*base, *custom):

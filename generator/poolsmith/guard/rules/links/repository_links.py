@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import posixpath
+from collections import Counter
 from typing import TYPE_CHECKING
 
+from poolsmith.core.diagnostics.message_text import counted
 from poolsmith.core.diagnostics.rule_engine import run_rules
+from poolsmith.core.record import record
+from poolsmith.core.sources.pod_template import mapping, word, words
+from poolsmith.core.sources.pointer import value_at
 from poolsmith.gpu.catalog.stack_objects import CHARTS, OPERATOR
 from poolsmith.gpu.values.values_places import FoundValues
-from poolsmith.guard.rules.links.link_view import RKE2_CIS, TALOS, LinkedChart, LinkView, chart_defaults
+from poolsmith.guard.rules.links.link_view import RKE2_CIS, TALOS, LinkedChart, LinkView, Machines, chart_defaults
+from poolsmith.guard.rules.links.name_needs import counted as states
 from poolsmith.guard.rules.links.registry import LINK_RULES
+from poolsmith.guard.rules.names.need import State
 from poolsmith.guard.rules.setup.repository_setups import objects_of
 from poolsmith.kubernetes.repository.delivered import delivered
+from poolsmith.kubernetes.repository.manifest_files import CheckedTree
 from poolsmith.kubernetes.repository.model import EngineDelivery
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from poolsmith.core.diagnostics import Diagnostic, Location
+    from poolsmith.guard.policies.external_names import ExternalBook
     from poolsmith.guard.rules.setup.repository_setups import GivenNodes
     from poolsmith.guard.rules.setup.setup_view import SetupObject
     from poolsmith.guard.rules.templates.labelled_nodes import LabelledNodes
@@ -25,24 +34,65 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
     from poolsmith.kubernetes.repository.model import RepositoryModel
 
+_MADE_BY_ARGO = "CreateNamespace=true"
 _MONITORING = frozenset(("kube-prometheus-stack",))
 """Charts beside the stack that take something of it by name."""
 
 
+@record(kw_only=False)
+class LinkResult:
+    """What the rules say, and how many needs of names stand in which way."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    needs: Counter[State]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Empty where nothing is needed."""
+        total, here = self.needs.total(), self.needs[State.SUPPLIED]
+        outside = self.needs[State.OUTSIDE] + self.needs[State.EXTERNAL]
+        return {"here": here, "outside": outside, "unsupplied": total - here - outside} if total else {}
+
+    @property
+    def said(self) -> str:
+        """One sentence; empty where nothing is needed."""
+        if not self.needs.total():
+            return ""
+        wrong = self.counts["unsupplied"]
+        parts = [f"{self.counts['here']:,} supplied here", f"{self.counts['outside']:,} from outside"]
+        parts += [f"{wrong:,} without a supplier"] if wrong else []
+        return f"{counted(self.needs.total(), 'need')}: {', '.join(parts)}"
+
+
 def judge_links(
-    model: RepositoryModel, release: str | None, given: GivenNodes | None, labelled: Sequence[LabelledNodes]
-) -> Iterator[Diagnostic]:
+    model: RepositoryModel,
+    release: str | None,
+    given: GivenNodes | None,
+    labelled: Sequence[LabelledNodes],
+    external: ExternalBook | None = None,
+) -> LinkResult:
     """What the rules say of each cluster's files. `release` is the operator's where its installation names none."""
-    for view in views_of(model, release, given, labelled):
-        yield from run_rules(LINK_RULES, view, by_file=True)
+    diagnostics: list[Diagnostic] = []
+    needs: Counter[State] = Counter()
+    for view in views_of(model, release, given, labelled, external):
+        diagnostics += run_rules(LINK_RULES, view, by_file=True)
+        needs += states(view)
+        view.made.clear()
+    return LinkResult(tuple(diagnostics), needs)
 
 
 def views_of(
-    model: RepositoryModel, release: str | None, given: GivenNodes | None, labelled: Sequence[LabelledNodes]
+    model: RepositoryModel,
+    release: str | None,
+    given: GivenNodes | None,
+    labelled: Sequence[LabelledNodes],
+    external: ExternalBook | None = None,
 ) -> Iterator[LinkView]:
     labels = frozenset(mark.key for nodes in labelled for mark in nodes.labels)
     machines = frozenset(name for document in model.documents if (name := _machines_of(document)))
     nodes = given.nodes if given is not None else None
+    described = Machines(tree=CheckedTree(model.documents, frozenset(item.path for item in model.documents)))
+    is_alone = sum(map(_has_stack, model.deliveries)) <= 1
     for part in (*model.deliveries, _loose(model)):
         if not part.refused:
             yield LinkView(
@@ -53,7 +103,17 @@ def views_of(
                 is_whole=part.place != _LOOSE,
                 labels_said=labels,
                 distributions=machines,
+                emptied=part.emptied,
+                units=tuple(map(_linked, part.units)),
+                machines=described,
+                cluster=part.place,
+                is_alone=is_alone,
+                external=external,
             )
+
+
+def _has_stack(part: EngineDelivery) -> bool:
+    return any(item.chart in CHARTS for item in part.installations)
 
 
 _LOOSE = "loose"
@@ -103,8 +163,21 @@ def _chart(item: ChartInstallation, release: str | None) -> LinkedChart:
         namespace=item.namespace,
         release_name=item.release_name,
         partial=found.partial,
+        namespace_wanted_at=_wanted_namespace(item),
         is_around=_is_around(item),
     )
+
+
+def _wanted_namespace(item: ChartInstallation) -> Location | None:
+    """Where an engine's object names a namespace that it expects to be there."""
+    spec, own = mapping(mapping(item.document.data).get("spec")), item.document.metadata.get("namespace")
+    if item.document.kind == "HelmRelease" and word(spec.get("targetNamespace")) not in ("", own):
+        is_made = value_at(spec, ("install", "createNamespace")) is True
+        return None if is_made else item.document.source.locate("/spec/targetNamespace")
+    if item.document.kind == "Application" and word(value_at(spec, ("destination", "namespace"))):
+        options = words(value_at(spec, ("syncPolicy", "syncOptions")))
+        return None if _MADE_BY_ARGO in options else item.document.source.locate("/spec/destination/namespace")
+    return None
 
 
 def _is_around(item: ChartInstallation) -> bool:

@@ -8,7 +8,7 @@ from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import mapping, mappings
 from poolsmith.fleet.profiles.toleration import covered, keeps_away
-from poolsmith.gpu.catalog.gpu_requests import GPU, gpu_resources
+from poolsmith.gpu.catalog.gpu_requests import GPU, asks_for_gpus, gpu_resources
 from poolsmith.gpu.catalog.node_labels import matches
 from poolsmith.guard.rules.setup.setup_view import named
 
@@ -18,13 +18,16 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkedPod, LinkView
     from poolsmith.guard.rules.setup.setup_view import SetupNode, Taint
+    from poolsmith.kubernetes.repository.node_template_marks import TaintMark
+    from poolsmith.kubernetes.repository.node_templates import NodeTemplate
 
 RULE = RuleInfo(
     code="PSM758",
     name="untolerating-workload",
     severity=Severity.WARNING,
     applies_to="manifest",
-    what="A workload asks for GPUs, and each GPU node that it selects has a taint that it does not tolerate.",
+    what="A workload asks for GPUs, and each GPU node that it selects has a taint that it does not tolerate. Nodes are "
+    "those that are given, else what files say of nodes to come.",
     why="The pod stays Pending. Clusters add a toleration by themselves only for a taint that is called like the "
     "resource, and only where the admission plugin ExtendedResourceToleration is switched on.",
     fix="add the toleration to the pod",
@@ -38,38 +41,59 @@ RULE = RuleInfo(
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
-    for pod in view.pods if view.nodes else ():
-        wanted = set(gpu_resources(pod.spec))
-        if not wanted or pod.spec.get("nodeName"):
+    yield from _of_nodes(view) if view.nodes else _of_templates(view)
+
+
+def _of_nodes(view: LinkView) -> Iterator[Finding[Location]]:
+    for pod in view.pods:
+        if next(gpu_resources(pod.spec), None) is None or pod.spec.get("nodeName"):
             continue
         nodes = [node for node in view.nodes or () if _is_selected(pod, node)]
-        gaps = [(node, gap) for node in nodes if (gap := _gap(pod, node, wanted)) is not None]
-        if gaps and len(gaps) == len(nodes):
-            yield _finding(pod, [node for node, _ in gaps], gaps[0][1])
+        gaps = [next((taint for taint in node.taints if _keeps_out(pod, taint)), None) for node in nodes]
+        if nodes and gaps[0] is not None and all(gap is not None for gap in gaps):
+            yield _finding(pod, named(nodes), gaps[0], nodes[0].place("/metadata/name", "such a node"))
 
 
-def _is_selected(pod: LinkedPod, node: SetupNode) -> bool:
-    selector = {str(key): str(value) for key, value in mapping(pod.spec.get("nodeSelector")).items()}
-    return matches(node.labels, {key: value for key, value in selector.items() if key in node.labels})
+def _of_templates(view: LinkView) -> Iterator[Finding[Location]]:
+    """Where files describe nodes to come, by those that have all labels which the pod selects by."""
+    pods = [pod for pod in view.pods if view.is_whole and pod.spec.get("nodeSelector") and asks_for_gpus(pod.spec)]
+    for pod in pods:
+        selected = [view.machines.whole[index] for index in view.machines.by_labels.of(_selector(pod))]
+        gaps = [(item, gap) for item in selected if (gap := _gap_of_template(pod, item)) is not None]
+        if gaps and len(gaps) == len(selected):
+            item, mark = gaps[0]
+            taint = {"key": mark.key, "value": mark.value or "", "effect": mark.effect}
+            yield _finding(pod, item.title, taint, item.at(mark.pointer, "the taint"))
 
 
-def _gap(pod: LinkedPod, node: SetupNode, wanted: set[str]) -> Taint | None:
-    tolerations = list(mappings(pod.spec.get("tolerations")))
-    for taint in node.taints:
-        is_own = taint.get("key") in (None, "", *wanted, GPU)  # a taint without a key is none
-        if keeps_away(taint) and not is_own and covered(taint, tolerations) is False:
-            return taint
+def _gap_of_template(pod: LinkedPod, item: NodeTemplate) -> TaintMark | None:
+    for mark in item.taints:
+        if mark.value is not None and _keeps_out(pod, {"key": mark.key, "value": mark.value, "effect": mark.effect}):
+            return mark
     return None
 
 
-def _finding(pod: LinkedPod, nodes: list[SetupNode], taint: Taint) -> Finding[Location]:
+def _selector(pod: LinkedPod) -> dict[str, str]:
+    return {str(key): str(value) for key, value in mapping(pod.spec.get("nodeSelector")).items()}
+
+
+def _is_selected(pod: LinkedPod, node: SetupNode) -> bool:
+    return matches(node.labels, {key: value for key, value in _selector(pod).items() if key in node.labels})
+
+
+def _keeps_out(pod: LinkedPod, taint: Taint) -> bool:
+    is_own = taint.get("key") in (None, "", GPU, *gpu_resources(pod.spec))  # a taint without a key is none
+    return keeps_away(taint) and not is_own and covered(taint, list(mappings(pod.spec.get("tolerations")))) is False
+
+
+def _finding(pod: LinkedPod, whose: str, taint: Taint, place: Location) -> Finding[Location]:
     key, given, effect = taint["key"], taint.get("value"), taint["effect"]
     value = f", operator: Equal, value: {given}" if given else ", operator: Exists"
     shown = f"{key}={given}:{effect}" if given else f"{key}:{effect}"
     return Finding(
-        message=f"{pod.owner.name} asks for GPUs and does not tolerate the taint `{shown}` of {named(nodes)}, the only "
+        message=f"{pod.owner.name} asks for GPUs and does not tolerate the taint `{shown}` of {whose}, the only "
         "ones that it selects",
         place=pod.place("/tolerations" if "tolerations" in pod.spec else ""),
         help=f"add `{{key: {key}{value}, effect: {effect}}}` to the pod's tolerations",
-        related=tuple(node.place("/metadata/name", "such a node") for node in nodes[:1]),
+        related=(place,),
     )

@@ -43,7 +43,7 @@ _OPTIONS = {
 
 def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
     for document in tree.objects:
-        if _applies_on_the_server(document):
+        if _applies_on_the_server(document) and not document.is_incomplete:
             for chart in declared_charts(document, tree):
                 if chart.name == OPERATOR_CHART and not (chart.partial or chart.is_patch):
                     yield from _uncured(document, chart)

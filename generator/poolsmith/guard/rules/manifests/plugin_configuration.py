@@ -27,8 +27,9 @@ RULE = RuleInfo(
     what="A configuration that the chart nvidia-device-plugin gives to the plugin, in `config.map` or in the ConfigMap "
     "of `config.name`, is one at which the plugin stops: fewer than 2 replicas, no resources or no name of one, a "
     "wrong version, word or type, MPS under `migStrategy: mixed` or with more replicas than an MPS server has "
-    "clients. Or `config.default` is none of them. A warning: names that the plugin does not know, and settings "
-    "of sharing where it passes them over, such as `renameByDefault` under `flags` (as PSM152).",
+    "clients. Or `config.default` is none of them. So of any text that has the shape of one, in a ConfigMap, a patch "
+    "or a file, as far as every version does so. A warning: names that the plugin does not know, and settings of "
+    "sharing where it passes them over, such as `renameByDefault` under `flags` (as PSM152).",
     why="The text is checked by nobody before the plugin reads it. It stops on each node that takes the "
     "configuration, and the node advertises no GPUs.",
     symptom="`number of replicas must be >= 2`, `specified config ... does not exist`, `using --mig-strategy=mixed is "
@@ -135,14 +136,14 @@ def _of_text(found: _Texts, name: str, text: str, plugin: str, *, mixed: bool) -
         where = f" at `{mistake.path}`" if mistake.path else ""
         yield Finding(
             message=f"the device plugin stops at {shown}{where}: {mistake.message}",
-            place=found.locate(name, _steps(mistake.path)),
+            place=found.locate(name, steps_of(mistake.path)),
             help=mistake.help,
             subject=subject,
         )
     for path, advice in passed_over(config, plugin):
         yield Finding(
             message=f"{shown}: the device plugin does not read `{path}`",
-            place=found.locate(name, _steps(path)),
+            place=found.locate(name, steps_of(path)),
             help=advice,
             severity=Severity.WARNING,
             subject=subject,
@@ -156,5 +157,5 @@ def _of_text(found: _Texts, name: str, text: str, plugin: str, *, mixed: bool) -
         )
 
 
-def _steps(path: str) -> tuple[str, ...]:
+def steps_of(path: str) -> tuple[str, ...]:
     return tuple(path.replace("[", ".").replace("]", "").split(".")) if path else ()

@@ -179,7 +179,8 @@ def judge_objects(tree: CheckedTree, schemas: Schemas, *, keep_verdicts: bool = 
     unknown: dict[tuple[str, str], tuple[CheckedDocument, str, str, NoSchema]] = {}
     reported: Counter[str] = Counter()
     for document in tree.objects:
-        for base, body in unfold(document.data):
+        for base, written in unfold(document.data):
+            body = written if base else _with_its_kind(document)
             api_version, kind = body.get("apiVersion"), body.get("kind")
             if not isinstance(api_version, str) or not isinstance(kind, str):
                 half = half_object(document, base, body)
@@ -218,6 +219,14 @@ def judge_objects(tree: CheckedTree, schemas: Schemas, *, keep_verdicts: bool = 
         count = judgement.skipped[f"{api_version} {kind}", schema.reason]
         judgement.diagnostics.append(_unknown(schema, document, base, name, count, places))
     return judgement
+
+
+def _with_its_kind(document: CheckedDocument) -> dict[str, Any]:
+    """A kustomization need not say what it is."""
+    data: dict[str, Any] = document.data
+    if "apiVersion" in data and "kind" in data:
+        return data
+    return {"apiVersion": document.api_version, "kind": document.kind, **data}
 
 
 def unfold(body: Any) -> Iterator[tuple[str, dict[str, Any]]]:

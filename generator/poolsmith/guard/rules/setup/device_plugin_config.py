@@ -76,7 +76,7 @@ def operator_configs(view: SetupView) -> PluginConfigs | None:
         return PluginConfigs(
             shown=f"`{DATA}`", texts=texts, place=place, named_at=named_at, default=default, written=written
         )
-    found = _config_map(view, name)
+    found = config_map(view, name)
     if found is None:
         return PluginConfigs(shown=f"ConfigMap/{name}", texts=None, place=_nowhere(named_at), named_at=named_at)
     source = found.source
@@ -90,7 +90,7 @@ def operator_configs(view: SetupView) -> PluginConfigs | None:
     )
 
 
-def _config_map(view: SetupView, name: str) -> SetupObject | None:
+def config_map(view: SetupView, name: str) -> SetupObject | None:
     namespaces = (None, view.namespace)
     for item in view.of_kind("ConfigMap", ""):
         if item.own_name == name and (view.namespace is None or item.metadata.get("namespace") in namespaces):

@@ -8,7 +8,7 @@ from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.inner_text import InnerText
 from poolsmith.core.sources.pointer import join
-from poolsmith.guard.rules.manifests.mig_configuration import RULE, has_layouts, layout_mistakes
+from poolsmith.guard.rules.texts.mig_layouts import RULE, layout_mistakes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
     if view.flag("migManager.enabled") is False or not isinstance(data, dict) or view.values is None:
         return
     for name, text in data.items():
-        if not has_layouts(text):
+        if not isinstance(text, str) or "mig-configs" not in text or "{{" in text or "${" in text:
             continue
         pointer = join("", *_DATA.split("."), str(name))
         found = view.values.written(pointer)
@@ -37,5 +37,8 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
                 else InnerText(found[0], found[1], text, None).locate(join("", *mistake.steps))
             )
             yield Finding(
-                message=f"`{_DATA}`, `{shorten(str(name))}`: {mistake.message}", place=place, help=mistake.help
+                message=f"`{_DATA}`, `{shorten(str(name))}`: {mistake.message}",
+                place=place,
+                help=mistake.help,
+                severity=mistake.severity,
             )

@@ -12,7 +12,7 @@ from poolsmith.core.sources.pointer import value_at
 from poolsmith.gpu.catalog.node_labels import DEPLOY_DEVICE_PLUGIN, GPU_PRESENT, matches
 from poolsmith.guard.rules.setup.driver_setup import driver_setup
 from poolsmith.guard.rules.setup.setup_view import FEW, named, takes_operands, verb
-from poolsmith.kubernetes.repository.declared_charts import first_document, installed_charts
+from poolsmith.kubernetes.repository.declared_charts import first_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,12 +47,11 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
     served = None if view.nodes is None else [node for node in view.nodes if _is_served(node, view)]
     found: list[tuple[str, Location]] = []
     shared: dict[str, SetupNode] = {}
-    for item in view.objects:
-        for what, place, selector in _plugins(item, view):
-            on_both = _on_both(selector, served)
-            if on_both is not None:
-                found.append((what, place))
-                shared.update((node.name, node) for node in on_both)
+    for what, place, selector in _plugins(view):
+        on_both = _on_both(selector, served)
+        if on_both is not None:
+            found.append((what, place))
+            shared.update((node.name, node) for node in on_both)
     if found:
         nodes = list(shared.values())
         where = f" on {named(nodes)}" if nodes else ""
@@ -65,15 +64,14 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
         )
 
 
-def _plugins(item: SetupObject, view: SetupView) -> Iterator[tuple[str, Location, dict[str, str] | None]]:
+def _plugins(view: SetupView) -> Iterator[tuple[str, Location, dict[str, str] | None]]:
     """What runs it, where that stands, and which nodes it selects; None where that can't be told."""
-    if item.kind == "DaemonSet":
+    for item in view.of_kind("DaemonSet"):
         pod = value_at(item.spec, ("template", "spec"))
         images = [word(container.get("image")) for container in mappings(value_at(pod, ("containers",)))]
         if not item.metadata.get("ownerReferences") and any(_is_plugin(image, item) for image in images):
             yield item.name, item.place("/metadata/name", "the other one"), _selector(pod)
-        return
-    for chart in installed_charts(item, view):
+    for item, chart in view.installed_charts():
         if chart.name == _CHART:
             place = item.place("/metadata/name" if item.own_name else chart.pointer, "the other one")
             selector = None if chart.partial else _selector(first_document(chart.values))

@@ -15,7 +15,7 @@ from poolsmith.core.sources.pod_template import mappings, word
 from poolsmith.core.sources.pointer import MISSING, value_at
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART, OPERATOR_RELEASE
 from poolsmith.guard.rules.setup.setup_view import FEW
-from poolsmith.kubernetes.repository.declared_charts import first_document, installed_charts
+from poolsmith.kubernetes.repository.declared_charts import first_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.gpu.catalog.scheduling import DiscoveryChart
     from poolsmith.guard.rules.setup.setup_view import SetupObject, SetupView
+    from poolsmith.kubernetes.repository.declared_charts import DeclaredChart
 
 
 _REPOSITORY = "kubernetes-sigs/node-feature-discovery"
@@ -45,20 +46,22 @@ class FeatureDiscovery:
 
 
 def discoveries(view: SetupView) -> tuple[FeatureDiscovery, ...]:
-    """In the order of the files; made once for a view."""
+    """Objects before charts, each in the order of the files; made once for a view."""
     found = view.made.get(_MADE)
     if found is None:
-        found = view.made[_MADE] = tuple(item for entry in view.objects for item in _of(entry, view))
+        own = (item for entry in view.objects for item in _of(entry))
+        charts = (item for entry, chart in view.installed_charts() for item in _of_chart(entry, chart, view))
+        found = view.made[_MADE] = (*own, *charts)
     assert isinstance(found, tuple)
     return found
 
 
 def installs_charts(view: SetupView) -> bool:
     """Whether these files are the place where a cluster's charts are declared, more than the operator's own."""
-    return any(chart.name != OPERATOR_CHART for item in view.objects for chart in installed_charts(item, view))
+    return any(chart.name != OPERATOR_CHART for _, chart in view.installed_charts())
 
 
-def _of(item: SetupObject, view: SetupView) -> Iterator[FeatureDiscovery]:
+def _of(item: SetupObject) -> Iterator[FeatureDiscovery]:
     if item.kind == "NodeFeatureDiscovery" and item.group in _OPERATORS:
         yield FeatureDiscovery(item=item, what=item.name, pointer="/metadata/name", tolerations=None)
     elif item.kind == "Kustomization" and (pointer := _remote(item)) is not None:
@@ -71,19 +74,20 @@ def _of(item: SetupObject, view: SetupView) -> Iterator[FeatureDiscovery]:
             pointer="/spec/template/spec/tolerations",
             tolerations=_list(value_at(pod, ("tolerations",), [])),
         )
-    else:
-        for chart in installed_charts(item, view):
-            known, values = view.catalog.scheduling.discovery_charts.get(chart.name), first_document(chart.values)
-            if known is not None and _brings(known, values, partial=chart.partial):
-                keys = (*known.worker, "tolerations")
-                given = value_at(values, keys, MISSING)
-                unknown = given is MISSING and (chart.partial or chart.name != "node-feature-discovery")
-                yield FeatureDiscovery(
-                    item=item,
-                    what=f"the chart {chart.name} of {item.name}",
-                    pointer=chart.pointer + "".join(f"/{key}" for key in keys),
-                    tolerations=None if unknown else _list([] if given is MISSING else given),
-                )
+
+
+def _of_chart(item: SetupObject, chart: DeclaredChart, view: SetupView) -> Iterator[FeatureDiscovery]:
+    known, values = view.catalog.scheduling.discovery_charts.get(chart.name), first_document(chart.values)
+    if known is not None and _brings(known, values, partial=chart.partial):
+        keys = (*known.worker, "tolerations")
+        given = value_at(values, keys, MISSING)
+        unknown = given is MISSING and (chart.partial or chart.name != "node-feature-discovery")
+        yield FeatureDiscovery(
+            item=item,
+            what=f"the chart {chart.name} of {item.name}",
+            pointer=chart.pointer + "".join(f"/{key}" for key in keys),
+            tolerations=None if unknown else _list([] if given is MISSING else given),
+        )
 
 
 def _brings(known: DiscoveryChart, values: Any, *, partial: bool) -> bool:

@@ -37,10 +37,10 @@ RULE = RuleInfo(
     references=("NVIDIA/gpu-operator issues 406, 522, 1694", "catalog: distributions"),
 )
 NEEDS = ("nodes", "values", "release")
-_ENV = "toolkit.env"
-_STANDARD = "/run/containerd/containerd.sock"
-_SOCKETS = ("CONTAINERD_SOCKET",)
-_PATHS = (*_SOCKETS, "CONTAINERD_CONFIG", "RUNTIME_CONFIG")
+ENV = "toolkit.env"
+STANDARD = "/run/containerd/containerd.sock"
+SOCKET = "CONTAINERD_SOCKET"
+_PATHS = (SOCKET, "CONTAINERD_CONFIG", "RUNTIME_CONFIG")
 _BY_VERSION = ((re.compile(r"-k3s\d", re.ASCII), frozenset(("k3s", "rke2"))),)
 """What the containerd of a distribution calls itself. Source: k3s-io/k3s and rancher/rke2, versions of containerd"""
 
@@ -49,8 +49,8 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
     if view.is_generated or view.flag("cdi.nriPluginEnabled") is True:
         return
     assert view.values is not None, "NEEDS says so"
-    env = _environment(view.value(_ENV))
-    if env is None or (view.values.partial and not view.is_set(_ENV)):
+    env = environment(view.value(ENV))
+    if env is None or (view.values.partial and not view.is_set(ENV)):
         return
     by_kind: dict[frozenset[str], list[SetupNode]] = {}
     for node in toolkit_nodes(view):
@@ -68,12 +68,12 @@ def _of(
         return
     kind = listed(sorted(names))
     related = places(nodes, "/spec/runtime/name", "these nodes")
-    if not any(name in env for name in _SOCKETS):
-        if _STANDARD not in sockets:
+    if SOCKET not in env:
+        if STANDARD not in sockets:
             yield Finding(
                 message=f"{named(nodes)} {verb(nodes, 'has', 'have')} the containerd of {kind}, and no variable of "
-                f"`{_ENV}` names its socket; the toolkit looks for it at {_STANDARD}",
-                place=view.value_location(_ENV),
+                f"`{ENV}` names its socket; the toolkit looks for it at {STANDARD}",
+                place=view.value_location(ENV),
                 related=related,
                 help=f"add `CONTAINERD_SOCKET`, {listed(sockets)}",
             )
@@ -85,9 +85,9 @@ def _of(
                 message=f"`{name}` is a path of {listed(sorted(found))}; {named(nodes)} "
                 f"{verb(nodes, 'has', 'have')} the "
                 f"containerd of {kind}",
-                place=view.value_location(_ENV),
+                place=view.value_location(ENV),
                 related=related,
-                help=f"write the path of {kind}" + (f", {listed(sockets)}" if name in _SOCKETS else ""),
+                help=f"write the path of {kind}" + (f", {listed(sockets)}" if name == SOCKET else ""),
             )
             return
 
@@ -99,7 +99,7 @@ def _distributions(node: SetupNode, view: SetupView) -> frozenset[str]:
     return next((names for version, names in _BY_VERSION if version.search(node.runtime_version)), frozenset())
 
 
-def _environment(value: Any) -> dict[str, str] | None:
+def environment(value: Any) -> dict[str, str] | None:
     """By name; a value that comes from elsewhere is empty. None where it is no list."""
     if value is None:
         return {}

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import join, split
 from poolsmith.gpu.catalog import Catalog
-from poolsmith.gpu.catalog.stack_objects import OPERATOR_GROUP
+from poolsmith.gpu.catalog.stack_objects import CHARTS, OPERATOR, OPERATOR_GROUP
+from poolsmith.gpu.values.release_tier import judged_by
 from poolsmith.gpu.values.resource_documents import operator_defaults
 from poolsmith.gpu.values.values_places import values_of
 from poolsmith.guard.rules.setup.setup_view import SetupObject, SetupValues, SetupView
+from poolsmith.kubernetes.repository.declared_charts import DeclaredChart
 from poolsmith.kubernetes.repository.kustomize_roots import folder_of
 from poolsmith.kubernetes.repository.manifest_files import unfolded
 
@@ -26,8 +28,10 @@ if TYPE_CHECKING:
     from poolsmith.core.sources.source_file import SourceFile
     from poolsmith.fleet.plan.plan import ClusterPlan
     from poolsmith.fleet.profiles.load_cluster import LoadedCluster
+    from poolsmith.gpu.values.release_tier import JudgedBy
     from poolsmith.gpu.values.values_places import FoundValues
     from poolsmith.guard.rules.setup.setup_view import Place, SetupNode
+    from poolsmith.kubernetes.repository.delivered import ChartInstallation
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
     from poolsmith.kubernetes.repository.model import RepositoryModel
 
@@ -38,6 +42,8 @@ class Setup:
 
     found: FoundValues | None
     objects: tuple[CheckedDocument, ...]
+    charts: tuple[ChartInstallation, ...] = ()
+    """What files beside it install that are no objects."""
     is_one_of_several: bool = False
     """More files of values stand beside it, and nobody knows which of them are read together."""
 
@@ -51,7 +57,8 @@ def setups_of(model: RepositoryModel, loose: list[FoundValues], release: str | N
     setups: list[Setup] = []
     for delivery in model.deliveries:
         own = [found for found in values_of(delivery.installations, release) if _is_here(found)]
-        setups += [Setup(found=item, objects=delivery.objects) for item in own]
+        others = _without_object(delivery.installations)
+        setups += [Setup(found=item, objects=delivery.objects, charts=others) for item in own]
         if not own and delivery.by_engine and any(map(is_of_operator, delivery.objects)):
             setups.append(Setup(found=None, objects=delivery.objects))
     loose = [found for found in loose if _is_here(found)]
@@ -61,8 +68,32 @@ def setups_of(model: RepositoryModel, loose: list[FoundValues], release: str | N
         setups.append(Setup(found=None, objects=tuple(nearest[0])))
     for index, item in enumerate(loose):
         several = item.is_file and siblings[folder_of(item.path)] > 1
-        setups.append(Setup(found=item, objects=tuple(nearest[index]), is_one_of_several=several))
+        beside = tuple(other for other in _without_object(model.installations) if _is_beside(other, item.installation))
+        setups.append(Setup(found=item, objects=tuple(nearest[index]), charts=beside, is_one_of_several=several))
     return setups
+
+
+def _without_object(installations: Iterable[ChartInstallation]) -> tuple[ChartInstallation, ...]:
+    """Those of the stack, beside the operator, that no object declares."""
+    return tuple(
+        item
+        for item in installations
+        if item.chart in CHARTS - {*OPERATOR} and not item.document.is_object and not item.in_other_clusters
+    )
+
+
+def _is_beside(one: ChartInstallation, other: ChartInstallation) -> bool:
+    """Whether both go into one cluster: they stand in one folder, or each in a folder that has its name."""
+    folders = [folder_of(item.document.path) for item in (one, other)]
+    if folders[0] == folders[1]:
+        return True
+    above = {folder.rpartition("/")[0] for folder in folders}
+    return len(above) == 1 and all(map(_has_its_name, (one, other), folders))
+
+
+def _has_its_name(item: ChartInstallation, folder: str) -> bool:
+    name = folder.rpartition("/")[2]
+    return name in (item.chart, item.release_name) or item.chart in name or (name == "nfd" and "feature" in item.chart)
 
 
 def _is_here(found: FoundValues) -> bool:
@@ -80,37 +111,70 @@ def _alone(model: RepositoryModel, release: str | None) -> Iterator[CheckedDocum
 
 
 def is_of_operator(document: CheckedDocument) -> bool:
-    """Whether an object, or one of a list, is a custom resource of the operator."""
-    return any(str(data.get("apiVersion")).startswith(f"{OPERATOR_GROUP}/") for _, data in unfolded(document))
+    """Whether an object, or one of a list, is a custom resource of the operator, and can be read."""
+    versions = () if document.is_incomplete else (str(data.get("apiVersion")) for _, data in unfolded(document))
+    return any(version.startswith(f"{OPERATOR_GROUP}/") for version in versions)
 
 
-def views_of(
-    setups: Iterable[Setup], release: str | None, given: GivenNodes | None, kubernetes: str | None = None
-) -> Iterator[SetupView]:
-    """What the rules see of each."""
+def releases_of(setup: Setup, release: str | None) -> tuple[str, ...]:
+    """The releases that a setup is judged by, newest first: its own, else all of which the facts are recorded."""
+    by = setup.found.judged_by if setup.found is not None else _asked(release)
+    recorded = Catalog().releases.by_tag
+    return by.tags if by.one is not None else tuple(tag for tag in by.tags if tag in recorded)
+
+
+def _asked(release: str | None) -> JudgedBy:
     from poolsmith.gpu.catalog.value_paths import value_paths  # on demand
 
-    catalog = Catalog()
-    for setup in setups:
-        item = setup.found
-        known = item.known() if item is not None else value_paths().release(release or "")
-        tag = known.tag if known is not None else None
-        objects = [found for document in setup.objects for found in objects_of(document)]
-        defaults = known.line_defaults if known else None
-        yield SetupView(
-            catalog=catalog,
-            tag=tag,
-            operator=catalog.releases.near(tag) if tag is not None else None,
-            distribution=given.distribution if given is not None else None,
-            kubernetes=kubernetes or (given.kubernetes if given is not None else None),
-            nodes=given.nodes if given is not None else None,
-            bystanders=given.bystanders if given is not None else (),
-            values=policy_values(objects, tag)
-            if item is None
-            else _values(item, defaults, several=setup.is_one_of_several),
-            objects=tuple(objects),
-            namespace=None if item is None else item.namespace,
-        )
+    return judged_by(release or "", value_paths().tags, floats=False)
+
+
+def view_of(setup: Setup, release: str | None, given: GivenNodes | None, kubernetes: str | None = None) -> SetupView:
+    """What the rules see of it where this is the release; None: nobody knows it."""
+    from poolsmith.gpu.catalog.value_paths import value_paths  # on demand
+
+    catalog, item = Catalog(), setup.found
+    known = value_paths().release(release or "")
+    tag = known.tag if known is not None else None
+    objects = [found for document in setup.objects if not document.is_incomplete for found in objects_of(document)]
+    defaults = known.line_defaults if known else None
+    return SetupView(
+        catalog=catalog,
+        tag=tag,
+        operator=catalog.releases.near(tag) if tag is not None else None,
+        distribution=given.distribution if given is not None else None,
+        kubernetes=kubernetes or (given.kubernetes if given is not None else None),
+        nodes=given.nodes if given is not None else None,
+        bystanders=given.bystanders if given is not None else (),
+        values=policy_values(objects, tag)
+        if item is None
+        else _values(item, defaults, several=setup.is_one_of_several),
+        objects=tuple(objects),
+        namespace=None if item is None else item.namespace,
+        charts=tuple(map(_as_declared, setup.charts)),
+        engine_of=_K3S if item is not None and item.document.api_version.startswith("helm.cattle.io/") else frozenset(),
+    )
+
+
+_K3S = frozenset(("k3s", "rke2"))
+"""What has the controller of HelmChart and HelmChartConfig. Source: docs.k3s.io/helm, docs.rke2.io/helm."""
+
+
+def _as_declared(item: ChartInstallation) -> tuple[SetupObject, DeclaredChart]:
+    """Where a chart stands that no object declares, and what it says."""
+
+    def place(pointer: str, note: str | None = None) -> Location:
+        return item.document.source.locate(item.pointer, note) if not pointer else item.locate(split(pointer), note)
+
+    chart = DeclaredChart(
+        name=item.chart,
+        version=item.version,
+        values=item.values,
+        pointer="",
+        namespace=item.namespace,
+        partial=item.is_partial,
+    )
+    return SetupObject({}, place, item.document.path), chart
 
 
 def objects_of(document: CheckedDocument) -> Iterator[SetupObject]:

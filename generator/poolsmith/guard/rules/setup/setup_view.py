@@ -18,14 +18,16 @@ from poolsmith.core.diagnostics.rule_engine import Rule, run_rules
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import MISSING, join, value_at
 from poolsmith.gpu.catalog.node_labels import DEPLOY_OPERANDS
+from poolsmith.kubernetes.repository.declared_charts import installed_charts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from poolsmith.core.diagnostics import Diagnostic
     from poolsmith.core.sources.source_file import SourceFile
     from poolsmith.gpu.catalog import Catalog
     from poolsmith.gpu.catalog.releases import Release
+    from poolsmith.kubernetes.repository.declared_charts import DeclaredChart
 
 
 Taint = dict[str, str]
@@ -118,8 +120,8 @@ class SetupObject:
 
     @property
     def name(self) -> str:
-        """Kind/name, for messages."""
-        return f"{self.kind}/{self.own_name}"
+        """Kind/name, for messages; the file of what is no object."""
+        return f"{self.kind}/{self.own_name}" if self.data else self.file
 
     @property
     def spec(self) -> dict[str, Any]:
@@ -154,6 +156,24 @@ class SetupValues:
     """From a pointer to what it is written in, and the pointer there; None where nobody knows."""
 
 
+class ToldPlaces:
+    """Where errors have been found, by file; those of `before` as well, which many views share."""
+
+    def __init__(self, places: Iterable[Location] = ()) -> None:
+        self.before: ToldPlaces | None = None
+        self._by_path: dict[str, set[str]] = {}
+        self.extend(places)
+
+    def extend(self, places: Iterable[Location]) -> None:
+        for place in places:
+            self._by_path.setdefault(place.span.path, set()).add(place.pointer)
+
+    def pointers(self, path: str) -> Iterator[str]:
+        yield from self._by_path.get(path, ())
+        if self.before is not None:
+            yield from self.before.pointers(path)
+
+
 @record(slots=False, eq=False)
 class SetupView:
     """One cluster. `nodes` and `values` are None where nobody gave any; `operator` are the facts of the release.
@@ -175,9 +195,13 @@ class SetupView:
     objects: tuple[SetupObject, ...] = ()
     namespace: str | None = None
     is_generated: bool = False
+    charts: tuple[tuple[SetupObject, DeclaredChart], ...] = ()
+    """What files install that are no objects, such as those of Terraform and Helmfile, each with what stands for it."""
+    engine_of: frozenset[str] = frozenset()
+    """The distributions that alone have the engine that delivers the operator."""
     made: dict[str, object] = field(default_factory=dict)
     """What rules share, by a name: made by the first that asks."""
-    told: list[Location] = field(default_factory=list)
+    told: ToldPlaces = field(default_factory=ToldPlaces)
     """Where errors have been found: rules that come last leave out what follows from them."""
     _known: dict[str, Any] = field(default_factory=dict)
 
@@ -202,6 +226,13 @@ class SetupView:
     def named(self, kind: str, name: str) -> SetupObject | None:
         """The first one, in whichever group and namespace."""
         return self._by_name.get((kind, name))
+
+    def installed_charts(self) -> Iterator[tuple[SetupObject, DeclaredChart]]:
+        """The charts that run in this cluster for certain, each with what declares it."""
+        for item in self.objects:
+            for chart in installed_charts(item, self):
+                yield item, chart
+        yield from self.charts
 
     def has(self, need: str) -> bool:
         """Whether `nodes`, `values` or `release` are known, and `all` of the values where there are any."""
@@ -229,11 +260,10 @@ class SetupView:
 
     def is_told(self, *places: Location) -> bool:
         """Whether an error has been found at one of these places, above or below it."""
-        told = {(place.span.path, place.pointer) for place in self.told}
         return any(
-            path == place.span.path and (pointer == place.pointer or _is_above(pointer, place.pointer))
+            pointer == place.pointer or _is_above(pointer, place.pointer)
             for place in places
-            for path, pointer in told
+            for pointer in self.told.pointers(place.span.path)
         )
 
     def value_location(self, path: str, note: str | None = None) -> Location:

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 UNSEEN = (
     ("kernel.args", "a kernel's arguments are in no object"),
-    ("nodes.names", "who wrote a label of a node is not told by it"),
     ("nodes.autoscaled", "nodes do not say who adds and removes them"),
     ("runtime.configVersion", "the runtime's own files are on the hosts"),
     ("sandbox.defaultMemory", "it is what pods ask for, and none may run"),
@@ -94,10 +93,10 @@ def _held_against(root: Path, proposal: PoolProposal, snapshot: Snapshot, source
         view = ClusterView(planned.plan, planned.prediction, planned.loaded, (), project.catalog.gpus)
         if source.file is None:
             reading = replace(source, save=None)
-            seen = snapshot_of(reading, view.resources, view.namespaces, view.of_namespaces)
+            seen = snapshot_of(reading, view.required, view.namespaces, view.of_namespaces)
             whole = snapshot.with_lists(seen)
         live = LiveView(view, whole)
-        outcome = judge_live(live)
+        outcome = judge_live(live, around=False)
         compared = sum(live.knows(item) for item in view.expected)
         differences = tuple(f"{item.code} {item.message}" for item in outcome.diagnostics)
         unread += [f"{item.what}: {item.reason}" for item in outcome.skipped]

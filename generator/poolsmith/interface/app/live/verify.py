@@ -6,11 +6,13 @@ A snapshot comes from an API server or from a file.
 from __future__ import annotations
 
 import datetime as dt
+import os
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.change.discover.stack import EVERYWHERE
-from poolsmith.change.verify.live_view import ClusterView, LiveView
+from poolsmith.change.discover.stack import EVERYWHERE as DISCOVERED
+from poolsmith.change.verify.live_view import AROUND, EVERYWHERE, ClusterView, LiveView
 from poolsmith.change.verify.verification import judge_live
 from poolsmith.core.diagnostics import Severity, UsageError, sorted_unique
 from poolsmith.core.diagnostics.message_text import listed
@@ -25,6 +27,7 @@ from poolsmith.kubernetes.live.api_resources import (
     CONFIG_MAPS,
     OF_NAMESPACES,
     READER,
+    reading_around,
     reading_of_secrets,
     reading_roles,
 )
@@ -35,7 +38,6 @@ from poolsmith.project.run.project import CLUSTERS, open_project
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
-    from pathlib import Path
 
     from poolsmith.core.diagnostics import Diagnostic
     from poolsmith.kubernetes.live.api_resources import ApiResource, Reading
@@ -56,6 +58,7 @@ def snapshot_of(
     resources: Iterable[ApiResource],
     namespaces: Collection[str],
     of_namespaces: Collection[ApiResource] = OF_NAMESPACES,
+    everywhere: frozenset[ApiResource] = frozenset(),
 ) -> Snapshot:
     """Raises UsageError, ClusterError, WriteError."""
     if source.file is not None:
@@ -67,11 +70,22 @@ def snapshot_of(
     from poolsmith.kubernetes.live.api_server import read_cluster  # kr8s, for who asks a server
 
     now = dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    reading = replace(source.reading, schemas_of=(OPERATOR_GROUP,))
+    reading = _from_here(replace(source.reading, schemas_of=(OPERATOR_GROUP,), everywhere=everywhere))
     found = read_cluster(resources, namespaces, of_namespaces, reading, now)
     if source.save is not None:
         replace_file(source.save, to_text(found))
     return found
+
+
+def _from_here(reading: Reading) -> Reading:
+    """With what plugins find in the environment; without a kubeconfig those that kubectl would read."""
+    named = reading.kubeconfig or os.environ.get("KUBECONFIG")
+    if named:
+        paths = (named,) if reading.kubeconfig else tuple(filter(None, named.split(os.pathsep)))
+    else:
+        home = Path("~/.kube/config").expanduser()
+        paths = (str(home),) if home.exists() else ()
+    return replace(reading, environ=dict(os.environ), kubeconfigs=paths)
 
 
 @with_facts
@@ -82,7 +96,7 @@ def verify(root: Path, cluster: str | None, source: Source, judging: JudgingOpti
     if view is None:
         skipped = (Skipped("the cluster", "its profiles have errors"),)
         return Outcome(diagnostics=problems, skipped=skipped)
-    snapshot = snapshot_of(source, view.resources, view.namespaces, view.of_namespaces)
+    snapshot = snapshot_of(source, view.resources, view.namespaces, view.of_namespaces, EVERYWHERE)
     outcome = judge_live(LiveView(view, snapshot))
     outcome = replace(outcome, diagnostics=(*outcome.diagnostics, *_about_output(root, view.name)))
     outcome = with_policies(outcome, open_project(root).policies, today=judging.today, complete=False)
@@ -117,17 +131,20 @@ _FLEET = "/fleet"
 
 @with_facts
 def reading_manifests(
-    root: Path, cluster: str | None, *, image: str | None = None, schedule: str = "17 * * * *"
+    root: Path, cluster: str | None, *, image: str | None = None, schedule: str = "17 * * * *", around: bool = False
 ) -> str:
     """Roles for what `verify` reads of the cluster; with an `image` also a CronJob that runs it, as YAML.
 
-    The image has poolsmith, and the fleet's repository at /fleet. Raises UsageError, NoInputError.
+    `around`: also what stands around the stack, in all namespaces; who runs unattended gets that right, too. The image
+    has poolsmith, and the fleet's repository at /fleet. Raises UsageError, NoInputError.
     """
     view, problems = view_of(root, cluster)
     if view is None:
         raise UsageError(f"the profiles have errors, such as: {problems[0].message}; `poolsmith check` shows them")
     subject = (_HOME, READER)
-    documents: list[dict[str, Any]] = list(reading_roles(view.resources, view.namespaces, subject, view.of_namespaces))
+    documents: list[dict[str, Any]] = list(reading_roles(view.required, view.namespaces, subject, view.of_namespaces))
+    if around or image is not None:
+        documents += reading_around((*AROUND, *EVERYWHERE), subject)
     account, namespace = _account()
     documents = [namespace, account, *documents]
     if image is not None:
@@ -142,7 +159,7 @@ def discovering_manifests(helm_namespace: str | None = None) -> str:
     """
     account, namespace = _account()
     documents = [namespace, account]
-    documents += reading_roles((*EVERYWHERE, CONFIG_MAPS), (), (_HOME, READER), everywhere=True)
+    documents += reading_roles((*DISCOVERED, CONFIG_MAPS), (), (_HOME, READER), everywhere=True)
     if helm_namespace is not None:
         documents += reading_of_secrets(helm_namespace, (_HOME, READER))
     return emit_all(documents)
@@ -167,6 +184,7 @@ def _cron_job(cluster: str, image: str, schedule: str) -> dict[str, Any]:
             "capabilities": {"drop": ["ALL"]},
             "readOnlyRootFilesystem": True,
         },
+        "resources": {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"memory": "512Mi"}},
         "volumeMounts": [{"name": "tmp", "mountPath": "/tmp"}],  # noqa: S108 - of the container
     }
     pod = {

@@ -35,7 +35,7 @@ from poolsmith.kubernetes.repository.kustomize.transformer_config import (
     with_config,
     with_written,
 )
-from poolsmith.kubernetes.repository.manifest_files import unfolded
+from poolsmith.kubernetes.repository.manifest_files import KUSTOMIZATION_NAMES, unfolded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NAMES", "Build", "Builder", "declared_files"]
 
-NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+NAMES = KUSTOMIZATION_NAMES
 MOST_NESTED = 50
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.sources.pod_template import mapping, mappings, words
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.kubernetes.repository.kustomize.item import RefusedError
-from poolsmith.kubernetes.repository.manifest_files import YAML_ENDINGS, documents_of
+from poolsmith.kubernetes.repository.manifest_files import KUSTOMIZE_VERSIONS, YAML_ENDINGS, documents_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -224,17 +224,16 @@ FIELDS: dict[str, _Type] = {
     "helmCharts": _ANY,
     "helmChartInflationGenerator": _ANY,
 }
-_KINDS = {"Kustomization": "kustomize.config.k8s.io/v1beta1", "Component": "kustomize.config.k8s.io/v1alpha1"}
 
 
 def wrong_fields(data: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Places in a kustomization that kustomize can't read, and why not."""
     yield from _wrong(data, FIELDS, "")
     kind = data.get("kind") or "Kustomization"
-    if kind not in _KINDS:
+    if kind not in KUSTOMIZE_VERSIONS:
         yield "/kind", "it has to be Kustomization or Component"
-    elif data.get("apiVersion") and data["apiVersion"] != _KINDS[kind]:
-        yield "/apiVersion", f"that of a {kind} is {_KINDS[kind]}"
+    elif data.get("apiVersion") and data["apiVersion"] != KUSTOMIZE_VERSIONS[kind]:
+        yield "/apiVersion", f"that of a {kind} is {KUSTOMIZE_VERSIONS[kind]}"
 
 
 def _wrong(value: Any, type_: _Type, at: str) -> Iterator[tuple[str, str]]:

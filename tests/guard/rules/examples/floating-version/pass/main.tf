@@ -3,4 +3,5 @@ resource "helm_release" "gpu" {
   repository = "https://helm.ngc.nvidia.com/nvidia"
   chart      = "gpu-operator"
   version    = var.gpu_operator_version
+  values     = [yamlencode({ nfd = { enabled = false }, devicePlugin = { enabled = false } })]
 }

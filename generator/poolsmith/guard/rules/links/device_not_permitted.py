@@ -1,0 +1,86 @@
+"""Devices that virtual machines ask for and KubeVirt's list does not permit, or that no plugin offers by that name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo
+from poolsmith.core.diagnostics.message_text import did_you_mean, shorten
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.sources.pod_template import mappings, word
+from poolsmith.core.sources.pointer import reached
+from poolsmith.gpu.catalog.gpu_requests import VENDOR
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView
+    from poolsmith.guard.rules.setup.setup_view import SetupObject
+
+RULE = RuleInfo(
+    code="PSM776",
+    name="device-not-permitted",
+    applies_to="manifest",
+    what="A virtual machine asks for an NVIDIA device that the list `permittedHostDevices` of the KubeVirt here "
+    "lacks; or "
+    "that list names devices otherwise than the operator's plugin, which is given an alias for all of them.",
+    why="KubeVirt refuses the machine, or no node has the resource and it stays in scheduling.",
+    fix="write the name of the list into the machine, and the plugin's name into the list",
+    bad="# the list has nvidia.com/GA102GL_A10\ngpus: [{name: gpu, deviceName: nvidia.com/GA102GL_A10G}]\n",
+    good="# the list has nvidia.com/GA102GL_A10\ngpus: [{name: gpu, deviceName: nvidia.com/GA102GL_A10}]\n",
+    symptom="`HostDevice nvidia.com/... is not permitted in permittedHostDevices configuration`",
+    references=(
+        "kubevirt/kubevirt:pkg/virt-controller/watch, validateHostDevices",
+        "NVIDIA/kubevirt-gpu-device-plugin:README.md, P_GPU_ALIAS, VGPU_ALIAS",
+    ),
+)
+_MACHINES = {"VirtualMachine": ("spec", "template", "spec"), "VirtualMachineInstance": ("spec",)}
+_LISTS = {"pciHostDevices": "P_GPU_ALIAS", "mediatedDevices": "VGPU_ALIAS"}
+_PERMITTED = ("configuration", "permittedHostDevices")
+
+
+def check(view: LinkView) -> Iterator[Finding[Location]]:
+    lists = [item for item in view.of_kind("KubeVirt") if reached(item.spec, _PERMITTED)]
+    if len(lists) != 1:
+        return
+    named = {word(value) for _, _, value in _listed(lists[0])}
+    for item in view.of_kind(*_MACHINES):
+        yield from _refused(item, named, lists[0])
+    for chart in view.charts:
+        if chart.is_operator and not chart.partial:
+            yield from _by_alias(chart, lists[0])
+
+
+def _listed(item: SetupObject) -> Iterator[tuple[str, str, object]]:
+    for part in _LISTS:
+        for at, value in reached(item.spec, (*_PERMITTED, part, "*", "resourceName")):
+            yield part, at, value
+
+
+def _refused(item: SetupObject, named: set[str], permitted: SetupObject) -> Iterator[Finding[Location]]:
+    for part in ("gpus", "hostDevices"):
+        path = (*_MACHINES[item.kind], "domain", "devices", part, "*", "deviceName")
+        for at, value in reached(item.data, path):
+            name = word(value)
+            if name.startswith(f"{VENDOR}/") and name not in named:
+                yield Finding(
+                    message=f"{item.name} asks for `{shorten(name)}`, which {permitted.name} does not permit",
+                    place=item.place(at),
+                    help=did_you_mean(name, sorted(named)),
+                    related=(permitted.place("/spec/configuration/permittedHostDevices"),),
+                )
+
+
+def _by_alias(chart: LinkedChart, permitted: SetupObject) -> Iterator[Finding[Location]]:
+    env = {item.get("name"): item.get("value") for item in mappings(chart.value("sandboxDevicePlugin.env"))}
+    for part, at, value in _listed(permitted):
+        alias = word(env.get(_LISTS[part]))
+        if alias and word(value).startswith(f"{VENDOR}/") and value != f"{VENDOR}/{alias}":
+            yield Finding(
+                message=f"{permitted.name} permits `{shorten(word(value))}`, and the plugin here offers these "
+                f"devices as `{VENDOR}/{alias}`",
+                place=permitted.place(f"/spec{at}"),
+                help=f"write `{VENDOR}/{alias}`, or take the alias away",
+                related=(chart.place("sandboxDevicePlugin.env"),),
+            )

@@ -1,0 +1,80 @@
+"""The exporters of GPU metrics of a cluster: which series they have, and by which names they are found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.facts import store
+from poolsmith.core.record import record
+from poolsmith.core.sources.pod_template import mapping, word, words
+from poolsmith.core.sources.pointer import MISSING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView
+
+EXPORTER = "dcgm-exporter"
+_FLAG = "-m"
+_MADE = "exporter"
+
+
+@record
+class Series:
+    """`names` are what an exporter has; `is_own` whether somebody wrote the list, at `place`."""
+
+    names: frozenset[str]
+    is_own: bool
+    place: Location
+
+
+def exporters(view: LinkView) -> Iterator[LinkedChart]:
+    """Charts that run one."""
+    for chart in view.charts:
+        is_off = chart.is_operator and chart.value("dcgmExporter.enabled") is False
+        if (chart.is_operator or chart.name == EXPORTER) and not is_off:
+            yield chart
+
+
+def series_of(view: LinkView, chart: LinkedChart) -> Series | None:
+    """None where nobody can tell."""
+    if chart.partial:
+        return None
+    if chart.is_operator:
+        return _of_operator(view, chart)
+    if isinstance(chart.value("customMetrics"), str) and chart.value("customMetrics"):
+        return _own(chart.value("customMetrics"), chart.place("customMetrics"))
+    arguments = words(chart.value("arguments"))
+    if _FLAG not in arguments:
+        return _default(chart)
+    name = arguments[-1].partition(":")[2] if arguments[-2:-1] == (_FLAG,) else ""
+    return _of_config_map(view, name, "metrics", chart.place("arguments"))
+
+
+def _of_operator(view: LinkView, chart: LinkedChart) -> Series | None:
+    config = "dcgmExporter.config"
+    name = chart.value(f"{config}.name")
+    if name in (MISSING, None, ""):
+        return None if chart.says("dcgmExporter.env") else _default(chart)
+    if chart.value(f"{config}.create") is True:
+        return _own(chart.value(f"{config}.data"), chart.place(f"{config}.data"))
+    return _of_config_map(view, word(name), "dcgm-metrics.csv", chart.place(f"{config}.name"))
+
+
+def _of_config_map(view: LinkView, name: str, key: str, place: Location) -> Series | None:
+    found = next((item for item in view.of_kind("ConfigMap") if item.own_name == name), None)
+    return None if found is None else _own(mapping(found.data.get("data")).get(key), place)
+
+
+def _default(chart: LinkedChart) -> Series:
+    names = frozenset(store.read_yaml("exporter_lists.yaml")["series"])
+    return Series(names=names, is_own=False, place=chart.declared_at)
+
+
+def _own(text: Any, place: Location) -> Series | None:
+    """Lines of a list: the field, its type and its help; `#` begins a comment."""
+    if not isinstance(text, str) or "{{" in text or "${" in text:
+        return None
+    lines = (line.partition(",")[0].strip() for line in text.splitlines() if not line.lstrip().startswith("#"))
+    return Series(names=frozenset(filter(None, lines)), is_own=True, place=place)

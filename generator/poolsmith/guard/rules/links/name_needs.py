@@ -1,0 +1,111 @@
+"""Everything that one cluster's pods, charts and drivers name."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, cast
+
+from poolsmith.core.facts import store
+from poolsmith.core.sources.pointer import MISSING
+from poolsmith.gpu.catalog.gpu_requests import asks_for_gpus, gpu_resources
+from poolsmith.guard.rules.links.plugin_offers import plugin_offers
+from poolsmith.guard.rules.names.need import Names, Need, State
+from poolsmith.guard.rules.names.needs_of_pods import NamingPod, needs_of_pod
+from poolsmith.guard.rules.names.needs_of_values import NamingFields, needs_of
+from poolsmith.guard.rules.names.offers import offers_of
+from poolsmith.guard.rules.setup.named_objects import fields_of, needs_of_driver
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.guard.rules.links.link_view import LinkedChart, LinkedPod, LinkView
+
+
+_MADE = "names"
+
+
+def names_of(view: LinkView) -> Names:
+    """What is named in a view, and what supplies it; made by the first rule that asks."""
+    if _MADE not in view.made:
+        view.made[_MADE] = Names(offers_of(view.objects), needs_of_view(view))
+    return cast("Names", view.made[_MADE])
+
+
+def needs_of_view(view: LinkView) -> Iterator[Need]:
+    for pod in view.pods:
+        yield from needs_of_linked_pod(pod)
+    for chart in view.charts:
+        yield from needs_of_chart(chart)
+    yield from needs_of_operator(view)
+
+
+def needs_of_operator(view: LinkView) -> Iterator[Need]:
+    """By values, by a ClusterPolicy that stands here without the chart, and by NVIDIADrivers."""
+    rows = store.read_yaml("named_objects.yaml")["values"]
+    operators = [chart for chart in view.charts if chart.is_operator]
+    for chart in operators:
+        yield from needs_of(rows, _fields(chart))
+    for item in view.of_kind("ClusterPolicy") if not operators else ():
+        yield from needs_of(rows, fields_of(item, None))
+    for item in view.of_kind("NVIDIADriver"):
+        yield from needs_of_driver(item, operators[0].namespace if operators else None)
+
+
+def state_of(view: LinkView, need: Need) -> State:
+    """The verdict, with what policies/external.yaml says of the cluster."""
+    state = names_of(view).verdict(need).state
+    if state is not State.OUTSIDE or view.external is None:
+        return state
+    is_known = view.external.has(need.kind, need.name, need.namespace, view.cluster)
+    return State.EXTERNAL if is_known else state
+
+
+def counted(view: LinkView) -> Counter[State]:
+    """How the needs of the stack stand: those of charts, of the operator, and of pods that ask for GPUs."""
+    pods = (pod for pod in view.pods if asks_for_gpus(pod.spec))
+    of_pods = (need for pod in pods for need in needs_of_linked_pod(pod))
+    of_charts = (need for chart in view.charts for need in needs_of_chart(chart))
+    needs = (*of_pods, *of_charts, *needs_of_operator(view)) if view.is_whole else ()
+    return Counter(state_of(view, need) for need in needs) + _of_resources(view)
+
+
+def _of_resources(view: LinkView) -> Counter[State]:
+    """GPU resources that pods ask for; of a plugin that nobody knows here nothing can be told."""
+    asked = [name for pod in view.pods for name in dict.fromkeys(gpu_resources(pod.spec)) if view.is_whole]
+    offers = plugin_offers(view) if asked else None
+    if offers is None:
+        return Counter({State.OUTSIDE: len(asked)})
+    return Counter(State.SUPPLIED if offers.has(name) else State.NEAR for name in asked)
+
+
+def needs_of_linked_pod(pod: LinkedPod) -> Iterator[Need]:
+    yield from needs_of_pod(
+        NamingPod(spec=pod.spec, place=pod.place, namespace=pod.namespace or None, who=pod.owner.name)
+    )
+
+
+def needs_of_chart(chart: LinkedChart) -> Iterator[Need]:
+    """Those of the operator's operands apart."""
+    yield from needs_of(store.read_yaml("named_objects.yaml")["charts"].get(chart.name, ()), _fields(chart))
+    if chart.namespace_wanted_at is not None and chart.namespace:
+        yield Need(
+            kind="Namespace",
+            name=chart.namespace,
+            where="the namespace",
+            who=f"the chart {chart.name}",
+            place=chart.namespace_wanted_at,
+        )
+
+
+def _fields(chart: LinkedChart) -> NamingFields:
+    def value(path: str) -> Any:
+        found = chart.value(path)
+        return None if found is MISSING else found
+
+    return NamingFields(
+        value=value,
+        is_set=chart.says,
+        place=chart.place,
+        namespace=chart.namespace,
+        who=f"the chart {chart.name}",
+    )

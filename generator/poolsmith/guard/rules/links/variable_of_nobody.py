@@ -1,0 +1,58 @@
+"""Variables of Flux that nothing stands for: an empty text is put in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo
+from poolsmith.core.diagnostics.message_text import shorten
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.gpu.catalog.stack_objects import is_of_stack
+from poolsmith.kubernetes.repository.flux import DISABLED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.links.link_view import LinkView
+    from poolsmith.kubernetes.repository.flux import Emptied
+
+RULE = RuleInfo(
+    code="PSM777",
+    name="variable-of-nobody",
+    applies_to="manifest",
+    what="An object of the stack is applied by a Flux Kustomization with `postBuild`, and has a variable `${...}` "
+    "without a default that nothing there stands for: in a field, or in a script that a ConfigMap holds.",
+    why="Flux puts an empty text in its place, without a word. A version, a name or a label is gone; a script of the "
+    "shell has lost its own variables.",
+    fix="define the variable, give it a default (`${NAME:=...}`), or keep Flux out: `$${NAME}`, or the annotation "
+    f"`{DISABLED}: disabled`",
+    bad="# postBuild: {substitute: {CLUSTER: lab}}\ndata: {run.sh: 'echo ${device}'}\n",
+    good="# postBuild: {substitute: {CLUSTER: lab}}\ndata: {run.sh: 'echo $${device}'}\n",
+    references=("fluxcd/kustomize-controller:docs/spec/v1/kustomizations.md, Post build variable substitution",),
+)
+_FILES = ("/data/", "/stringData/")
+
+
+def check(view: LinkView) -> Iterator[Finding[Location]]:
+    namespaces = frozenset(chart.namespace for chart in view.charts if chart.namespace)
+    once = {(id(found.item), found.name): found for found in reversed(view.emptied)}
+    for found in reversed(once.values()):
+        if is_of_stack(found.item, namespaces):
+            yield _finding(found)
+
+
+def _finding(found: Emptied) -> Finding[Location]:
+    name = shorten(found.name)
+    is_script = found.pointer.startswith(_FILES)
+    help_ = (
+        f"write `$${{{name}}}`, or the annotation `{DISABLED}: disabled` into the object"
+        if is_script
+        else f"define `{name}` there, or write a default: `${{{name}:=...}}`"
+    )
+    return Finding(
+        message=f"Flux puts nothing in the place of `${{{name}}}`: its Kustomization has no such variable",
+        place=found.item.source.locate(found.pointer),
+        help=help_,
+        related=(found.unit,),
+    )

@@ -1,0 +1,82 @@
+"""Variables of the operands' containers in workloads that somebody wrote, by the version of their image."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.pattern import pattern
+from poolsmith.core.sources.pod_template import (
+    container_places,
+    mapping,
+    pod_template_of,
+    pod_template_pointer,
+    word,
+    words,
+)
+from poolsmith.core.sources.pointer import join
+from poolsmith.gpu.values.effective_values import EnvironmentVariable
+from poolsmith.gpu.values.rules.operand_variable import unread
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.kubernetes.repository.manifest_files import CheckedTree
+
+RULE = RuleInfo(
+    code="PSM543",
+    name="unread-operand-variable",
+    severity=Severity.WARNING,
+    applies_to="manifest",
+    what="A container of the device plugin, GPU Feature Discovery, dcgm-exporter or the MIG manager, in a workload "
+    "that somebody wrote, has a variable that the version of its image does not read, or whose name is one letter from "
+    "one that it reads.",
+    why="Nothing reports a variable that nobody reads: the operand keeps its default.",
+    fix="correct the name, remove it, or take an image that reads it",
+    bad="image: nvcr.io/nvidia/k8s/dcgm-exporter:3.3.5-3.4.0-ubuntu22.04\nenv:\n"
+    "  - {name: KUBERNETES_VIRTUAL_GPUS, value: 'true'}\n",
+    good="image: nvcr.io/nvidia/k8s/dcgm-exporter:4.1.1-4.0.4-ubuntu22.04\nenv:\n"
+    "  - {name: KUBERNETES_VIRTUAL_GPUS, value: 'true'}\n",
+    symptom="an operand behaves as if the variable were not there",
+    references=("flags of NVIDIA/k8s-device-plugin, NVIDIA/dcgm-exporter and NVIDIA/mig-parted at their tags",),
+)
+_IMAGE = pattern(
+    r"(?:^|/)(k8s-device-plugin|gpu-feature-discovery|dcgm-exporter|k8s-mig-manager)(?::([\w][\w.-]{0,127}+))?(?:@|$)"
+)
+_OPERANDS = {
+    "k8s-device-plugin": "devicePlugin",
+    "gpu-feature-discovery": "gfd",
+    "dcgm-exporter": "dcgmExporter",
+    "k8s-mig-manager": "migManager",
+}
+
+
+def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
+    for document in tree.objects:
+        pointer = pod_template_pointer(document.data)
+        pod = mapping((pod_template_of(document.data) or {}).get("spec"))
+        for field, index, container in container_places(pod):
+            found = _IMAGE.search(word(container.get("image")))
+            if found is not None:
+                env = f"{pointer}/spec/{field}/{index}/env"
+                operand = _operand(found[1], container)
+                for place, message, help_text in unread(operand, _variables(container), found[2]):
+                    where = document.source.locate(join(env, *place))
+                    yield Finding(message=message, place=where, help=help_text, subject=document.name)
+
+
+def _operand(image: str, container: Mapping[str, Any]) -> str:
+    """The image of the plugin has GPU Feature Discovery, too: the command says which of them runs."""
+    said = (*words(container.get("command")), *words(container.get("args")))
+    return _OPERANDS["gpu-feature-discovery" if any("gpu-feature-discovery" in item for item in said) else image]
+
+
+def _variables(container: Mapping[str, Any]) -> list[EnvironmentVariable]:
+    env = container.get("env")
+    return [
+        EnvironmentVariable(item["name"], word(item.get("value")), (index,), own=True)
+        for index, item in enumerate(env if isinstance(env, list) else ())
+        if isinstance(item, dict) and isinstance(item.get("name"), str)
+    ]

@@ -1,0 +1,89 @@
+"""What is said of a need that has no supplier, or a wrong one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics.message_text import did_you_mean, joined, shorten
+from poolsmith.core.diagnostics.rule_engine import Finding
+
+if TYPE_CHECKING:
+    from poolsmith.core.diagnostics import Location, Severity
+    from poolsmith.guard.rules.names.need import Need, Offer, Verdict
+
+_FEW = 5
+
+
+def lacking(verdict: Verdict) -> Finding[Location]:
+    """At the object for a key that its reader wants whatever a field says, else at the field that says the key."""
+    need, offer = verdict.need, _there(verdict)
+    key, held = verdict.missing[0], offer.keys or frozenset()
+    is_fixed = need.keys[key] == need.place
+    has = joined([f"`{shorten(item)}`" for item in sorted(held)], _FEW, ", ")
+    mounted = f"which is mounted where {_field(need)} names it" if is_fixed else f"which {_field(need)} asks for"
+    part = "/stringData" if "stringData" in offer.item.data else "/data"
+    return Finding(
+        message=f"{offer.item.name} has no key `{shorten(key)}`, {mounted}; it has {has}",
+        place=offer.item.place(part) if is_fixed else need.keys[key],
+        help=f"{did_you_mean(key, held)} Write the key `{shorten(key)}`".strip(),
+        related=(need.place if is_fixed else offer.item.place("/metadata/name", "this one"),),
+    )
+
+
+def changed(verdict: Verdict) -> Finding[Location]:
+    need, offer = verdict.need, _there(verdict)
+    return Finding(
+        message=f"{_field(need)} names {_name(need)}, and kustomize calls it `{offer.name}`: names in these fields are "
+        "not changed with it",
+        place=need.place,
+        help="write `generatorOptions: {disableNameSuffixHash: true}` into the kustomization, take the prefix away, or "
+        "add this field to a `nameReference` of its `configurations`",
+        related=(offer.item.place("/metadata/name", "this one"),),
+    )
+
+
+def elsewhere(verdict: Verdict) -> Finding[Location]:
+    need, offer = verdict.need, _there(verdict)
+    return Finding(
+        message=f"{_field(need)} names {_name(need)} of namespace {need.namespace}, where none is; there is one in "
+        f"{offer.namespace}",
+        place=need.place,
+        help=f"write `namespace: {need.namespace}` into the {need.kind}",
+        related=(offer.item.place("/metadata/namespace", "this one"),),
+    )
+
+
+def slip(verdict: Verdict) -> Finding[Location]:
+    need, offer = verdict.need, _there(verdict)
+    return Finding(
+        message=f"{_field(need)} names {_name(need)}, which nothing here makes; nobody asks for {offer.kind}/"
+        f"{offer.name}",
+        place=need.place,
+        help=f"did you mean `{offer.name}`?",
+        related=(offer.item.place("/metadata/name", "this one"),),
+    )
+
+
+def outside(verdict: Verdict, severity: Severity | None = None) -> Finding[Location]:
+    need = verdict.need
+    keys = f" with the key {' and '.join(f'`{key}`' for key in need.keys)}" if need.keys else ""
+    return Finding(
+        message=f"{_field(need)} names {_name(need)}, and nothing here makes it",
+        place=need.place,
+        help=f"where it comes from outside, say so in policies/external.yaml; else add it{keys}, or leave the field "
+        "out",
+        severity=severity,
+    )
+
+
+def _there(verdict: Verdict) -> Offer:
+    assert verdict.offer is not None, "only a need that has no offer at all is without one"
+    return verdict.offer
+
+
+def _field(need: Need) -> str:
+    return f"`{need.where}` of {need.who}" if need.who and not need.where.startswith("spec.") else f"`{need.where}`"
+
+
+def _name(need: Need) -> str:
+    return f"{need.kind}/{shorten(need.name)}"

@@ -1,0 +1,150 @@
+"""One need, one offer, and the verdict: supplied, or not, and in which way not."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import field
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Protocol
+
+from poolsmith.core.diagnostics.message_text import nearest
+from poolsmith.core.record import record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.core.sources.source_file import SourceFile
+
+_DIGITS = str.maketrans("", "", "0123456789")
+_MOST_NEAR = 200
+BUILT_IN = frozenset(
+    (
+        ("ServiceAccount", "default"),
+        ("PriorityClass", "system-cluster-critical"),
+        ("PriorityClass", "system-node-critical"),
+        ("ConfigMap", "kube-root-ca.crt"),
+        *(("Namespace", name) for name in ("default", "kube-system", "kube-public", "kube-node-lease")),
+    )
+)
+"""What Kubernetes makes by itself, in each namespace or for the cluster."""
+
+
+class NamedObject(Protocol):
+    """What is needed of a Kubernetes object here."""
+
+    @property
+    def data(self) -> dict[str, Any]: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def group(self) -> str: ...
+    @property
+    def metadata(self) -> dict[str, Any]: ...
+    @property
+    def own_name(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def source(self) -> SourceFile | None: ...
+    def place(self, pointer: str, note: str | None = None, /) -> Location:
+        """Where a pointer leads in the file."""
+
+
+@record
+class Need:
+    """`where` is the field as people write it, `who` the object that has it. Without a namespace it is the cluster's,
+    or nobody knows. `keys` have to be there, each with its place. `may_be_absent`: its reader starts without it."""
+
+    kind: str
+    name: str
+    where: str
+    place: Location
+    who: str = ""
+    namespace: str | None = None
+    keys: Mapping[str, Location] = field(default_factory=dict)
+    may_be_absent: bool = False
+
+
+@record
+class Offer:
+    """`calls` are names that it had before kustomize changed it; `keys` are None where nobody can look into it."""
+
+    kind: str
+    name: str
+    namespace: str
+    item: NamedObject
+    calls: tuple[str, ...] = ()
+    keys: frozenset[str] | None = None
+
+
+class State(Enum):
+    """How a need stands. The first and the last are good, the one before may be, the others are mistakes."""
+
+    SUPPLIED = "supplied"
+    LACKS_KEY = "lacks a key"
+    CHANGED = "changed on the way"
+    ELSEWHERE = "in another namespace"
+    NEAR = "undefined, and another one is near"
+    OUTSIDE = "undefined here"
+    EXTERNAL = "from outside, as somebody says"
+
+
+@record(kw_only=False)
+class Verdict:
+    """`offer` is what there is instead; `missing` the keys that it lacks."""
+
+    need: Need
+    state: State
+    offer: Offer | None = None
+    missing: tuple[str, ...] = ()
+
+
+class Names:
+    """Everything that one cluster is given under a name, and everything that is asked for: each is looked up once."""
+
+    def __init__(self, offers: Iterable[Offer], needs: Iterable[Need]) -> None:
+        self.needs = tuple(needs)
+        self._by_name: dict[tuple[str, str], list[Offer]] = defaultdict(list)
+        self._by_call: dict[tuple[str, str], list[Offer]] = defaultdict(list)
+        self._by_place: dict[tuple[str, str], list[Offer]] = defaultdict(list)
+        self._asked = {(need.kind, need.name, need.namespace) for need in self.needs}
+        for offer in offers:
+            self._by_name[offer.kind, offer.name].append(offer)
+            self._by_place[offer.kind, offer.namespace].append(offer)
+            for name in offer.calls:
+                self._by_call[offer.kind, name].append(offer)
+
+    def verdict(self, need: Need) -> Verdict:
+        if (need.kind, need.name) in BUILT_IN:
+            return Verdict(need, State.SUPPLIED)
+        named = self._by_name.get((need.kind, need.name), ())
+        here = [offer for offer in named if need.namespace is None or offer.namespace in ("", need.namespace)]
+        if here:
+            return self._opened(need, here)
+        changed = self._by_call.get((need.kind, need.name))
+        if changed and not named:
+            return Verdict(need, State.CHANGED, changed[0])
+        elsewhere = [offer for offer in named if not self._is_asked(offer)]
+        if elsewhere and len(elsewhere) == len(named):
+            return Verdict(need, State.ELSEWHERE, elsewhere[0])
+        near = None if named else self._near(need)
+        return Verdict(need, State.NEAR, near) if near is not None else Verdict(need, State.OUTSIDE)
+
+    def _opened(self, need: Need, here: list[Offer]) -> Verdict:
+        missing = [tuple(key for key in need.keys if key not in offer.keys) for offer in here if offer.keys is not None]
+        if len(missing) < len(here) or not all(missing):
+            return Verdict(need, State.SUPPLIED, here[0])
+        return Verdict(need, State.LACKS_KEY, here[0], missing[0])
+
+    def _is_asked(self, offer: Offer) -> bool:
+        return (offer.kind, offer.name, offer.namespace) in self._asked
+
+    def _near(self, need: Need) -> Offer | None:
+        """One that nobody asks for, and that differs by a slip of the pen; never by a number alone."""
+        there = self._by_place.get((need.kind, need.namespace or ""), ())
+        free = {offer.name: offer for offer in there if not self._is_asked(offer)}
+        if not free or len(free) > _MOST_NEAR:
+            return None
+        name = nearest(need.name, free, certain=True)
+        return None if name is None or name.translate(_DIGITS) == need.name.translate(_DIGITS) else free[name]

@@ -1,0 +1,58 @@
+"""What the spec of a pod names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.facts import store
+from poolsmith.core.record import record
+from poolsmith.core.sources.pointer import dotted_pointer, join, reached
+from poolsmith.guard.rules.names.need import Need
+from poolsmith.guard.rules.names.needs_of_values import FILLED_LATER
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from poolsmith.core.diagnostics import Location
+
+_OF_THE_CLUSTER = ("PriorityClass", "RuntimeClass")
+
+
+@record
+class NamingPod:
+    """The spec of a pod, where its fields are, and whose it is."""
+
+    spec: Mapping[str, Any]
+    place: Callable[[str], Location]
+    namespace: str | None
+    who: str
+
+
+def needs_of_pod(pod: NamingPod) -> Iterator[Need]:
+    """By the rows of data/named_objects.yaml."""
+    for row in store.read_yaml("named_objects.yaml")["pods"]:
+        for at, holder in reached(pod.spec, row["at"]):
+            if isinstance(holder, dict):
+                yield from _need(pod, row, at, holder)
+
+
+def _need(pod: NamingPod, row: Mapping[str, Any], at: str, holder: Mapping[str, Any]) -> Iterator[Need]:
+    field = row["name"][0]
+    name = holder.get(field)
+    if not isinstance(name, str) or not name or FILLED_LATER.search(name):
+        return
+    pointer = join(at, field)
+    yield Need(
+        kind=row["kind"],
+        name=name,
+        where=dotted_pointer(pointer),
+        who=pod.who,
+        place=pod.place(pointer),
+        namespace=None if row["kind"] in _OF_THE_CLUSTER else pod.namespace,
+        keys={
+            key: pod.place(at + below)
+            for below, key in reached(holder, row.get("keys", ()))
+            if row.get("keys") and isinstance(key, str) and not FILLED_LATER.search(key)
+        },
+        may_be_absent=holder.get("optional") is True,
+    )

@@ -1,0 +1,68 @@
+"""What objects supply under a name: themselves as they are applied, and what controllers make of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.facts import store
+from poolsmith.core.pattern import pattern
+from poolsmith.core.sources.pod_template import mapping, word
+from poolsmith.core.sources.pointer import value_at
+from poolsmith.guard.rules.names.need import Offer
+from poolsmith.kubernetes.repository.delivered import LayeredSource
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from poolsmith.guard.rules.names.need import NamedObject
+
+_HASHED = pattern(r"(.+)-[bcdfghkmt2456789]{10}")
+_OPENED = {"ConfigMap": ("data", "binaryData"), "Secret": ("data", "stringData")}
+_GROUPS = {
+    "ConfigMap": "",
+    "Secret": "",
+    "ServiceAccount": "",
+    "Namespace": "",
+    "PersistentVolumeClaim": "",
+    "PriorityClass": "scheduling.k8s.io",
+    "RuntimeClass": "node.k8s.io",
+}
+"""The kinds that needs have, with their groups."""
+
+
+def offers_of(objects: Iterable[NamedObject]) -> Iterator[Offer]:
+    suppliers = store.read_yaml("named_objects.yaml")["suppliers"]
+    made_by = {row["kind"]: row for row in suppliers}
+    for item in objects:
+        if _GROUPS.get(item.kind) == item.group:
+            yield _itself(item)
+        elif (row := made_by.get(item.kind)) is not None:
+            made = value_at(item.data, row["path"].split(".")) if row["path"] else None
+            for name in dict.fromkeys((word(made) or item.own_name, item.own_name)):
+                yield Offer(kind=row["makes"], name=name, namespace=_namespace(item), item=item)
+
+
+def _itself(item: NamedObject) -> Offer:
+    held = {str(key) for part in _OPENED.get(item.kind, ()) for key in mapping(item.data.get(part))}
+    return Offer(
+        kind=item.kind,
+        name=item.own_name,
+        namespace=_namespace(item),
+        calls=calls(item),
+        item=item,
+        keys=frozenset(held) if held else None,
+    )
+
+
+def _namespace(item: NamedObject) -> str:
+    return word(item.metadata.get("namespace"))
+
+
+def calls(item: NamedObject) -> tuple[str, ...]:
+    """The names that it may have had before kustomize put a hash, a prefix or a suffix to it."""
+    found = []
+    if isinstance(item.source, LayeredSource):
+        found.append(word(mapping(mapping(item.source.first_data).get("metadata")).get("name")))
+    if hashed := _HASHED.fullmatch(item.own_name):
+        found.append(hashed[1])
+    return tuple(name for name in dict.fromkeys(found) if name and name != item.own_name)

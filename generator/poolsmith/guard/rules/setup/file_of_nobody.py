@@ -1,0 +1,77 @@
+"""Variables of operands that lead to a file which neither the image nor the mounted ConfigMap has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.diagnostics import RuleInfo
+from poolsmith.core.diagnostics.message_text import did_you_mean, shorten
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.facts import store
+from poolsmith.core.sources.pod_template import mapping, mappings, word
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.setup.setup_view import SetupView
+
+RULE = RuleInfo(
+    code="PSM774",
+    name="file-of-nobody",
+    applies_to="setup",
+    what="A variable of dcgm-exporter or of the MIG manager leads to a file in a folder where the image's own files, "
+    "or the keys of a ConfigMap, are, and none of them is called so.",
+    why="The container reads the file when it starts, and stops: no metrics, or no layout that is ever applied.",
+    fix="name a file that is there, or add the key to the ConfigMap",
+    bad="dcgmExporter:\n  env: [{name: DCGM_EXPORTER_COLLECTORS, value: /etc/dcgm-exporter/ours.csv}]\n",
+    good="dcgmExporter:\n  config: {name: our-metrics}  # with the key dcgm-metrics.csv\n",
+    symptom="`Could not find metrics file '/etc/dcgm-exporter/ours.csv'`; `open /mig-parted-config/layouts.yaml: no "
+    "such file or directory`",
+    references=(
+        "NVIDIA/dcgm-exporter@4.5.3-4.8.2:etc",
+        "NVIDIA/gpu-operator@v26.7.0:controllers/object_controls.go, TransformDCGMExporter, TransformMIGManager",
+    ),
+)
+NEEDS = ("values",)
+
+
+def check(view: SetupView) -> Iterator[Finding[Location]]:
+    for row in store.read_yaml("named_objects.yaml")["files"]:
+        path = _path(view, row)
+        if not path.startswith(row["folder"]):
+            continue
+        there = _files(view, row)
+        name = path.removeprefix(row["folder"])
+        if there and name not in there:
+            yield Finding(
+                message=f"`{row['variable']}` is `{shorten(path)}`, and there is no such file: neither the image nor a "
+                "ConfigMap brings it",
+                place=view.value_location(row["path"]),
+                help=did_you_mean(name, sorted(there)),
+            )
+
+
+def _path(view: SetupView, row: Mapping[str, Any]) -> str:
+    """The last of that name counts."""
+    if not view.is_set(row["path"]) or view.flag(f"{row['path'].partition('.')[0]}.enabled") is False:
+        return ""
+    values = [
+        word(item.get("value")) for item in mappings(view.value(row["path"])) if item.get("name") == row["variable"]
+    ]
+    return values[-1] if values else ""
+
+
+def _files(view: SetupView, row: Mapping[str, Any]) -> Collection[str]:
+    """Empty where nobody can tell, or the operator writes the variable itself."""
+    config = row["config"]
+    name = word(view.value(f"{config}.name")) if view.is_set(f"{config}.name") else ""
+    if not name:
+        assert view.values is not None, "a need of this rule"
+        return () if view.values.partial else row["own"]
+    if row.get("overridden"):
+        return ()
+    if view.value(f"{config}.create") is True:
+        return tuple(mapping(view.value(f"{config}.data")))
+    found = next((item for item in view.of_kind("ConfigMap", "") if item.own_name == name), None)
+    return () if found is None else tuple(mapping(found.data.get("data")))

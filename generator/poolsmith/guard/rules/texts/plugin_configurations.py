@@ -1,0 +1,47 @@
+"""Configurations of the device plugin, wherever they stand, whoever reads them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import Severity
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.guard.rules.manifests.plugin_configuration import RULE, steps_of
+from poolsmith.guard.rules.texts.stack_text import Shape
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.texts.stack_text import StackText
+
+__all__ = ("RULE", "check")
+_OVERRIDDEN = ("flags.migStrategy",)
+"""The operator sets it by a variable; nobody knows whether it is the operator that gives the text to the plugin."""
+
+
+def check(texts: tuple[StackText, ...]) -> Iterator[Finding[Location]]:
+    for item in texts:
+        if item.shape is Shape.PLUGIN:
+            yield from _of(item)
+
+
+def _of(item: StackText) -> Iterator[Finding[Location]]:
+    from poolsmith.gpu.values.device_plugin_config import config_mistakes, passed_over, start_mistakes  # on demand
+
+    for mistake in (*config_mistakes(item.data, item.version), *start_mistakes(item.data, item.version, _OVERRIDDEN)):
+        where = f" at `{mistake.path}`" if mistake.path else ""
+        yield Finding(
+            message=f"{item.shown}: the device plugin stops{where}: {mistake.message}",
+            place=item.locate(*steps_of(mistake.path)),
+            help=mistake.help,
+            subject=item.subject,
+        )
+    for path, advice in passed_over(item.data, item.version):
+        yield Finding(
+            message=f"{item.shown}: the device plugin does not read `{path}`",
+            place=item.locate(*steps_of(path)),
+            help=advice,
+            severity=Severity.WARNING,
+            subject=item.subject,
+        )

@@ -1,0 +1,153 @@
+"""Charts that tasks of Ansible install, with what their variables stand for.
+
+Source: docs.ansible.com, kubernetes.core.helm: `chart_version` (default: newest), `release_values` (alias `values`),
+`values_files` before them, `set_values` on top.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.sources.pod_template import mapping, mappings, words
+from poolsmith.core.sources.pointer import join
+from poolsmith.core.sources.scalars import NotJsonError, resolve_plain
+from poolsmith.kubernetes.repository.ansible_variables import AnsibleVariables, is_computed
+from poolsmith.kubernetes.repository.argo_applications import file_layer
+from poolsmith.kubernetes.repository.chart_folders import resolved
+from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
+from poolsmith.kubernetes.repository.flux_releases import named
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
+    from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
+
+_MODULES = ("kubernetes.core.helm", "community.kubernetes.helm", "community.general.helm", "helm")
+_NESTED = ("tasks", "pre_tasks", "post_tasks", "handlers", "block", "rescue", "always")
+_LOOPS = ("loop", "with_items")
+_MOST_DEPTH = 20
+_Tops = tuple[tuple[str, dict[str, Any]], ...]
+
+
+def ansible_charts(document: CheckedDocument, files: RepositoryFiles) -> Iterator[ChartInstallation]:
+    """Those of a playbook or a list of tasks; nothing of any other document. Charts that nobody knows are left out."""
+    if isinstance(document.data, list):
+        for tops in _tasks(document.data, "", ()):
+            pointer, task = tops[-1]
+            for module in _MODULES:
+                if isinstance(arguments := task.get(module), dict):
+                    yield from _Task(document, tops, join(pointer, module), files).charts(arguments)
+
+
+def _tasks(listed: list[Any], pointer: str, above: _Tops) -> Iterator[_Tops]:
+    """Each task behind the play and the blocks that it stands in."""
+    for index, item in enumerate(listed):
+        if isinstance(item, dict):
+            tops = (*above, (join(pointer, index), item))
+            yield tops
+            for key in _NESTED:
+                if isinstance(inner := item.get(key), list) and len(tops) < _MOST_DEPTH:
+                    yield from _tasks(inner, join(tops[-1][0], key), tops)
+
+
+class _Task:
+    def __init__(self, document: CheckedDocument, tops: _Tops, pointer: str, files: RepositoryFiles) -> None:
+        self._document, self._pointer, self._files = document, pointer, files
+        self._task = tops[-1][1]
+        self._variables = AnsibleVariables(document, tops, files)
+        self._layers: list[ValuesLayer] = []
+        self._unknown: list[Unknown] = []
+
+    def charts(self, arguments: dict[str, Any]) -> Iterator[ChartInstallation]:
+        chart = self._text(arguments.get("chart_ref"))
+        if chart is None or arguments.get("release_state", arguments.get("state")) == "absent":
+            return
+        for path in words(arguments.get("values_files")) or [""] * bool(arguments.get("values_files")):
+            self._add_file(path)
+        key = "values" if "values" in arguments else "release_values"
+        self._add_values(key, arguments.get(key))
+        self._add_set(arguments.get("set_values"))
+        folder = posixpath.normpath(posixpath.join(posixpath.dirname(self._document.path), chart))
+        is_local = chart.startswith((".", "/")) or self._files.is_folder(folder)
+        name, archived = named(chart)
+        found = ChartInstallation(
+            chart=name,
+            document=self._document,
+            pointer=join(self._pointer, key) if key in arguments else self._pointer,
+            version=archived or self._text(arguments.get("chart_version")),
+            version_pointer=join(self._pointer, "chart_version"),
+            is_locked=is_local or bool(arguments.get("chart_src")),
+            repository=self._text(arguments.get("chart_repo_url")),
+            namespace=self._text(arguments.get("release_namespace", arguments.get("namespace"))),
+            release_name=self._text(arguments.get("release_name", arguments.get("name"))),
+            layers=tuple(self._layers),
+            unknown=tuple(self._unknown),
+            in_other_clusters=bool(mapping(arguments).get("kubeconfig") or mapping(arguments).get("context")),
+        )
+        if is_local:
+            yield from resolved(found, folder, self._files)
+        else:
+            yield found
+
+    def _text(self, value: Any) -> str | None:
+        told = self._variables.resolved(value)
+        return told if isinstance(told, str) and told and not is_computed(told) else None
+
+    def _told(self, key: str, what: str) -> None:
+        self._unknown.append(Unknown(self._document.source.locate(join(self._pointer, key)), what, is_here=True))
+
+    def _add_file(self, path: str) -> None:
+        shown = self._variables.path_of(path) if path else None
+        layer = file_layer(shown, self._files) if shown is not None else None
+        if layer is None:
+            self._told("values_files", "values of `values_files`")
+        else:
+            self._layers.append(layer)
+
+    def _add_values(self, key: str, values: Any) -> None:
+        if isinstance(values, dict):
+            known = self._variables.resolved(values)
+            self._layers.append(ValuesLayer(known, self._document.source, join(self._pointer, key)))
+            if "item" in str(values) and any(self._task.get(loop) for loop in _LOOPS):
+                self._told(key, "values of a loop")
+            return
+        if values is None:
+            return
+        text = values if isinstance(values, str) else ""
+        variable, shown = self._variables.layer_of(text), self._variables.file_of(text)
+        layer = file_layer(shown, self._files) if shown is not None else None
+        if variable is not None:
+            known = self._variables.resolved(variable.value)
+            layer = ValuesLayer(known, variable.document.source, variable.pointer)
+        if layer is None:
+            self._told(key, "values that Ansible computes")
+        else:
+            self._layers.append(layer)
+
+    def _add_set(self, entries: Any) -> None:
+        """`value: driver.enabled=false`, as `--set` reads it."""
+        if entries is not None and not isinstance(entries, list):
+            self._told("set_values", "values of `set_values`")
+        for index, entry in enumerate(mappings(entries)):
+            path, sign, value = (self._text(entry.get("value")) or "").partition("=")
+            if not sign or any(mark in path for mark in "[]\\{},") or entry.get("value_type", "raw") not in _PLAIN:
+                self._told("set_values", "values of `set_values`")
+                continue
+            place = join(self._pointer, "set_values", index, "value")
+            self._layers.append(
+                ValuesLayer(_scalar(value, entry), self._document.source, place, tuple(path.split(".")))
+            )
+
+
+_PLAIN = ("raw", "string")
+
+
+def _scalar(value: str, entry: Any) -> Any:
+    if entry.get("value_type") == "string":
+        return value
+    try:
+        return resolve_plain(value)
+    except NotJsonError:
+        return value

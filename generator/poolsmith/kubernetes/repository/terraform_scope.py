@@ -1,0 +1,127 @@
+"""What the names in Terraform files stand for: variables, locals, and the inputs of module calls, one level deep.
+
+Source: developer.hashicorp.com/terraform/language/values/variables: `terraform.tfvars` and `*.auto.tfvars`, in the
+order of their names, come before a variable's default; a module gets its inputs from the block that calls it.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.sources.hcl_file import COMPUTED, HclProblemError
+from poolsmith.core.sources.hcl_literals import read_assignments, read_hcl
+from poolsmith.core.sources.pod_template import mappings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from poolsmith.core.sources.hcl_file import HclBlock
+    from poolsmith.core.sources.hcl_literals import Resolve
+    from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
+
+ENDING = ".tf"
+_MOST_BYTES = 1 << 20
+_MOST_CALLS = 20
+_CALL = "module"
+
+
+class TerraformScopes:
+    """The folders with files of Terraform among `paths`."""
+
+    def __init__(self, paths: Iterable[str], files: RepositoryFiles) -> None:
+        self._files = files
+        self._paths = tuple(path for path in paths if path.endswith(ENDING))
+        self._raw: dict[str, tuple[HclBlock, ...]] = {}
+        self._called: dict[str, list[tuple[str, HclBlock]]] | None = None
+        self._scopes: dict[str, list[Resolve]] = {}
+
+    def readings(self, path: str) -> Iterator[tuple[HclBlock, ...]]:
+        """The blocks of a file once for each call of its module, or once as the module at the top."""
+        folder = posixpath.dirname(path)
+        if folder not in self._scopes:
+            calls: list[dict[str, Any] | None] = [*self._inputs(folder)]
+            self._scopes[folder] = [self._scope(folder, inputs) for inputs in calls or [None]]
+        for scope in self._scopes[folder]:
+            yield self._read(path, scope)
+
+    def _read(self, path: str, resolve: Resolve | None = None) -> tuple[HclBlock, ...]:
+        text = self._files.text(path)
+        if text is None or len(text) > _MOST_BYTES:
+            return ()
+        try:
+            return read_hcl(path, text, resolve)
+        except HclProblemError:
+            return ()
+
+    def _blocks(self, path: str) -> tuple[HclBlock, ...]:
+        """Without what names stand for."""
+        if path not in self._raw:
+            self._raw[path] = self._read(path)
+        return self._raw[path]
+
+    def _scope(self, folder: str, inputs: dict[str, Any] | None) -> Resolve:
+        """What the names of a folder stand for: with the inputs of a call, else as the module at the top."""
+        files = [path for path in self._files.files_in(folder) if path.endswith(ENDING)]
+        given = self._assigned(folder) if inputs is None else inputs
+        variables: dict[str, Any] = {}
+        for block in (found for path in files for found in self._blocks(path)):
+            if block.kind == "variable" and block.labels:
+                name = block.labels[0]
+                variables[name] = given.get(name, block.data.get("default", COMPUTED))
+
+        def of_variables(kind: str, name: str) -> Any:
+            if kind == "path":
+                return "." if name in ("module", "root") else COMPUTED
+            return variables.get(name, COMPUTED) if kind == "var" else COMPUTED
+
+        blocks = (found for path in files if self._has(path, "locals") for found in self._read(path, of_variables))
+        local: dict[str, Any] = {}
+        for block in blocks:
+            if block.kind == "locals":
+                local.update(block.data)
+        return lambda kind, name: local.get(name, COMPUTED) if kind == "local" else of_variables(kind, name)
+
+    def _assigned(self, folder: str) -> dict[str, Any]:
+        """What files of variables set that Terraform reads by itself."""
+        found: dict[str, Any] = {}
+        names = [path for path in self._files.files_in(folder) if path.endswith(".auto.tfvars")]
+        for path in (posixpath.join(folder, "terraform.tfvars"), *names):
+            text = self._files.text(path) if self._files.is_file(path) else None
+            try:
+                found.update(read_assignments(path, text or ""))
+            except HclProblemError:
+                continue
+        return found
+
+    def _inputs(self, folder: str) -> list[dict[str, Any]]:
+        """What each call of the module in `folder` gives it; computed inputs are unknown."""
+        if self._called is None:
+            self._called = {}
+            for path in self._paths:
+                for block in self._blocks(path) if self._has(path, _CALL) else ():
+                    source = block.data.get("source")
+                    if block.kind == _CALL and isinstance(source, str) and source.startswith("."):
+                        target = posixpath.normpath(posixpath.join(posixpath.dirname(path), source))
+                        self._called.setdefault(target, []).append((path, block))
+        return [self._resolved(path, block) for path, block in self._called.get(folder or ".", ())[:_MOST_CALLS]]
+
+    def _resolved(self, path: str, call: HclBlock) -> dict[str, Any]:
+        """The inputs of a call, with what names stand for in the folder that calls."""
+        blocks = self._read(path, self._scope(posixpath.dirname(path), None))
+        return next((item.data for item in blocks if (item.kind, item.labels) == (call.kind, call.labels)), call.data)
+
+    def _has(self, path: str, word: str) -> bool:
+        return word in (self._files.text(path) or "")
+
+
+def releases_of_add_ons(block: HclBlock) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Charts that a module installs by a map, each with the pointer to its entry.
+
+    Source: aws-ia/terraform-aws-eks-blueprints-addons: `helm_releases`, with the arguments of a helm_release and
+    `chart_version`.
+    """
+    listed = block.data.get("helm_releases") if block.kind == _CALL else None
+    for key, entry in listed.items() if isinstance(listed, dict) else ():
+        if isinstance(key, str) and list(mappings([entry])):
+            yield f"/helm_releases/{key}", entry

@@ -1,0 +1,162 @@
+"""Who delivers today is read, and what its end does is said before anybody removes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from interface.app.takeover.test_take_over import repository, spec, taken
+from poolsmith.change.takeover.deliverers import deliverers
+
+TERRAFORM = """\
+resource "helm_release" "gpu" {
+  name       = "gpu-operator"
+  repository = "https://helm.ngc.nvidia.com/nvidia"
+  chart      = "gpu-operator"
+  version    = "v25.10.1"
+  namespace  = "gpu-operator"
+  values     = [file("values.yaml")]
+}
+"""
+FLEET = """\
+defaultNamespace: gpu-operator
+helm: {repo: https://helm.ngc.nvidia.com/nvidia, chart: gpu-operator, version: v25.10.1, values: {driver: {enabled: false}}}
+"""
+HELMFILE = """\
+repositories: [{name: nvidia, url: https://helm.ngc.nvidia.com/nvidia}]
+releases:
+  - {name: gpu-operator, namespace: gpu-operator, chart: nvidia/gpu-operator, version: v25.10.1}
+"""
+ANSIBLE = """\
+- hosts: all
+  tasks:
+    - kubernetes.core.helm:
+        name: gpu-operator
+        chart_ref: nvidia/gpu-operator
+        chart_version: v25.10.1
+        release_namespace: gpu-operator
+        values: {driver: {enabled: false}}
+"""
+HELM_CHART = """\
+apiVersion: helm.cattle.io/v1
+kind: HelmChart
+metadata: {name: gpu, namespace: kube-system}
+spec: {repo: https://helm.ngc.nvidia.com/nvidia, chart: gpu-operator, version: v25.10.1, targetNamespace: gpu-operator}
+"""
+HELM_RELEASE = """\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: gpu, namespace: gpu-operator}
+spec: {chart: {spec: {chart: gpu-operator, version: v25.10.1, sourceRef: {kind: HelmRepository, name: nvidia}}}}
+"""
+POLICY = """\
+apiVersion: nvidia.com/v1
+kind: ClusterPolicy
+metadata: {name: gpu-policy}
+spec: {driver: {enabled: false}, dcgm: {enabled: true}, mig: {strategy: mixed}}
+"""
+SUBSCRIPTION = """\
+apiVersion: operators.coreos.com/v1alpha1
+kind: Subscription
+metadata: {name: gpu-operator-certified, namespace: nvidia-gpu-operator}
+spec:
+  name: gpu-operator-certified
+  channel: v25.10
+  source: certified-operators
+  sourceNamespace: openshift-marketplace
+  startingCSV: gpu-operator-certified.v25.10.1
+---
+"""
+PLUGIN = HELM_RELEASE.replace("chart: gpu-operator, version: v25.10.1", "chart: nvidia-device-plugin, version: 0.17.1")
+CASES = [
+    ("gpu.tf", TERRAFORM, "Terraform delivers it today (gpu.tf:", "`terraform state rm`"),
+    ("fleet.yaml", FLEET, "Fleet delivers it today (fleet.yaml:", "`keepResources: true`"),
+    ("helmfile.yaml", HELMFILE, "Helmfile delivers it today (helmfile.yaml:", "take it out of `helmfile.yaml`"),
+    ("site.yml", ANSIBLE, "Ansible delivers it today (site.yml:", "no `state: absent`"),
+    (
+        "gpu.yaml",
+        HELM_CHART,
+        "RKE2 delivers it today (gpu.yaml:",
+        "annotate `gpu` with `helmcharts.helm.cattle.io/unmanaged",
+    ),
+    (
+        "gpu.yaml",
+        POLICY,
+        "whoever applies the ClusterPolicy delivers it today (gpu.yaml:4:",
+        "keep `gpu-policy` from being",
+    ),
+    ("gpu.yaml", HELM_RELEASE, "Flux delivers it today (gpu.yaml:", "write `suspend: true` into `gpu`"),
+]
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "who", "step"), CASES, ids=[who.split(" delivers")[0] for *_, who, _ in CASES]
+)
+def test_another_owner_is_named_with_what_keeps_the_operator(tmp_path, file, text, who, step):
+    (found,) = taken(repository(tmp_path, {file: text, "values.yaml": "driver: {enabled: false}\n"}), engine="argocd")
+    (line,) = [item for item in found.lines if item.startswith("differs delivery: ")]
+
+    assert who in line
+    assert step in line
+    assert "Argo CD follows; docs/takeover.md#" in line
+    assert not any(item.startswith("same    chart, release") for item in found.lines)
+
+
+def test_the_same_owner_is_no_other_one(tmp_path):
+    (found,) = taken(repository(tmp_path, {"gpu.yaml": HELM_RELEASE}))
+
+    assert not any("delivers it today" in item for item in found.lines)
+
+
+def test_a_helm_chart_means_k3s_or_rke2(tmp_path):
+    (found,) = taken(repository(tmp_path, {"gpu.yaml": HELM_CHART}))
+
+    assert spec(found)["kubernetes"]["distribution"] in ("k3s", "rke2")
+
+
+def test_a_policy_by_hand_is_read_like_values_and_olm_says_the_release(tmp_path):
+    root = repository(tmp_path, {"gpu.yaml": SUBSCRIPTION + POLICY})
+    (found,) = taken(root, distribution="kubeadm", engine="argocd")
+
+    assert spec(found)["stack"]["release"] == "v25.10.1"
+    assert spec(found)["stack"]["values"] == {"dcgm": {"enabled": True}, "mig": {"strategy": "mixed"}}
+    assert any("Operator Lifecycle Manager delivers it today" in line for line in found.lines)
+    assert not any("ClusterPolicy/gpu-policy" in line for line in found.lines)
+
+
+def test_a_subscription_means_openshift_for_which_nothing_is_generated(tmp_path):
+    (found,) = taken(repository(tmp_path, {"gpu.yaml": SUBSCRIPTION + POLICY}))
+
+    assert found.refused
+    assert found.lines[0].startswith("refused: OpenShift gets the operator from OLM")
+
+
+def test_the_plugins_chart_alone_is_a_hand_installed_stack(tmp_path):
+    text = PLUGIN.replace(
+        "name: nvidia}}}}", "name: nvidia}}}, values: {gfd: {enabled: true}, failOnInitError: false}}"
+    )
+    (found,) = taken(repository(tmp_path, {"gpu.yaml": text}))
+
+    assert spec(found)["stack"] == {
+        "kind": "device-plugin",
+        "release": "v0.17.1",
+        "namespace": "gpu-operator",
+        "gpuFeatureDiscovery": True,
+    }
+    assert spec(found, "gpu")["driver"]["source"] == "preinstalled"
+    assert not found.refused
+    assert any(line.startswith("differs failOnInitError goes: ") for line in found.lines)
+
+
+def test_the_operator_goes_before_a_plugin_beside_it(tmp_path):
+    (found,) = taken(repository(tmp_path, {"a.yaml": PLUGIN, "b.yaml": HELM_RELEASE}))
+
+    assert spec(found)["stack"]["kind"] == "operator"
+
+
+def test_each_has_its_steps_on_the_page():
+    page = (Path(__file__).parents[4] / "docs/takeover.md").read_text("utf-8")
+    anchors = {line.lstrip("# ").lower().replace(" ", "-") for line in page.splitlines() if line.startswith("#")}
+
+    assert {item.page for item in deliverers()} <= anchors

@@ -1,0 +1,60 @@
+"""What poolsmith writes, read as a stranger's: alone, without profiles, in its place and in a folder of another repository."""
+
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from bench import fleet
+from poolsmith.core.diagnostics import Severity
+from poolsmith.interface.app import check_paths, generate
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+ELSEWHERE = "config/release"
+"""What a unit of the sample takes from the repository of others, with the definitions that come with it."""
+
+
+def stranger(top, output, below=""):
+    """A repository that holds the output alone."""
+    (top / ".git").mkdir(parents=True)
+    (top / ".git/HEAD").write_text("ref: refs/heads/main\n", "utf-8")
+    shutil.copytree(output, top / below / "output")
+    return check_paths(top, [top])
+
+
+def is_understood(outcome):
+    """Every values document is read, every release known, and nothing is wrong."""
+    reasons = [f"{item.what}: {item.reason}" for item in outcome.skipped if ELSEWHERE not in item.reason]
+    assert [text for text in reasons if "not among the files" in text or "gpu-operator release" in text] == []
+    assert [item for item in outcome.diagnostics if item.severity is Severity.ERROR] == []
+    assert outcome.needs.get("unsupplied", 0) == 0
+
+
+def told(outcome, below=""):
+    return Counter(
+        (item.code, item.primary.span.path.removeprefix(below), item.message) for item in outcome.diagnostics
+    )
+
+
+def test_the_sample_is_understood_in_its_place_and_moved(tmp_path):
+    here = stranger(tmp_path / "here", REPOSITORY / "output")
+    moved = stranger(tmp_path / "moved", REPOSITORY / "output", "platform/gpu")
+
+    is_understood(here)
+    is_understood(moved)
+    assert told(moved, "platform/gpu/") == told(here)
+    assert moved.needs == here.needs
+
+
+@pytest.mark.parametrize("unlike", [False, True])
+def test_fleets_are_understood(tmp_path, unlike):
+    fleet.write_fleet(tmp_path / "project", 40, unlike=unlike)
+    generate(tmp_path / "project")
+
+    here = stranger(tmp_path / "here", tmp_path / "project/output")
+    moved = stranger(tmp_path / "moved", tmp_path / "project/output", "a/b")
+
+    is_understood(here)
+    is_understood(moved)
+    assert told(moved, "a/b/") == told(here)

@@ -1,0 +1,158 @@
+"""Record what operands read at each tag: variables, fields of configurations, names of metrics: `data/operand_inputs.json`.
+
+    PYTHONPATH=generator:tests python tests/tools/record_operand_inputs.py REPOSITORIES
+
+`REPOSITORIES` holds git repositories as `<owner>+<name>/repo`, bare ones too; dcgm-exporter's fields are those of the
+go-dcgm that it is built with. A name is read at a tag where the code of the tag says so: variables in the flags of its
+commands, fields in its structures, metrics in its table.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.facts import store
+from poolsmith.core.facts.versions import version_key
+from poolsmith.core.pattern import pattern
+from poolsmith.core.record import record
+from poolsmith.gpu.importing.chart_entries import ranges
+from tools.record_stack_charts import Repository
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_VARIABLES = pattern(r"EnvVars(?::\s*+\[\]string\{([^}]*+)\}|\(([^)]*+)\))")
+_QUOTED = pattern(r'"([A-Z][A-Z0-9_]*)"')
+_FIELD = pattern(r'^\t+([A-Z]\w*)\s+[^`\n]*+(?:`json:"(\w+)[^`]*`)?', re.MULTILINE)
+_BUILT_WITH = pattern(r"NVIDIA/go-dcgm v\S+-([0-9a-f]{12})")
+_METRIC = pattern(r'^\s*"((?:DCGM_FI_|dcgm_)\w+)":\s', re.MULTILINE)
+_OF_EXPORTER = pattern(r'"(DCGM_EXP_\w+)"')
+MAIN = "HEAD"
+"""Of go-dcgm: the fields of a DCGM that the next exporter has; which one that is, its tag will say."""
+NEXT = "next"
+_SOURCES = ("cpu", "kernel", "local", "pci", "usb", "fake")
+
+
+@record(kw_only=False)
+class Input:
+    repository: str
+    tags: str
+    read: Callable[[Repository, str], set[str]]
+    beyond: tuple[tuple[str, str], ...] = ()
+    """What is no release yet, with its name."""
+    anywhere: bool = False
+    """Whether a name counts as read wherever the code of a tag has it, once some tag's flags have it."""
+
+
+def variables(*folders: str) -> Callable[[Repository, str], set[str]]:
+    """Those of the flags in the code of some folders."""
+
+    def read(git: Repository, tag: str) -> set[str]:
+        return {
+            name
+            for text in git.texts(tag, folders)
+            for found in _VARIABLES.finditer(text)
+            for name in _QUOTED.findall(found[0])
+        }
+
+    return read
+
+
+def discovery_fields(git: Repository, tag: str) -> set[str]:
+    """The fields of the worker's and the master's configuration, as encoding/json names them."""
+    folder = "pkg/nfd-worker" if git.texts(tag, ("pkg/nfd-worker",)) else "pkg/nfd-client/worker"
+    found = {f"worker.core.{name}" for name in _structure(git, tag, folder, "coreConfig")}
+    found |= {f"master.{name}" for name in _structure(git, tag, "pkg/nfd-master", "NFDConfig")}
+    found |= {
+        f"master.leaderElection.{name}" for name in _structure(git, tag, "pkg/nfd-master", "LeaderElectionConfig")
+    }
+    found |= {f"master.restrictions.{name}" for name in _structure(git, tag, "pkg/nfd-master", "Restrictions")}
+    for source in _SOURCES:
+        found |= {f"worker.sources.{source}.{name}" for name in _structure(git, tag, f"source/{source}", "Config")}
+    cpuid = {f"worker.sources.cpu.cpuid.{name}" for name in _structure(git, tag, "source/cpu", "cpuidConfig")}
+    return found | cpuid
+
+
+def _structure(git: Repository, tag: str, folder: str, name: str) -> set[str]:
+    for text in git.texts(tag, (folder,)):
+        if (match := re.search(rf"^type {name} struct {{\n(.*?)^}}", text, re.MULTILINE | re.DOTALL)) is not None:
+            return {said or field[0].lower() + field[1:] for field, said in _FIELD.findall(match[1])}
+    return set()
+
+
+def metrics(repositories: Path) -> Callable[[Repository, str], set[str]]:
+    dcgm = Repository(repositories / "NVIDIA+go-dcgm" / "repo")
+
+    def read(git: Repository, tag: str) -> set[str]:
+        built = _BUILT_WITH.search(git.file(tag, "go.mod")) if tag != MAIN else None
+        if built is None and tag != MAIN:
+            return set()
+        commit = built[1] if built is not None else MAIN
+        names = {name for text in dcgm.texts(commit, ("pkg/dcgm",)) for name in _METRIC.findall(text)}
+        own = {name for text in git.texts(tag, ("pkg", "internal")) for name in _OF_EXPORTER.findall(text)}
+        return names | own
+
+    return read
+
+
+def main(place: str) -> None:
+    repositories = Path(place)
+    plugin, exporter = "NVIDIA/k8s-device-plugin", "NVIDIA/dcgm-exporter"
+    of_exporter = r"([34]\.\d+\.\d+-\d+\.\d+\.\d+)"
+    of_plugin = r"(v0\.(?:1[4-9]|[2-9]\d)\.\d+)"
+    common = ("cmd/config-manager", "cmd/mps-control-daemon", "internal/flags", "internal/k8s")
+    inputs = {
+        "devicePlugin": Input(plugin, of_plugin, variables("cmd/nvidia-device-plugin", *common), anywhere=True),
+        "gfd": Input(
+            plugin, r"(v0\.(?:1[5-9]|[2-9]\d)\.\d+)", variables("cmd/gpu-feature-discovery", *common), anywhere=True
+        ),
+        "dcgmExporter": Input(exporter, of_exporter, variables("cmd", "pkg", "internal"), anywhere=True),
+        "migManager": Input("NVIDIA/mig-parted", r"(v0\.(?:[5-9]|1\d)\.\d+)", variables("cmd"), anywhere=True),
+        "draDriver": Input(
+            "kubernetes-sigs/dra-driver-nvidia-gpu",
+            r"(v(?:2\d|0)\.\d+\.\d+)",
+            variables("cmd", "pkg/flags"),
+            anywhere=True,
+        ),
+        "metrics": Input(exporter, of_exporter, metrics(repositories), beyond=((NEXT, MAIN),)),
+        "discovery": Input(
+            "kubernetes-sigs/node-feature-discovery", r"(v0\.(?:1[3-9]|[2-9]\d)\.\d+)", discovery_fields
+        ),
+    }
+    entries = {name: recorded(repositories, item) for name, item in inputs.items()}
+    (store.DATA / "operand_inputs.json").write_text(_text(entries))
+    for name, entry in entries.items():
+        print(f"{name}: {len(entry['tags'])} tags, {len(entry['read'])} names")
+
+
+def recorded(repositories: Path, item: Input) -> dict[str, Any]:
+    git = Repository(repositories / item.repository.replace("/", "+") / "repo")
+    by_tag = {name: item.read(git, tag) for name, tag in (*git.tags(item.tags), *item.beyond)}
+    if item.anywhere:
+        every = frozenset().union(*by_tag.values())
+        by_tag = {name: set(git.words(tag, every)) for name, tag in git.tags(item.tags)}
+    released = [tag for tag, names in by_tag.items() if names and tag != NEXT]
+    tags = sorted(released, key=lambda tag: (tag.startswith("v0"), version_key(tag)))
+    tags += [name for name, _ in item.beyond]
+    names = sorted({name for tag in tags for name in by_tag[tag]})
+    read = {name: ranges([tag for tag in tags if name in by_tag[tag]], tags) for name in names}
+    return {"source": f"{item.repository} at each tag", "tags": tags, "read": read}
+
+
+def _text(entries: dict[str, dict[str, object]]) -> str:
+    """One line a name, so that a new tag shows in a diff."""
+    parts = []
+    for name, entry in entries.items():
+        assert isinstance(entry["read"], dict)
+        lines = ",\n".join(f"   {json.dumps(key)}: {json.dumps(value)}" for key, value in entry["read"].items())
+        head = f'"source": {json.dumps(entry["source"])},\n  "tags": {json.dumps(entry["tags"])}'
+        parts.append(f' {json.dumps(name)}: {{\n  {head},\n  "read": {{\n{lines}\n  }}\n }}')
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

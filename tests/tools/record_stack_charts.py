@@ -1,0 +1,209 @@
+"""Record which values the charts beside the operator's read, at each tag: `data/stack_charts/<chart>.json`.
+
+    PYTHONPATH=generator:tests python tests/tools/record_stack_charts.py REPOSITORIES [CHART...]
+
+`REPOSITORIES` holds git repositories as `<owner>+<name>/repo`, bare ones too. A new tag of a chart is a row of the table
+more: nothing else is kept by hand. What values.yaml and the templates say is read as for the operator's chart
+(`gpu/importing`); a schema of the values is kept as the types by path that it takes.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from poolsmith.core.facts import store
+from poolsmith.core.facts.versions import version_key
+from poolsmith.core.pattern import pattern
+from poolsmith.core.record import record
+from poolsmith.core.sources.yaml_reader import read_documents
+from poolsmith.gpu.catalog.stack_objects import CHART_OF
+from poolsmith.gpu.catalog.value_paths import value_paths
+from poolsmith.gpu.catalog.version_ranges import is_range, released_in
+from poolsmith.gpu.importing.chart_entries import chart_values_text, path_entry, ranges
+from poolsmith.gpu.importing.chart_import import value_map, whole_values
+
+
+@record(kw_only=False)
+class Source:
+    """Where the tags of a chart are; `tags` has the chart's version as its group."""
+
+    repository: str
+    tags: str
+    folders: tuple[str, ...]
+    renumbered: str = ""
+    """What the versions begin with that follow all others: counted anew."""
+
+    def order(self, version: str) -> tuple[bool, object]:
+        return bool(self.renumbered) and version.startswith(self.renumbered), version_key(version)
+
+
+SOURCES: dict[str, Source] = {
+    "nvidia-device-plugin": Source(
+        "NVIDIA/k8s-device-plugin",
+        r"v(0\.(?:1[4-9]|[2-9]\d)\.\d+)",
+        ("deployments/helm/nvidia-device-plugin",),
+    ),
+    "node-feature-discovery": Source(
+        "kubernetes-sigs/node-feature-discovery",
+        r"v(0\.(?:1\d|[2-9]\d)\.\d+)",
+        ("deployment/helm/node-feature-discovery",),
+    ),
+    "nvidia-dra-driver-gpu": Source(
+        "kubernetes-sigs/dra-driver-nvidia-gpu",
+        r"v(\d+\.\d+\.\d+)",
+        (
+            "deployments/helm/dra-driver-nvidia-gpu",
+            "deployments/helm/nvidia-dra-driver-gpu",
+            "deployments/helm/k8s-dra-driver-gpu",
+            "deployments/helm/k8s-dra-driver",
+        ),
+        "0.",
+    ),
+    "dcgm-exporter": Source("NVIDIA/dcgm-exporter", r"[34]\.\d+\.\d+-(\d+\.\d+\.\d+)", ("deployment",)),
+    "kata-deploy": Source(
+        "kata-containers/kata-containers",
+        r"([34]\.\d+\.\d+)",
+        ("tools/packaging/kata-deploy/helm-chart/kata-deploy",),
+    ),
+    "network-operator": Source(
+        "Mellanox/network-operator",
+        r"v(2[3-9]\.\d+\.\d+)",
+        ("deployment/network-operator",),
+    ),
+}
+_READ = ("Chart.yaml", "values.yaml", "values.schema.json", "templates/")
+
+
+def main(repositories: str, *charts: str) -> None:
+    folder = store.DATA / "stack_charts"
+    folder.mkdir(exist_ok=True)
+    for name, source in SOURCES.items():
+        if not charts or name in charts:
+            entry = recorded(Path(repositories), source)
+            (folder / f"{name}.json").write_text(chart_values_text(entry))
+            print(f"{name}: {len(entry['tags'])} tags, {len(entry['paths'])} paths")
+
+
+def recorded(repositories: Path, source: Source) -> dict[str, Any]:
+    git = Repository(repositories / source.repository.replace("/", "+") / "repo")
+    found = {version: files for version, tag in git.tags(source.tags) if (files := git.chart(tag, source.folders))}
+    tags = sorted(found, key=source.order)
+    about = {tag: _mapping(found[tag]["Chart.yaml"]) for tag in tags}
+    subcharts = _subcharts(about)
+    facts: dict[str, dict[str, dict[str, Any]]] = {}
+    free: dict[str, list[str]] = {}
+    for tag in tags:
+        whole = whole_values(found[tag])
+        for path, fact in value_map(found[tag]).items():
+            if tag not in subcharts.get(path.partition(".")[0], {"versions": ()})["versions"]:
+                fact["referenced"] = fact.get("referenced") or not whole.isdisjoint(_above(path))
+                facts.setdefault(path, {})[tag] = fact
+        for path in whole:
+            free.setdefault(path, []).append(tag)
+    paths = {path: path_entry(path, facts[path], tags, {}) for path in sorted(facts)}
+    for path, fact in paths.items():
+        if path in free and any(other.startswith(f"{path}.") for other in paths):
+            fact["free"] = ranges(free[path], tags)
+    return {
+        "source": f"{source.repository} at each tag:{source.folders[0]}",
+        "tags": tags,
+        "subcharts": subcharts,
+        **_schema({tag: files["values.schema.json"] for tag, files in found.items() if "values.schema.json" in files}),
+        "paths": paths,
+    }
+
+
+class Repository:
+    """A git repository that is only read."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def tags(self, wanted: str) -> list[tuple[str, str]]:
+        """The versions of the chart that the tags stand for, with their tags."""
+        matches = pattern(f"(?:{wanted})")
+        lines = self._git("tag").decode().split()
+        return [(match[1], line) for line in lines if (match := matches.fullmatch(line))]
+
+    def chart(self, tag: str, folders: tuple[str, ...]) -> dict[str, bytes]:
+        """The chart's own files, by path in the first of the folders that the tag has; none of a tag without it."""
+        listed = self._git("ls-tree", "-r", "--name-only", tag, *folders).decode().splitlines()
+        folder = next((item for item in folders if f"{item}/values.yaml" in listed), None)
+        names = [path for path in listed if folder and path.startswith(f"{folder}/")]
+        inner = {path[len(folder or "") + 1 :]: path for path in names}
+        return {name: self._git("show", f"{tag}:{path}") for name, path in inner.items() if name.startswith(_READ)}
+
+    def texts(self, tag: str, folders: tuple[str, ...]) -> list[str]:
+        """The Go code of some folders, without tests and what is copied into them."""
+        listed = self._git("ls-tree", "-r", "--name-only", tag, *folders).decode().splitlines()
+        return [self.file(tag, path) for path in listed if path.endswith(".go") and not path.endswith("_test.go")]
+
+    def words(self, tag: str, names: frozenset[str]) -> frozenset[str]:
+        """Those of the names that stand as words anywhere in its own code and scripts."""
+        found = self._git(
+            "grep", "-howE", "|".join(sorted(names)), tag, "--", "*.go", "*.sh", ":!vendor", ":!*_test.go"
+        )
+        return names & set(found.decode().split())
+
+    def file(self, tag: str, path: str) -> str:
+        return self._git("show", f"{tag}:{path}").decode()
+
+    def _git(self, *words: str) -> bytes:
+        run = subprocess.run(["git", "--git-dir", self._folder, *words], capture_output=True, check=False)
+        if run.returncode and not (words[0] == "grep" and run.returncode == 1):  # 1: it found nothing
+            raise RuntimeError(run.stderr.decode())
+        return run.stdout
+
+
+def _above(path: str) -> list[str]:
+    steps = path.split(".")
+    return [".".join(steps[:length]) for length in range(1, len(steps))]
+
+
+def _subcharts(about: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """By the key of their values: the chart, its version at each tag, and the paths that switch it on."""
+    found: dict[str, Any] = {}
+    for tag, chart in about.items():
+        for item in chart.get("dependencies") or ():
+            entry = found.setdefault(item.get("alias") or item["name"], {"chart": item["name"], "versions": {}})
+            entry["versions"][tag] = _one_version(item["name"], str(item["version"]))
+            if item.get("condition"):
+                entry["conditions"] = [path.strip() for path in item["condition"].split(",")]
+    return found
+
+
+def _one_version(chart: str, said: str) -> str:
+    """Of a range, the newest recorded one in it; record Node Feature Discovery first."""
+    known = value_paths(chart).tags if chart in CHART_OF else ()
+    return next(reversed(released_in(said, known)), said) if said not in known and is_range(said) else said
+
+
+def _schema(schemas: dict[str, bytes]) -> dict[str, Any]:
+    """The types that the newest schema takes, by path, and since when the chart has one."""
+    if not schemas:
+        return {}
+    tags = sorted(schemas, key=version_key)
+    types: dict[str, list[str]] = {}
+    _types("", json.loads(schemas[tags[-1]]), types)
+    return {"schemaSince": tags[0], "schema": types}
+
+
+def _types(path: str, node: dict[str, Any], found: dict[str, list[str]]) -> None:
+    said = node.get("type")
+    if path and said:
+        found[path] = [said] if isinstance(said, str) else said
+    for key, child in node.get("properties", {}).items():
+        _types(f"{path}.{key}" if path else key, child, found)
+
+
+def _mapping(content: bytes) -> dict[str, Any]:
+    document: dict[str, Any] = read_documents(content.decode())[0]
+    return document
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
