@@ -236,6 +236,8 @@ class ReleaseChangeKind(StrEnum):
     ISSUE = "issue"
     STAYS = "stays"
     """What the change does not take away by itself."""
+    TOOL = "tool"
+    """Files that are others because another version of poolsmith, or another catalog, makes them."""
     DEFINITIONS = "definitions"
     DEFAULT = "default"
 
