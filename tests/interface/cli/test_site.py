@@ -145,3 +145,26 @@ def test_profiles_with_errors_have_a_page_that_says_so(run_cli, sample_project, 
 
     assert "nothing can be said of it" in (tmp_path / "s/clusters/edge/index.html").read_text()
     assert not (tmp_path / "s/clusters/edge/pools").exists()
+
+
+def test_a_run_that_is_stopped_is_put_right_by_the_next(run_cli, sample_project, tmp_path, monkeypatch):
+    """Pages that it wrote are its own, and each is whole."""
+    folder = tmp_path / "s"
+    site(run_cli, sample_project, folder)
+    whole = texts(folder)
+    for path in folder.rglob("*.html"):
+        path.unlink()
+    (folder / ".poolsmith-site.json").unlink()
+    from poolsmith.interface.app import site_folder
+
+    def stopped(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(site_folder, "_remove", stopped)
+    for path in sorted(folder.rglob("*"), reverse=True):
+        path.rmdir()
+    assert "No space left" in site(run_cli, sample_project, folder).err
+    monkeypatch.undo()
+    assert site(run_cli, sample_project, folder).code == 0
+
+    assert texts(folder) == whole

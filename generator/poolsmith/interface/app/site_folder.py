@@ -1,7 +1,7 @@
 """A folder of generated pages: what is in its list is replaced or removed, and nothing else is ever touched.
 
-All pages are written beside their places first. Then each takes its place as a whole, and the list comes last: a run
-that is stopped leaves pages of which each is whole, and the next run puts them right.
+All pages are written beside their places first. Then each takes its place as a whole: a run that is stopped leaves
+pages of which each is whole and in the list, and the next run puts them right.
 """
 
 from __future__ import annotations
@@ -36,18 +36,24 @@ def write_site(root: Path, folder: Path, pages: Iterable[tuple[str, str]]) -> in
         try:
             written = _stage(staged, pages)
             _refuse_others(folder, written, owned, said)
+            _keep_list(staged, folder, owned.union(written))
             for path in written:
                 target = folder / path
                 target.parent.mkdir(parents=True, exist_ok=True)
                 (staged / path).replace(target)
-            _remove(folder, owned - set(written))
-            (staged / LIST).write_text(json.dumps({"version": 1, "files": written}, indent=1) + "\n", "utf-8")
-            (staged / LIST).replace(folder / LIST)
+            _remove(folder, owned.difference(written))
+            _keep_list(staged, folder, written)
         finally:
             shutil.rmtree(staged, ignore_errors=True)
     except OSError as error:
         raise WriteError(f"{said}: {error.strerror or error}") from error
     return len(written)
+
+
+def _keep_list(staged: Path, folder: Path, files: Iterable[str]) -> None:
+    """First of all pages that may be there from now on, so that a run that is stopped owns what it wrote."""
+    (staged / LIST).write_text(json.dumps({"version": 1, "files": sorted(files)}, indent=1) + "\n", "utf-8")
+    (staged / LIST).replace(folder / LIST)
 
 
 def _stage(staged: Path, pages: Iterable[tuple[str, str]]) -> list[str]:

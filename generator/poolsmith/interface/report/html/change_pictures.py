@@ -5,6 +5,7 @@ after.
 from __future__ import annotations
 
 import difflib
+from itertools import islice
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -239,7 +240,8 @@ def _duration(minutes: int) -> str:
     return " ".join(filter(None, (f"{hours:,} h" if hours else "", f"{rest} min" if rest or not hours else "")))
 
 
-_MOST_FIELDS, _MOST_LINES, _MOST_HUNKS, _COMPARED = 60, 80, 40, 1_000
+_MOST_FIELDS, _MOST_LINES, _MOST_IN_ALL, _MOST_HUNKS, _COMPARED = 60, 80, 240, 40, 300
+_THERE_IS_MORE = "# there is more: the JSON report has all of it"
 
 
 def hunks(found: Sequence[Hunk]) -> list[Html]:
@@ -251,9 +253,9 @@ def hunks(found: Sequence[Hunk]) -> list[Html]:
 
 
 def _hunk(hunk: Hunk) -> Html:
-    lines = [line for field in hunk.fields[:_MOST_FIELDS] for line in _field(field)]
-    if len(hunk.fields) > _MOST_FIELDS:
-        lines.append(tag("span", f"# and {len(hunk.fields) - _MOST_FIELDS:,} fields more", class_="faint"))
+    lines = list(islice((line for field in hunk.fields[:_MOST_FIELDS] for line in _field(field)), _MOST_IN_ALL))
+    if len(hunk.fields) > _MOST_FIELDS or len(lines) == _MOST_IN_ALL:
+        lines.append(tag("span", _THERE_IS_MORE, class_="faint"))
     label = f"Before and after: {hunk.title}"
     body = tag("pre", joined(lines, Html("\n")), tabindex="0", role="region", aria_label=label, class_="hunk")
     return tag("details", tag("summary", "Before and after: ", code(hunk.title)), body, class_="more")
@@ -268,7 +270,7 @@ def _field(field: FieldChange) -> Iterator[Html]:
     for line in told[:_MOST_LINES]:
         yield tag("span", line, class_={"-": "gone", "+": "come"}.get(line[0], "same"))
     if len(told) > _MOST_LINES or max(len(before), len(after)) > _COMPARED:
-        yield tag("span", "# there is more: the JSON report has all of it", class_="faint")
+        yield tag("span", _THERE_IS_MORE, class_="faint")
 
 
 def _compared(before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
