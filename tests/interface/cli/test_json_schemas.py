@@ -155,7 +155,7 @@ def test_what_is_printed_beside_projects_is_valid(printed, repository, kind):
     _keep(repository, kind, body)
 
 
-@pytest.mark.rows(2, "whole runs")
+@pytest.mark.rows(2, "a whole run of a verb each")
 @pytest.mark.parametrize(("kind", "arguments"), MORE)
 def test_other_answers_of_the_same_verbs_are_valid(printed, project, kind, arguments):
     assert problems(kind, printed(arguments, project)) == []
