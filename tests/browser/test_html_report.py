@@ -105,6 +105,7 @@ def test_a_script_that_got_in_would_not_run(opened, sample_report):
 def test_a_cell_of_the_matrix_leads_to_privileges_and_the_line_behind_them(opened, sample_report):
     with opened(sample_report) as found:
         page = found.page
+        page.locator("#privileges_prod-eu > summary").click()
         row = page.locator("#privileges_prod-eu tr", has_text="nvidia-mig-manager").first
         row.locator("td a").first.click()
         opened_by_it = page.locator("#w_prod-eu_gpu-operator_DaemonSet-nvidia-mig-manager")
@@ -131,7 +132,8 @@ def test_search_shows_what_has_the_words_and_can_be_shared(opened, sample_report
         assert "h100-rhel" in shown.first.inner_text()
         assert page.url.endswith("#?q=h100%20rhel")
         page.keyboard.press("Escape")
-        assert page.locator("#fleet tr.hit:visible").count() == sample_fleet().pools
+        assert page.locator("#fleet tr.hit:not([hidden])").count() == sample_fleet().pools
+        assert page.locator("#fleet tr.hit:visible").count() == 0
 
     with opened(sample_report, fragment="?q=nosuchword") as found:
         assert found.page.locator("#nothing").is_visible()
@@ -148,7 +150,7 @@ def test_what_is_shown_can_be_filtered_and_sent(opened, sample_report):
         assert page.locator("#privileges_edge .workload:visible").count() > 0
         assert page.url.endswith("#?only=privileges-node-root")
         page.locator("#only").select_option("")
-        assert page.locator("#fleet tr.hit:visible").count() == sample_fleet().pools
+        assert page.locator("#fleet tr.hit:not([hidden])").count() == sample_fleet().pools
         assert page.locator("#privileges_edge .workload:visible").count() == 0
 
     with opened(sample_report, fragment="?q=l4&only=fleet-node-root") as found:
@@ -173,8 +175,9 @@ def test_what_is_opened_has_its_address(opened, sample_report):
         summary.click()
         summary.click()
         assert "#psm" in page.url
-        page.locator("#fleet tr.hit a").first.click()
+        page.locator("#map .tile a").first.click()
         assert "#pool_" in page.url
+        assert page.locator("#fleet tr.hit:visible").count() > 0
 
 
 def test_on_paper_the_page_is_light_and_open(opened, sample_report):

@@ -277,9 +277,9 @@ PROOFS = (
         ("tests/kubernetes/pod_security/test_upstream.py",),
     ),
     Proof(
-        "the HTML report: no request, no script of strangers, axe-core, keyboard",
+        "the HTML report and the pages of a fleet: no request, no script of strangers, axe-core, keyboard, no broken word",
         "chromium",
-        ("tests/browser/test_html_report.py",),
+        ("tests/browser/test_html_report.py", "tests/browser/test_pages.py"),
         TOOLS,
     ),
     Proof(

@@ -67,6 +67,7 @@ _UNKNOWN = (
 )
 _SETTING = "matched with a setting that a change brings, which needs a base: tests/change/review"
 NOTHING = {
+    "NodePool.nodes.rollMinutes": "how long a roll-out takes, which `diff` alone tells: tests/change/diff/test_roll_minutes.py",
     "Cluster.acknowledge[].by": _REVIEW,
     "Cluster.acknowledge[].date": _REVIEW,
     "NodePool.acknowledge[].by": _REVIEW,

@@ -96,6 +96,12 @@ class Waves:
     drains: bool
     automatic: bool = True
     """Whether the operator does it by itself; else the old pods stay until somebody deletes them."""
+    limit: str = ""
+    """What sets the pace, such as `maxParallelUpgrades 1`; empty where nothing does."""
+    policy: str = ""
+    """Where that is said: an upgrade policy or update strategy, in words."""
+    minutes: int | None = None
+    """How long all waves take, where profiles say how long a node takes (`nodes.rollMinutes`)."""
 
 
 @record
@@ -230,6 +236,8 @@ class ReleaseChangeKind(StrEnum):
     ISSUE = "issue"
     STAYS = "stays"
     """What the change does not take away by itself."""
+    TOOL = "tool"
+    """Files that are others because another version of poolsmith, or another catalog, makes them."""
     DEFINITIONS = "definitions"
     DEFAULT = "default"
 

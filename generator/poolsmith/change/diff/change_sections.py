@@ -14,6 +14,7 @@ from poolsmith.core.record import record
 if TYPE_CHECKING:
     from poolsmith.change.diff.change_report import ChangeReport
     from poolsmith.core.diagnostics import Location
+    from poolsmith.kubernetes.server.field_changes import FieldChange
 
 
 class Weight(StrEnum):
@@ -50,6 +51,14 @@ class Part(StrEnum):
     DRIFT = "drift"
 
 
+@record(kw_only=False)
+class Hunk:
+    """Fields of one object before and after; `title` is its kind and name."""
+
+    title: str
+    fields: tuple[FieldChange, ...]
+
+
 @record
 class Point:
     """One thing that a change does, in one sentence for all `clusters` in which it is the same.
@@ -66,6 +75,8 @@ class Point:
     stands_for: int = 1
     is_note: bool = False
     """A finding that is a note, or waived: it may be folded away."""
+    hunks: tuple[Hunk, ...] = ()
+    """What the sentence is about, field by field, for who asks for it; the same object of many clusters once."""
 
 
 @record

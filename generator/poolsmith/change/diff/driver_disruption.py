@@ -19,6 +19,7 @@ from poolsmith.change.diff.driver_pods import (
     OBJECT,
     UpgradePace,
     changed_drivers,
+    minutes_of,
     nodes_of,
     pool_drivers,
     upgrade_pace,
@@ -195,7 +196,7 @@ def _disruption(workload: RolledWorkload, pods: _PodChange, causes: Causes) -> D
         nodes = nodes_of(before, (causes.old_name(pool) for pool in pods.pools))
     else:
         nodes = nodes_of(after, pods.pools)
-    waves = _waves(after, pace, nodes)
+    waves = _timed(_waves(after, pace, nodes), minutes_of(after, pods.pools))
     return Disruption(
         kind=DisruptionKind.DRIVER,
         what=workload.made.workload,
@@ -218,6 +219,10 @@ def _waves(after: SeenCluster, pace: UpgradePace | None, nodes: int | None) -> W
     if pace is None:
         return Waves(nodes=nodes, at_once="all", waves=1, drains=False)
     return pace.waves(nodes, nodes_of(after, pace.shared_by))
+
+
+def _timed(waves: Waves, minutes: int | None) -> Waves:
+    return waves if minutes is None or waves.waves is None else replace(waves, minutes=minutes * waves.waves)
 
 
 def _words(workload: RolledWorkload, pods: _PodChange, pace: UpgradePace | None, waves: Waves) -> str:

@@ -121,7 +121,8 @@ _PARALLEL, _UNAVAILABLE = 1, "25%"
 @record
 class UpgradePace:
     """`parallel` nodes at a time (0: no limit), and never more than `unavailable` (a number or percentage; None: no
-    limit) of the nodes of the pools in `shared_by`. `waits`: for pods that the policy selects to end."""
+    limit) of the nodes of the pools in `shared_by`. `waits`: for pods that the policy selects to end. `policy`: where
+    that is said, in words."""
 
     automatic: bool
     parallel: int = _PARALLEL
@@ -129,15 +130,28 @@ class UpgradePace:
     drains: bool = False
     waits: bool = False
     shared_by: tuple[str, ...] = ()
+    policy: str = ""
 
     def waves(self, nodes: int | None, sharing: int | None) -> Waves:
         """For `nodes` of the `sharing` nodes that have the limit in common; None where profiles don't tell."""
         limit = self._limit(sharing)
         at_once = self._at_once(nodes, limit)
-        if not self.automatic or at_once == 0:
-            return Waves(nodes=nodes, at_once="0", waves=None, drains=self.drains, automatic=False)
-        counted = None if nodes is None or at_once is None else -(-nodes // at_once)
-        return Waves(nodes=nodes, at_once=self._text(nodes, at_once), waves=counted, drains=self.drains)
+        moves = self.automatic and at_once != 0
+        return Waves(
+            nodes=nodes,
+            at_once=self._text(nodes, at_once) if moves else "0",
+            waves=None if not moves or nodes is None or at_once is None else -(-nodes // at_once),
+            drains=self.drains,
+            automatic=moves,
+            limit=self._setting(limit),
+            policy=self.policy,
+        )
+
+    def _setting(self, limit: int | None) -> str:
+        """The lower of both limits."""
+        if self.parallel and (limit is None or self.parallel <= limit):
+            return f"maxParallelUpgrades {self.parallel}"
+        return "" if self.unavailable is None else f"maxUnavailable {self.unavailable}"
 
     def _limit(self, sharing: int | None) -> int | None:
         """Of `unavailable`, in nodes. A percentage is rounded up, so that it is one node at least."""
@@ -179,9 +193,10 @@ def upgrade_pace(seen: SeenCluster, owner: str, drivers: Iterable[tuple[str, str
     if by_object and owner.startswith(OBJECT):
         own = next((item for item in resources if f"{item['kind']}/{item['metadata']['name']}" == owner), None)
         pools = tuple(pool for pool, other in drivers if other == owner)
-        return _pace(own, _OF_OBJECT, pools, automatic=_flag(own, _OF_OBJECT))
+        return _pace(own, _OF_OBJECT, pools, automatic=_flag(own, _OF_OBJECT), policy=f"the upgrade policy of {owner}")
     automatic = spec is not None and upgrades_driver(spec, behaviour)
-    return _pace(policy, _OF_POLICY, tuple(pool for pool, _ in drivers), automatic=automatic)
+    pools = tuple(pool for pool, _ in drivers)
+    return _pace(policy, _OF_POLICY, pools, automatic=automatic, policy="the upgrade policy of the ClusterPolicy")
 
 
 def _flag(resource: KubernetesObject | None, path: tuple[str, ...]) -> bool:
@@ -189,7 +204,7 @@ def _flag(resource: KubernetesObject | None, path: tuple[str, ...]) -> bool:
 
 
 def _pace(
-    resource: KubernetesObject | None, path: tuple[str, ...], pools: tuple[str, ...], *, automatic: bool
+    resource: KubernetesObject | None, path: tuple[str, ...], pools: tuple[str, ...], *, automatic: bool, policy: str
 ) -> UpgradePace:
     found: Any = value_at(resource, path) or {}
     unavailable = found.get("maxUnavailable", _UNAVAILABLE)
@@ -200,6 +215,7 @@ def _pace(
         drains=value_at(found, ("drain", "enable")) is True,
         waits=bool(value_at(found, ("waitForCompletion", "podSelector"))),
         shared_by=pools,
+        policy=policy,
     )
 
 
@@ -217,3 +233,11 @@ def nodes_of(seen: SeenCluster, pools: Iterable[str]) -> int | None:
             return None
         total += count
     return total
+
+
+def minutes_of(seen: SeenCluster, pools: Iterable[str]) -> int | None:
+    """How long the slowest node of the pools takes; None where a profile does not say it."""
+    known = {pool.name: pool.profile.spec.nodes.roll_minutes for pool in seen.plan.pools}
+    found = [known.get(name) for name in pools]
+    told = [minutes for minutes in found if minutes is not None]
+    return max(told) if told and len(told) == len(found) else None

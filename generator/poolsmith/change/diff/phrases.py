@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.change.delivery.outcomes import action_words, departure_words
 from poolsmith.change.diff.change_report import DisruptionKind
-from poolsmith.change.diff.change_sections import Point
+from poolsmith.change.diff.change_sections import Hunk, Point
 from poolsmith.change.diff.privilege_words import FEW_RESOURCES, FEWER_POOLS, MORE_POOLS, gains, may, privilege_standing
 from poolsmith.change.diff.rows import NAME, NODES, POOLS, WAVES, By, RowKind, on_pools
 from poolsmith.core.diagnostics import Severity
@@ -103,7 +103,26 @@ def point_of(group: Group) -> Point:
         details=tuple(details(group)) if details is not None else (),
         stands_for=group.count,
         is_note=is_finding and (first.item.severity is Severity.NOTE or first.item.is_waived),
+        hunks=_hunks(group),
     )
+
+
+def _hunks(group: Group) -> tuple[Hunk, ...]:
+    """What is alike in many clusters, once: the differing fields are compared, and not where they come from."""
+    found: dict[tuple[str, str], Hunk] = {}
+    for row in group.rows:
+        hunk = _hunk(row)
+        if hunk is not None and hunk.fields:
+            told = repr([(field.pointer, field.standing, field.old, field.new) for field in hunk.fields])
+            found.setdefault((hunk.title, told), hunk)
+    return tuple(found.values())
+
+
+def _hunk(row: Row) -> Hunk | None:
+    item = row.item
+    if row.kind is RowKind.OBJECT:
+        return Hunk(f"{item.kind}/{item.name}", item.fields)
+    return Hunk(item.what, item.why) if row.kind is RowKind.DISRUPTION else None
 
 
 def fold_of(row: Row) -> str | None:
@@ -133,6 +152,7 @@ def folded_point(groups: Sequence[Group], whole: Group) -> Point:
         places=whole.places,
         details=tuple(sentence(group) for group in groups),
         stands_for=whole.count,
+        hunks=_hunks(whole),
     )
 
 

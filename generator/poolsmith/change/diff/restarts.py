@@ -189,7 +189,10 @@ def restart_of(item: Restart, after: SeenCluster | None, causes: Causes) -> Disr
     if after is not None and pools and new.kind == "DaemonSet":
         nodes = nodes_of(after, pools)
         pace = UpgradePace(
-            automatic=strategy != _ON_DELETE and not item.is_refused, parallel=0, unavailable=unavailable
+            automatic=strategy != _ON_DELETE and not item.is_refused,
+            parallel=0,
+            unavailable=unavailable,
+            policy="the update strategy",
         )
         waves = pace.waves(nodes, nodes)
     fields = changed_fields(item.why, pod_template_pointer(new.body) or "")

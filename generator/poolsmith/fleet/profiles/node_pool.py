@@ -159,6 +159,12 @@ class Nodes:
     )
     autoscaled: bool = spec("Whether an autoscaler adds and removes the nodes.", default=False)
     count: int | None = spec("How many nodes; for reports only.", default=None, minimum=0, maximum=1_000_000)
+    roll_minutes: int | None = spec(
+        "How many minutes a node takes until it has another driver, as you measured it; for reports only.",
+        default=None,
+        minimum=1,
+        maximum=10_080,
+    )
     provisioned_by: ProvisionedBy | None = spec(
         "What makes the nodes. With it `provisioners/` of the cluster's output has patches for that tool, and a node "
         "template of that name is held against this profile.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.change.delivery.departures import Handed
@@ -11,6 +12,7 @@ from poolsmith.change.diff.cluster_changes import BuiltCluster, Judges, cluster_
 from poolsmith.change.diff.object_changes import InstallationPairs
 from poolsmith.change.diff.profile_changes import renamed_pools
 from poolsmith.change.diff.sides import as_judged, held_by_side, present_in_git
+from poolsmith.change.diff.tool_changes import tool_changes
 from poolsmith.change.diff.unacknowledged import (
     cross_pool_changes,
     departure_findings,
@@ -125,6 +127,9 @@ def _compared(context: PairContext, pair: SidePair, judges: Judges) -> PairResul
     if after is not None and after.seen is not None:
         found += unacknowledged_changes(after.seen, others)
     diff = _diff(context, pair, before, after, judges, others)
+    if before is not None and after is not None:
+        told = tuple(tool_changes(context.before, context.after, before.run, after.run))
+        diff = replace(diff, release=(*diff.release, *told)) if told else diff
     if before is not None and before.seen is not None:
         found += departure_findings(before.seen, after.seen if after is not None else None, diff.departures)
         found += given_up_findings(before.seen, after.seen if after is not None else None)

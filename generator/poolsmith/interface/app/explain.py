@@ -36,8 +36,10 @@ if TYPE_CHECKING:
     from poolsmith.fleet.plan.plan import ClusterPlan, PoolPlan, ValueSetting
     from poolsmith.gpu.catalog.charts import Chart
     from poolsmith.guard.ledger.prediction import Prediction
-    from poolsmith.project.run.cluster_run import ClusterRun
+    from poolsmith.project.run.cluster_run import ClusterRun, PlannedCluster
     from poolsmith.project.run.project import Project
+
+    Explained = ClusterRun | PlannedCluster
 
 
 _FEW_POOLS = 4
@@ -163,7 +165,7 @@ def _cluster_text(plan: ClusterPlan) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _pool_text(run: ClusterRun, name: str) -> str:
+def _pool_text(run: Explained, name: str) -> str:
     plan = run.plan
     assert plan is not None
     path = f"{PROFILES}/{plan.name}/{name}"
@@ -172,11 +174,16 @@ def _pool_text(run: ClusterRun, name: str) -> str:
         raise UsageError(
             f"cluster `{plan.name}` has no pool `{name}`; {did_you_mean(name, [item.name for item in plan.pools])}"
         )
+    return "\n".join(pool_lines(plan, pool, run)) + "\n"
+
+
+def pool_lines(plan: ClusterPlan, pool: PoolPlan, run: Explained) -> list[str]:
+    """What was decided for a pool and where that comes from, without secrets."""
     layers = next(item.layers for item in run.loaded.pools if item.pool.name == pool.name)
-    return masked("\n".join(_pool_lines(plan, pool, layers, run))) + "\n"
+    return masked("\n".join(_pool_lines(plan, pool, layers, run))).split("\n")
 
 
-def _pool_lines(plan: ClusterPlan, pool: PoolPlan, layers: Layers, run: ClusterRun) -> list[str]:
+def _pool_lines(plan: ClusterPlan, pool: PoolPlan, layers: Layers, run: Explained) -> list[str]:
     spec = pool.profile.spec
     lines = [
         f"{plan.name}/{pool.name}",
@@ -211,7 +218,7 @@ def _pool_lines(plan: ClusterPlan, pool: PoolPlan, layers: Layers, run: ClusterR
     return lines
 
 
-def _starts(pool: PoolPlan, run: ClusterRun) -> list[str]:
+def _starts(pool: PoolPlan, run: Explained) -> list[str]:
     """What waits for what on the pool's nodes."""
     if run.prediction is None:
         return []
@@ -324,7 +331,7 @@ def _chart_of(project: Project, plan: ClusterPlan) -> Chart | None:
     return project.catalog.chart(plan.chart.name, plan.chart.version) if plan.chart is not None else None
 
 
-def _steps(origin: Origin, run: ClusterRun, depth: int = 0) -> list[OriginStep]:
+def _steps(origin: Origin, run: Explained, depth: int = 0) -> list[OriginStep]:
     if isinstance(origin, FromProfile):
         return [_profile_step(origin, run, depth)]
     if isinstance(origin, FromCatalog):
@@ -336,7 +343,7 @@ def _steps(origin: Origin, run: ClusterRun, depth: int = 0) -> list[OriginStep]:
     return steps
 
 
-def _profile_step(origin: FromProfile, run: ClusterRun, depth: int) -> OriginStep:
+def _profile_step(origin: FromProfile, run: Explained, depth: int) -> OriginStep:
     field = ".".join(split(origin.pointer))
     file = run.loaded.files.get(origin.path)
     if file is None:

@@ -45,12 +45,12 @@ def fleet_facts(root: Path, clusters: Sequence[str] = (), revision: str | None =
         folder_at(root, revision, PROFILES, "--head") if revision is not None else nullcontext(root) as folder,
     ):
         project = open_project(folder)
-        told = _words()
+        told = privilege_words()
         wanted = [files for files in project.fleet.clusters if not clusters or files.name in clusters]
-        return FleetFacts(tuple(_cluster(plan_cluster(project, files), told) for files in wanted))
+        return FleetFacts(tuple(cluster_facts(plan_cluster(project, files), told) for files in wanted))
 
 
-def _words() -> Callable[[Privilege], tuple[str, str]]:
+def privilege_words() -> Callable[[Privilege], tuple[str, str]]:
     """A privilege in words and as its token. The same few thousand are asked for again and again."""
 
     @cache
@@ -60,7 +60,7 @@ def _words() -> Callable[[Privilege], tuple[str, str]]:
     return told
 
 
-def _cluster(run: PlannedCluster, told: Callable[[Privilege], tuple[str, str]]) -> ClusterFacts:
+def cluster_facts(run: PlannedCluster, told: Callable[[Privilege], tuple[str, str]]) -> ClusterFacts:
     prediction = run.prediction
     if prediction is None:
         return ClusterFacts(name=run.loaded.name, unknown=(_ERRORS,))
@@ -73,6 +73,7 @@ def _cluster(run: PlannedCluster, told: Callable[[Privilege], tuple[str, str]]) 
         release=prediction.installation.release,
         kubernetes=f"{spec.kubernetes.version} {spec.kubernetes.distribution}",
         engine=spec.delivery.engine.value,
+        ring=spec.ring or "",
         pools=tuple(_pool(pool, prediction, paths.get(pool.name, "")) for pool in prediction.plan.pools),
         workloads=tuple(sorted(workloads, key=lambda item: (item.reach, item.namespace, item.workload))),
         unknown=tuple(map(masked, prediction.unknown)),

@@ -44,11 +44,15 @@ def inventory(root: Path, clusters: Sequence[str]) -> Inventory:
             if run.plan is None or run.prediction is None:
                 unknown.append(UnknownCluster(cluster=files.name, why=_ERRORS))
                 continue
-            seen = SeenCluster(run.loaded, run.plan, run.prediction)
-            offered = offered_resources(seen.prediction)
-            paths = {item.pool.name: item.pool.path for item in run.loaded.pools}
-            pools += [_pool(seen, pool, offered[pool.name], paths[pool.name]) for pool in run.plan.pools]
+            pools += pools_of(SeenCluster(run.loaded, run.plan, run.prediction))
     return Inventory(pools=tuple(pools), unknown=tuple(unknown))
+
+
+def pools_of(seen: SeenCluster) -> list[InventoryPool]:
+    """In the order of the plan."""
+    offered = offered_resources(seen.prediction)
+    paths = {item.pool.name: item.pool.path for item in seen.loaded.pools}
+    return [_pool(seen, pool, offered[pool.name], paths[pool.name]) for pool in seen.plan.pools]
 
 
 def _pool(seen: SeenCluster, pool: PoolPlan, offered: frozenset[str], path: str) -> InventoryPool:

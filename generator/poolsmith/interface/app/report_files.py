@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import UsageError, WriteError
@@ -13,7 +14,6 @@ from poolsmith.interface.report.formats import FORMATS, names_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
 
 _OURS = ("profiles", "policies", "output", ".git")
 """Folders of a project in which no report is written: what is read, generated or git's own."""
@@ -85,14 +85,30 @@ def _refuse(root: Path, path: str, shown: str) -> None:
     """Raises UsageError where no report may be written."""
     said = f"--output {printable(shown)}"
     _refuse_odd(root, path, said)
-    folder = os.path.dirname(path)  # noqa: PTH120
+    _refuse_ours(root, os.path.dirname(path), said)  # noqa: PTH120
+    if path.lower().endswith(_NO_REPORTS) and os.path.exists(path):  # noqa: PTH110
+        raise UsageError(f"{said} is a YAML file, and no report; nothing is written there")
+
+
+def refuse_place(root: Path, folder: str, said: str) -> None:
+    """Raises UsageError where no folder of reports may be: in what is generated or judged, or behind a link."""
+    path = os.path.abspath(folder)  # noqa: PTH100 - resolve() would follow links
+    _refuse_links(root, path, said)
+    top = os.path.realpath(root)
+    first, *_ = Path(os.path.relpath(os.path.realpath(path), top)).parts or (os.curdir,)
+    if first == os.curdir:
+        raise UsageError(f"{said} is the project itself; choose another folder")
+    if first in _OURS:  # it need not be there yet
+        raise UsageError(f"{said} is in {first}/, which holds no reports; choose another folder")
+    _refuse_ours(root, path, said)
+
+
+def _refuse_ours(root: Path, folder: str, said: str) -> None:
     ours = {(state.st_dev, state.st_ino): name for name in _OURS if (state := _state(os.path.join(root, name)))}  # noqa: PTH118
     for parent in _with_parents(os.path.realpath(folder)):
         state = _state(parent)
         if state is not None and (name := ours.get((state.st_dev, state.st_ino))) is not None:
             raise UsageError(f"{said} is in {name}/, which holds no reports; choose another folder")
-    if path.lower().endswith(_NO_REPORTS) and os.path.exists(path):  # noqa: PTH110
-        raise UsageError(f"{said} is a YAML file, and no report; nothing is written there")
 
 
 def _refuse_odd(root: Path, path: str, said: str) -> None:

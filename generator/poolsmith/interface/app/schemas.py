@@ -57,8 +57,27 @@ FACT_KINDS = (
 KINDS = {kind.name: kind for kind in (*PROFILE_KINDS, *POLICY_KINDS, *FACT_KINDS)}
 
 
-REPORTS = ("report", "diff", "inventory", "discovery")
-"""What JSON there is of: the findings of a run, a change, and what the pools have."""
+REPORTS = (
+    "report",
+    "diff",
+    "upgrade",
+    "inventory",
+    "discovery",
+    "audit",
+    "drift",
+    "expand",
+    "explain",
+    "image-copies",
+    "images",
+    "ledger",
+    "ledger-releases",
+    "policy-eval",
+    "policy-test",
+    "releases",
+    "rules",
+    "template",
+)
+"""What verbs print as JSON."""
 
 
 def schema_text(kind: str) -> str:
@@ -75,12 +94,15 @@ def schema_text(kind: str) -> str:
 def _report_text(name: str) -> str:
     from poolsmith.interface.report import report_schemas  # on demand
 
-    body = {
+    own = {
+        "audit": report_schemas.audit_schema,
         "diff": report_schemas.diff_schema,
         "discovery": report_schemas.discovery_schema,
         "inventory": report_schemas.inventory_schema,
         "report": report_schemas.report_schema,
-    }[name]()
+        "upgrade": report_schemas.upgrade_schema,
+    }
+    body = own[name]() if name in own else report_schemas.answer_schema(name)
     return json.dumps(body, indent=2, ensure_ascii=False) + "\n"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from functools import partial
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from poolsmith.interface.report.formats import CHECK, format_check
 
 @click.group("report")
 def command() -> None:
-    """Put reports of shards together."""
+    """Put reports of shards together, or show the fleet as pages."""
 
 
 @command.command("merge")
@@ -66,3 +67,33 @@ def merge(
             outcome, output_format=output_format, color=color, tool=TOOL, layout=layout, root=root, fleet=fleet
         )
     return exit_code(outcome, fail_on) if result.is_current else Exit.FINDINGS
+
+
+@command.command("site")
+@click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
+@options.today
+@click.option(
+    "--since", metavar="REV|DAY", help="Tell the history of privileges from this revision or day on. Default: a year."
+)
+@options.jobs
+@options.root
+def site(folder: Path, today: dt.datetime | None, since: str | None, jobs: int | None, root: Path) -> int:
+    """Write the fleet as pages into DIR, for any static host or none.
+
+    A map, a page for each cluster and pool, what ends within 90 days, releases and their support, and the history of
+    privileges. The same commit and day give the same bytes. In DIR only pages of an earlier run are replaced.
+    """
+    from poolsmith.interface.app.fleet_site import SiteOptions, write_fleet_site
+    from poolsmith.interface.cli.reports import site_context
+    from poolsmith.interface.cli.terminal import progress_bar, tell
+    from poolsmith.project.output.batches import default_jobs
+
+    chosen = SiteOptions(
+        today=today.date() if today is not None else dt.datetime.now(dt.UTC).date(),
+        since=since,
+        jobs=jobs or default_jobs(),
+    )
+    with progress_bar("looking") as progress:
+        count = write_fleet_site(root, folder, chosen, site_context(TOOL, root), progress)
+    tell([f"{count:,} pages are in {folder}: open {folder / 'index.html'}"])
+    return Exit.CLEAN

@@ -174,6 +174,11 @@ def _context(name: str, tool: str, layout: Layout, root: Path | None, fleet: Fle
     )
 
 
+def site_context(tool: str, root: Path) -> ReportContext:
+    """What the pages of a fleet are told."""
+    return ReportContext(tool=tool, below=_below_repository(root), source=_source())
+
+
 def _address(variable: str) -> str:
     """What a variable of the environment says, if it is the address of a folder and nothing else."""
     text = os.environ.get(variable, "").rstrip("/")

@@ -22,8 +22,10 @@ def command(kind: str, release: str | None) -> int:
     """Print the JSON Schema of a KIND.
 
     Cluster, NodePool, NodePoolBase, DriverImageList, RingOrder; of policies: PrivilegeGrant, PrivilegeEnforcement,
-    SupplyPolicy, WaiverList, RuleSettings, PolicyTest. Of the reports in JSON: report (of check and generate), diff,
-    inventory, discovery. Of the Helm values of a release of the chart, for editors: values.
+    SupplyPolicy, WaiverList, RuleSettings, PolicyTest. Of what verbs print as JSON: report (of check and generate),
+    diff, upgrade, audit, discovery, drift, expand, explain, images, image-copies, inventory, ledger,
+    ledger-releases, policy-eval, policy-test, releases, rules, template. Of the Helm values of a release of the
+    chart, for editors: values.
     """
     if kind.lower() == "values":
         from poolsmith.interface.app.catalog_verbs import values_schema_text

@@ -68,6 +68,7 @@ class ClusterFacts:
     release: str = ""
     kubernetes: str = ""
     engine: str = ""
+    ring: str = ""
     pools: tuple[PoolFacts, ...] = ()
     workloads: tuple[WorkloadFacts, ...] = ()
     unknown: tuple[str, ...] = ()

@@ -124,7 +124,7 @@ def inventory_text(inventory: Inventory) -> str:
     """A block for each pool."""
     lines = []
     for pool in inventory.pools:
-        offered = ", ".join(_resource(item) for item in pool.resources) or "no resource"
+        offered = ", ".join(resource_words(item) for item in pool.resources) or "no resource"
         nodes = "" if pool.nodes is None else f", {pool.nodes:,} nodes"
         lines += [
             f"{pool.cluster}/{pool.pool}" + (f" ({pool.owner})" if pool.owner else ""),
@@ -134,7 +134,7 @@ def inventory_text(inventory: Inventory) -> str:
             f"  system    {pool.os} {', '.join(dict.fromkeys(item.version for item in pool.systems))}, {pool.arch}",
         ]
         if pool.taints:
-            lines.append(f"  taints    {', '.join(map(_taint, pool.taints))}")
+            lines.append(f"  taints    {', '.join(map(taint_words, pool.taints))}")
         if pool.runtime_classes:
             lines.append(f"  classes   {', '.join(pool.runtime_classes)}")
     lines += [f"unknown: {item.cluster}: {item.why}" for item in inventory.unknown]
@@ -149,12 +149,12 @@ def _cells(pool: InventoryPool) -> list[str]:
         pool.ring or "",
         pool.release,
         " ".join(f"{item.key}={item.value}" for item in pool.selector),
-        " ".join(map(_taint, pool.taints)),
+        " ".join(map(taint_words, pool.taints)),
         "" if pool.nodes is None else str(pool.nodes),
         pool.product,
         str(pool.gpus),
         pool.mig_layout or "",
-        " ".join(map(_resource, pool.resources)),
+        " ".join(map(resource_words, pool.resources)),
         " ".join(pool.runtime_classes),
         pool.driver,
         pool.driver_version or "",
@@ -166,9 +166,9 @@ def _cells(pool: InventoryPool) -> list[str]:
     ]
 
 
-def _taint(taint: InventoryTaint) -> str:
+def taint_words(taint: InventoryTaint) -> str:
     return f"{taint.key}={taint.value}:{taint.effect}" if taint.value else f"{taint.key}:{taint.effect}"
 
 
-def _resource(item: InventoryResource) -> str:
+def resource_words(item: InventoryResource) -> str:
     return f"{item.name}={'?' if item.count is None else item.count}"

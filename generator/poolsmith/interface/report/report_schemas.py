@@ -1,4 +1,4 @@
-"""JSON Schemas (Draft 2020-12) of the JSON of a check and of a diff, version 1.
+"""JSON Schemas (Draft 2020-12) of whatever verbs print as JSON, version 1.
 
 That of a diff is made from the records that the report is made from, so the two can't differ.
 """
@@ -16,6 +16,8 @@ from poolsmith.change.diff.change_sections import Weight
 from poolsmith.core.diagnostics import Diagnostic, Location, Severity
 from poolsmith.guard.ledger.ledger_delta import Change
 from poolsmith.guard.ledger.privilege import Privilege
+from poolsmith.interface.report.answer_schemas import answer_properties, uses_diagnostics
+from poolsmith.interface.report.audit import PrivilegeAudit
 from poolsmith.interface.report.diff_json import camel_case
 from poolsmith.interface.report.discovery import Discovery
 from poolsmith.interface.report.inventory import Inventory
@@ -155,10 +157,36 @@ def inventory_schema() -> dict[str, Any]:
     return _document("inventory", "What the pools of a fleet have", properties, definitions)
 
 
+def upgrade_schema() -> dict[str, Any]:
+    """Of the verbs that edit profiles: what the edit does is told as any other change is."""
+    return diff_schema() | {"$id": _address("upgrade"), "title": "What an upgrade or a move does"}
+
+
+def audit_schema() -> dict[str, Any]:
+    definitions: dict[str, Any] = {}
+    properties = {**_ENVELOPE, **_properties(PrivilegeAudit, definitions)}
+    return _document(
+        "audit", "Who had which privilege, from when until when, and by which grant", properties, definitions
+    )
+
+
+def answer_schema(kind: str) -> dict[str, Any]:
+    """Of an answer that is no report of findings."""
+    title, properties, optional = answer_properties(kind)
+    used = uses_diagnostics(kind)
+    definitions = {"Diagnostic": _object(_DIAGNOSTIC), "Location": _object(_LOCATION)} if used else {}
+    version = {"version": _ENVELOPE["version"]}
+    return _document(kind, title, {**version, **properties}, definitions, optional)
+
+
 def discovery_schema() -> dict[str, Any]:
     definitions: dict[str, Any] = {}
     properties = {**_ENVELOPE, **_properties(Discovery, definitions)}
     return _document("discovery", "Profiles that were proposed for a cluster", properties, definitions)
+
+
+def _address(name: str) -> str:
+    return f"poolsmith/v1/{name}.schema.json"
 
 
 def _document(
@@ -167,10 +195,10 @@ def _document(
     body = _object({"properties": properties, "optional": optional})
     return {
         "$schema": _DRAFT,
-        "$id": f"poolsmith/v1/{name}.schema.json",
+        "$id": _address(name),
         "title": title,
         **body,
-        "$defs": dict(sorted(definitions.items())),
+        **({"$defs": dict(sorted(definitions.items()))} if definitions else {}),
     }
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.change.diff.change_summary import change_view
-from poolsmith.interface.report.html.findings_view import check_summary, diff_summary, diff_view, findings_view
+from poolsmith.interface.report.html.change_pictures import matrix_view, roll_out_view
+from poolsmith.interface.report.html.findings_view import check_summary, diff_summary, diff_views, findings_view
 from poolsmith.interface.report.html.fleet_view import fleet_view, privilege_view
 from poolsmith.interface.report.html.page import page
 
@@ -25,17 +26,21 @@ def check_report(outcome: Outcome, context: ReportContext) -> str:
 
 
 def diff_report(change: ChangeReport, context: ReportContext) -> str:
-    """What the change does, what it brings of findings, and the fleet as it is afterwards."""
+    """What was written, pictures of what comes of it, findings, and the fleet as it is afterwards."""
     shown = change_view(change)
+    written, *effects = diff_views(shown, context)
+    pictures = (matrix_view(change), roll_out_view(change))
     views = (
-        diff_view(shown, context),
+        written,
+        *filter(None, pictures),
+        *effects,
         findings_view(change.new_findings, context, title="New findings"),
-        *_fleet(context),
+        *_fleet(context, change),
     )
     return page("What this change does", diff_summary(shown, is_empty=change.is_empty), views, context)
 
 
-def _fleet(context: ReportContext) -> Iterator[View]:
+def _fleet(context: ReportContext, change: ChangeReport | None = None) -> Iterator[View]:
     if context.fleet is not None:
-        yield fleet_view(context.fleet, context)
+        yield fleet_view(context.fleet, context, change)
         yield privilege_view(context.fleet, context)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from poolsmith.change.diff.change_sections import Part, Weight
 from poolsmith.core.diagnostics import Severity
 from poolsmith.core.diagnostics.masking import masked
-from poolsmith.core.diagnostics.message_text import counted
+from poolsmith.core.diagnostics.message_text import counted, one_line
+from poolsmith.interface.report.html.change_pictures import hunks
 from poolsmith.interface.report.html.page import Html, View, anchor, joined, place, tag, words
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _SHOWN = 200
 """So many findings of one rule are listed; the number of all stands beside the rule."""
 _FEW = 5
+_FEW_LINES = 4
 
 
 def findings_view(found: Sequence[Diagnostic], context: ReportContext, *, title: str) -> View:
@@ -96,9 +98,10 @@ def _help(text: str) -> list[Html]:
     sentence, _, piece = text.partition("\n")
     parts = [tag("p", tag("strong", "Do: "), words(sentence), class_="help")]
     if piece:
-        parts.append(
-            tag("pre", joined(piece.splitlines(), Html("\n")), tabindex="0", role="region", aria_label="To write")
-        )
+        lines = piece.splitlines()
+        shown = tag("pre", joined(lines, Html("\n")), tabindex="0", role="region", aria_label="To write")
+        is_long = len(lines) > _FEW_LINES
+        parts.append(tag("details", tag("summary", "What to write"), shown, class_="more") if is_long else shown)
     return parts
 
 
@@ -120,34 +123,44 @@ def _finding(item: Diagnostic, context: ReportContext) -> Html:
     return tag("li", *parts, class_=f"hit{waived}", id=key, data_kind=f"findings-{_severity(item)}")
 
 
-_OPEN = frozenset(
-    (
-        Part.WRITTEN,
-        Part.LEAVES,
-        Part.ENGINE,
-        Part.UNKNOWN,
-        Part.OTHERS,
-        Part.RELEASE,
-        Part.MORE,
-        Part.LESS,
-        Part.DISRUPTION,
-    )
-)
-"""What is shown at once; the rest opens on demand."""
+_OPEN = frozenset((Part.LEAVES, Part.ENGINE, Part.UNKNOWN, Part.OTHERS, Part.RELEASE))
+"""What is shown at once, since no picture shows it; the rest opens on demand."""
 _WEIGHTS = {Weight.GRAVE: "to be decided", Weight.NOTABLE: "disturbs, or may do more", Weight.PLAIN: "the rest"}
 _FEW_SHOWN = 6
 
 
-def diff_view(change: ChangeView, context: ReportContext) -> View:
-    """New findings have a view of their own."""
-    sections = [item for item in change.sections if item.part is not Part.NEW]
-    if not sections:
-        body = tag("p", "The change does nothing to any cluster.", class_="empty")
-        return View("change", "Change", body, 0)
-    body = joined(_section(item, context) for item in sections)
-    weights = {point.weight for section in sections for point in section.points}
+def diff_views(change: ChangeView, context: ReportContext) -> tuple[View, ...]:
+    """What was written, and what comes of it by kind; new findings have a view of their own."""
+    written = [item for item in change.sections if item.part is Part.WRITTEN]
+    rest = [item for item in change.sections if item.part not in (Part.WRITTEN, Part.NEW)]
+    if not written and not rest:
+        return (View("change", "Change", tag("p", "The change does nothing to any cluster.", class_="empty"), 0),)
+    parts = (("change", "What was written", written), ("effects", "What comes of it", rest))
+    return tuple(_sections(key, title, found, context) for key, title, found in parts if found)
+
+
+def _sections(key: str, title: str, found: Sequence[Section], context: ReportContext) -> View:
+    if key == "change":
+        body = joined(_points(item, context) for item in found)
+    else:
+        body = joined(_section(item, context) for item in found)
+    weights = {point.weight for section in found for point in section.points}
     kinds = tuple((weight.value, _WEIGHTS[weight]) for weight in Weight if weight in weights)
-    return View("change", "Change", body, sum(len(item.points) for item in sections), kinds)
+    return View(key, title, body, sum(len(item.points) for item in found), kinds)
+
+
+_FEW_WRITTEN = 6
+_SHORT = 110
+
+
+def _points(section: Section, context: ReportContext) -> Html:
+    """The first few lines that a person wrote; the rest is folded."""
+    shown, rest = section.points[:_FEW_WRITTEN], section.points[_FEW_WRITTEN:]
+    parts = [tag("ol", joined(_point(item, context, "change") for item in shown), class_="points")]
+    if rest:
+        more = tag("ol", joined(_point(item, context, "change") for item in rest), class_="points")
+        parts.append(tag("details", tag("summary", f"{len(rest):,} more"), more, class_="more box"))
+    return tag("div", *parts, class_="card")
 
 
 def _section(section: Section, context: ReportContext) -> Html:
@@ -156,13 +169,13 @@ def _section(section: Section, context: ReportContext) -> Html:
         "summary",
         tag("h3", section.title[:1].upper() + section.title[1:]),
         tag("span", f"{len(section.points):,}", class_="count"),
-        tag("span", words(masked(section.in_short)), class_="short"),
+        tag("span", one_line(masked(section.in_short).replace("`", ""), _SHORT), class_="short"),
     )
-    points = tag("ol", joined(_point(item, context) for item in section.points), class_="points")
+    points = tag("ol", joined(_point(item, context, "effects") for item in section.points), class_="points")
     return tag("details", heading, points, id=key, class_=f"card {section.weight.value}", open=section.part in _OPEN)
 
 
-def _point(point: Point, context: ReportContext) -> Html:
+def _point(point: Point, context: ReportContext, view: str) -> Html:
     parts = [tag("p", *_mark(point.weight), words(masked(point.words)))]
     about = [*_clusters(point), *(place(item, context) for item in point.places[:_FEW_SHOWN])]
     if len(point.places) > _FEW_SHOWN:
@@ -172,7 +185,8 @@ def _point(point: Point, context: ReportContext) -> Html:
     if point.details:
         shown = joined(tag("li", words(masked(item))) for item in point.details)
         parts.append(tag("details", tag("summary", "Details"), tag("ul", shown), class_="more"))
-    return tag("li", *parts, class_=f"hit {point.weight.value}", data_kind=f"change-{point.weight.value}")
+    parts.extend(hunks(point.hunks))
+    return tag("li", *parts, class_=f"hit {point.weight.value}", data_kind=f"{view}-{point.weight.value}")
 
 
 def _mark(weight: Weight) -> list[Html]:

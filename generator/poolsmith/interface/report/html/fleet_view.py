@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.core.diagnostics.message_text import counted
 from poolsmith.core.record import record
 from poolsmith.guard.ledger.ledger import ANY_NODE, NO_KNOWN_NODE
 from poolsmith.guard.ledger.reach import Reach
-from poolsmith.interface.report.html.page import View, anchor, joined, line_of, tag, words
+from poolsmith.interface.report.html.fleet_map import fleet_map
+from poolsmith.interface.report.html.page import View, anchor, code, joined, line_of, scrolled, tag, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from poolsmith.change.diff.change_report import ChangeReport
     from poolsmith.interface.report.fleet_facts import (
         Cause,
         ClusterFacts,
@@ -69,16 +72,18 @@ def legend() -> Html:
 _COLUMNS = ("Pool", "System", "Kernel", "Runtime", "GPUs", "Driver", "GPUs divided", "Runs", "Nodes", "Worst reach")
 
 
-def fleet_view(fleet: FleetFacts, context: ReportContext) -> View:
-    body = joined(_cluster(item, context) for item in fleet.clusters)
+def fleet_view(fleet: FleetFacts, context: ReportContext, change: ChangeReport | None = None) -> View:
+    """A map, and a table of pools for each cluster."""
+    body = joined((fleet_map(fleet, change), *(_cluster(item, context) for item in fleet.clusters)))
     reached = {pool.reach for cluster in fleet.clusters for pool in cluster.pools}
     return View("fleet", "Fleet", body, fleet.pools, kinds_of(reached))
 
 
 def _cluster(cluster: ClusterFacts, context: ReportContext) -> Html:
-    title = tag("h3", tag("a", cluster.name, href=f"#{anchor('privileges', cluster.name)}"))
-    about = " · ".join(filter(None, (cluster.release, f"Kubernetes {cluster.kubernetes}", cluster.engine)))
-    parts = [tag("header", title, tag("p", about if cluster.release else "", class_="scope"))]
+    count = counted(len(cluster.pools), "pool")
+    about = " · ".join(filter(None, (count, cluster.release, f"Kubernetes {cluster.kubernetes}", cluster.engine)))
+    heading = tag("h3", cluster.name), tag("span", about if cluster.release else "", class_="scope")
+    parts = [tag("summary", *heading)]
     if cluster.unknown:
         parts.append(
             tag("ul", joined(tag("li", "not known: ", words(item)) for item in cluster.unknown), class_="unknown")
@@ -87,8 +92,11 @@ def _cluster(cluster: ClusterFacts, context: ReportContext) -> Html:
         head = tag("thead", tag("tr", joined(tag("th", name, scope="col") for name in _COLUMNS)))
         rows = tag("tbody", joined(_pool(cluster, pool, context) for pool in cluster.pools))
         table = tag("table", tag("caption", f"Pools of {cluster.name}"), head, rows, class_="pools")
-        parts.append(_scrolled(table, f"Pools of {cluster.name}"))
-    return tag("section", *parts, id=anchor("fleet", cluster.name), class_="cluster")
+        parts.append(scrolled(table, f"Pools of {cluster.name}"))
+    if cluster.workloads:
+        link = tag("a", "What each workload may do here", href=f"#{anchor('privileges', cluster.name)}")
+        parts.append(tag("p", link, class_="scope"))
+    return tag("details", *parts, id=anchor("fleet", cluster.name), class_="cluster card")
 
 
 def _pool(cluster: ClusterFacts, pool: PoolFacts, context: ReportContext) -> Html:
@@ -108,11 +116,6 @@ def _pool(cluster: ClusterFacts, pool: PoolFacts, context: ReportContext) -> Htm
     name = tag("th", title, tag("br"), line_of(pool.path, None, context), scope="row")
     shown = joined(tag("td", cell) for cell in cells)
     return tag("tr", name, shown, class_="hit", id=key, data_kind=f"fleet-{pool.reach}")
-
-
-def _scrolled(table: Html, label: str) -> Html:
-    """Wide tables scroll by themselves, by keyboard too."""
-    return tag("div", table, class_="scroll", tabindex="0", role="region", aria_label=f"{label}, table")
 
 
 _NOWHERE = "no known node"
@@ -142,18 +145,19 @@ class _Writer:
 
     def cluster(self, cluster: ClusterFacts) -> Html:
         name = cluster.name
-        parts = [tag("header", tag("h3", name), tag("p", cluster.release, class_="scope")), _matrix(cluster)]
+        about = " · ".join((cluster.release, counted(len(cluster.workloads), "workload")))
+        parts = [tag("summary", tag("h3", name), tag("span", about, class_="scope")), _matrix(cluster)]
         details = joined(self._workload(cluster, item) for item in cluster.workloads)
         heading = tag("summary", f"What each of the {len(cluster.workloads):,} workloads may do, and why")
         parts.append(tag("details", heading, details, class_="more workloads"))
-        return tag("section", *parts, id=anchor("privileges", name), class_="cluster")
+        return tag("details", *parts, id=anchor("privileges", name), class_="cluster card")
 
     def _workload(self, cluster: ClusterFacts, item: WorkloadFacts) -> Html:
         key = _key(cluster, item)
         heading = tag(
             "summary",
             badge(item.reach),
-            tag("h4", tag("code", item.workload), f" in {item.namespace}" if item.namespace else ""),
+            tag("h4", code(item.workload), f" in {item.namespace}" if item.namespace else ""),
             tag("span", _where(item), class_="short"),
         )
         body = [tag("p", f"Made by {item.maker}. ", self._because(item.causes))]
@@ -173,13 +177,11 @@ class _Writer:
         rows = tag("tbody", joined(map(self._row, sorted(item.held, key=lambda held: held.reach))))
         caption = tag("caption", f"What {item.workload} may do")
         table = tag("table", caption, tag("thead", tag("tr", columns)), rows, class_="held")
-        return tag(
-            "div", table, class_="scroll", tabindex="0", role="region", aria_label=f"Privileges of {item.workload}"
-        )
+        return scrolled(table, f"Privileges of {item.workload}")
 
     def _row(self, held: HeldFact) -> Html:
-        may = tag("td", words(held.words), tag("br"), tag("code", held.token, class_="token"))
-        where = tag("td", tag("code", held.container) if held.container else "the pod")
+        may = tag("td", words(held.words), tag("br"), code(held.token, "token"))
+        where = tag("td", code(held.container) if held.container else "the pod")
         return tag("tr", tag("td", badge(held.reach)), where, may, tag("td", self._causes(held.causes)))
 
     def _because(self, causes: Iterable[Cause]) -> Html:
@@ -192,7 +194,7 @@ class _Writer:
     def _cause(self, cause: Cause) -> Html:
         if not cause.path:
             return words(cause.text)
-        return joined((line_of(cause.path, cause.line, self._context), " ", tag("code", cause.text)))
+        return joined((line_of(cause.path, cause.line, self._context), " ", code(cause.text)))
 
 
 def _key(cluster: ClusterFacts, item: WorkloadFacts) -> str:
@@ -230,8 +232,7 @@ def _matrix(cluster: ClusterFacts) -> Html:
     head = tag("thead", tag("tr", tag("th", "Workload", scope="col"), columns))
     rows = tag("tbody", joined(_row(cluster, item, pools) for item in cluster.workloads))
     label = f"Reach of each workload on each pool of {cluster.name}"
-    table = tag("table", tag("caption", label), head, rows, class_="matrix")
-    return tag("div", table, class_="scroll", tabindex="0", role="region", aria_label=label)
+    return scrolled(tag("table", tag("caption", label), head, rows, class_="matrix"), label)
 
 
 def _row(cluster: ClusterFacts, item: WorkloadFacts, pools: list[str]) -> Html:

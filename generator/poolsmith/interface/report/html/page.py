@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from poolsmith.interface.report.formats import ReportContext
 
 
-_EMPTY = frozenset(("br", "hr", "input", "meta"))
+_EMPTY = frozenset(("br", "hr", "input", "meta", "wbr"))
 _ALLOWED = frozenset(
     (
         *("class", "colspan", "for", "href", "id", "label", "lang", "name", "open", "rel", "role", "scope"),
@@ -33,6 +33,9 @@ _ALLOWED = frozenset(
     )
 )
 _FAMILIES = ("aria-", "data-")
+_PAGE = pattern(r"(\.\./)*([A-Za-z0-9][A-Za-z0-9.-]*/)*[A-Za-z0-9][A-Za-z0-9.-]*\.html(#[A-Za-z0-9._-]+)?")
+_LONG = 24
+_AFTER_SIGN = pattern(r"(?<=[/:.@=,_])(?=[A-Za-z0-9])")
 _NO_WORD = pattern(r"[^A-Za-z0-9.-]+")
 
 
@@ -69,7 +72,19 @@ def words(sentence: str) -> Html:
     pieces = sentence.split("`")
     if len(pieces) % 2 == 0:  # one has no end
         return text(sentence)
-    return joined(tag("code", piece) if index % 2 else piece for index, piece in enumerate(pieces))
+    return joined(code(piece) if index % 2 else piece for index, piece in enumerate(pieces))
+
+
+def code(name: str, class_: str | None = None) -> Html:
+    """A name, path or token. A long one may go on in the next line behind a sign, and not within a word."""
+    if len(name) <= _LONG:
+        return tag("code", name, class_=class_)
+    return tag("code", joined(_AFTER_SIGN.split(name), tag("wbr")), class_=class_)
+
+
+def scrolled(table: Html, label: str) -> Html:
+    """Wide tables scroll by themselves, by keyboard too."""
+    return tag("div", table, class_="scroll", tabindex="0", role="region", aria_label=f"{label}, table")
 
 
 def anchor(*parts: str) -> str:
@@ -84,16 +99,20 @@ def _attribute(key: str, value: str | bool | None) -> str:
         raise ValueError(f"the attribute `{name}` is not known to be harmless")
     if value is True:
         return f" {name}"
-    if name == "href" and not str(value).startswith(("#", "https://")):
-        raise ValueError("a link leads into the page, or to an address with https")
+    if name == "href" and not str(value).startswith(("#", "https://")) and not _PAGE.fullmatch(str(value)):
+        raise ValueError("a link leads into the page, to a page beside it, or to an address with https")
     return f' {name}="{text(str(value))}"'
 
 
+_ALONE = "One file, and nothing is loaded from elsewhere."
+_TOGETHER = "Nothing is loaded from elsewhere."
 _CLOSED = "default-src 'none'; base-uri 'none'; form-action 'none'"
 
 
-def page(title: str, summary: Html, views: Sequence[View], context: ReportContext) -> str:
-    """The whole file. The same views give the same bytes."""
+def page(
+    title: str, summary: Html, views: Sequence[View], context: ReportContext, links: Sequence[PageLink] = ()
+) -> str:
+    """The whole file. The same views give the same bytes. `links` are the pages that it is one of, if it is."""
     style, script = _file("style.css"), _file("script.js")
     policy = f"{_CLOSED}; style-src {_digest(style)}; script-src {_digest(script)}"
     head = tag(
@@ -109,16 +128,24 @@ def page(title: str, summary: Html, views: Sequence[View], context: ReportContex
     body = tag(
         "body",
         tag("a", "Skip to the report", href="#report", class_="skip"),
-        _header(title, views),
+        _header(title, views, links),
         tag("main", summary, _nothing_found(), joined(map(_view, views)), id="report", tabindex="-1"),
-        tag("footer", tag("p", f"Made by {context.tool}. One file, and nothing is loaded from elsewhere.")),
+        tag("footer", tag("p", f"Made by {context.tool}. {_ALONE if not links else _TOGETHER}")),
         Html(f"<script>{script}</script>"),
     )
     return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
 
 
-def _header(title: str, views: Sequence[View]) -> Html:
-    links = joined(
+_FEW_VIEWS = 4
+"""So many stand beside title and search at the width of a laptop."""
+
+
+def _header(title: str, views: Sequence[View], links: Sequence[PageLink]) -> Html:
+    pages = joined(
+        tag("li", tag("a", link.title, href=link.href, aria_current="page" if link.is_current else None))
+        for link in links
+    )
+    parts = joined(
         tag(
             "li",
             tag(
@@ -142,7 +169,10 @@ def _header(title: str, views: Sequence[View]) -> Html:
         id="tools",
         hidden=True,
     )
-    nav = tag("nav", tag("ul", links), aria_label="Parts of the report")
+    many = "many" if len(views) > _FEW_VIEWS or links else None
+    nav = tag("nav", tag("ul", parts), aria_label="Parts of the page", class_=many)
+    if links:
+        nav = joined((tag("nav", tag("ul", pages), aria_label="Pages of the fleet", class_="pages"), nav))
     return tag("header", tag("h1", tag("span", "poolsmith", class_="brand"), f" {title}"), nav, search, class_="top")
 
 
@@ -186,6 +216,15 @@ class View:
     body: Html
     count: int | None = None
     kinds: tuple[tuple[str, str], ...] = ()
+
+
+@record(kw_only=False)
+class PageLink:
+    """Another page: `href` leads from the page that has the link."""
+
+    title: str
+    href: str
+    is_current: bool = False
 
 
 def place(location: Location, context: ReportContext) -> Html:
