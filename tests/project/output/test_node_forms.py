@@ -87,6 +87,23 @@ def test_an_image_is_asked_for_with_a_driver_or_without_one(render, form):
     assert "without a driver" not in there
 
 
+@pytest.mark.parametrize(
+    ("cloud", "driver", "words"),
+    [
+        ("gke", "own", "`gpu-driver-version=disabled`"),
+        ("gke", "there", "`gpu-driver-version=disabled`"),
+        ("aks", "own", "`--gpu-driver none`"),
+        ("aks", "there", ""),
+        ("eks", "own", ""),
+    ],
+)
+def test_the_readme_names_what_keeps_a_clouds_driver_off(render, cloud, driver, words):
+    files = render({"kubernetes": f'{{version: "1.33", distribution: {cloud}}}'}, {"a": {"driver": DRIVERS[driver]}})
+    lines = [line for line in files.content["README.md"].splitlines() if "unless they are made with" in line]
+
+    assert (words in lines[0]) if words else not lines
+
+
 def test_every_field_of_the_table_is_held_by_a_word():
     assert {(form, need) for form in forms() for need in form_of(form)[1]} == set(FIELDS)
 
