@@ -99,7 +99,7 @@ def test_an_image_is_asked_for_with_a_driver_or_without_one(render, form):
 )
 def test_the_readme_names_what_keeps_a_clouds_driver_off(render, cloud, driver, words):
     files = render({"kubernetes": f'{{version: "1.33", distribution: {cloud}}}'}, {"a": {"driver": DRIVERS[driver]}})
-    lines = [line for line in files.content["README.md"].splitlines() if "unless they are made with" in line]
+    lines = [line for line in files.content["README.md"].decode().splitlines() if "unless they are made with" in line]
 
     assert (words in lines[0]) if words else not lines
 

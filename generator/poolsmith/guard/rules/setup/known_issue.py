@@ -9,6 +9,7 @@ from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import covers
 from poolsmith.core.sources.pod_template import mappings
+from poolsmith.gpu.catalog.unpublished import is_tag_since
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -72,6 +73,8 @@ def _is_so(condition: Mapping[str, Any], value: Any) -> bool:
         return bool(value != condition["isNot"])
     if "oneOf" in condition:
         return value in condition["oneOf"]
+    if "tagSince" in condition:
+        return not value or (isinstance(value, str) and is_tag_since(value, condition["tagSince"]))
     if "startsWith" in condition:
         return isinstance(value, str) and value.startswith(condition["startsWith"])
     words = condition.get("has", condition.get("lacks", ()))
