@@ -40,7 +40,18 @@ def _is_marked(node: Any) -> bool:
 
 def _kept(manifest: Manifest, by_path: Mapping[str, Manifest]) -> Manifest:
     documents = tuple(_document(manifest, document, by_path) for document in manifest.documents)
-    return manifest if documents == manifest.documents else replace(manifest, documents=documents)
+    if documents == manifest.documents:
+        return manifest
+    header = manifest.header if manifest.text is None else tuple(_opening(manifest.text))
+    return replace(manifest, documents=documents, text=None, header=header)
+
+
+def _opening(text: str) -> Iterator[str]:
+    """The lines of the comment that a text begins with."""
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            return
+        yield line[1:].removeprefix(" ")
 
 
 def _document(manifest: Manifest, document: Any, by_path: Mapping[str, Manifest]) -> Any:
