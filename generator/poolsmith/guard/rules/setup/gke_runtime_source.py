@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts.versions import is_older
 from poolsmith.core.sources.pod_template import mappings
+from poolsmith.gpu.catalog.container_runtimes import CONTAINERD
+from poolsmith.gpu.catalog.platforms import distributions, rule_of
+from poolsmith.gpu.values.rules import runtime_config_source_missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,21 +18,8 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.setup.setup_view import SetupView
 
-RULE = RuleInfo(
-    code="PSM764",
-    name="gke-runtime-source",
-    applies_to="setup",
-    what="On GKE with Kubernetes 1.33 or later the toolkit takes containerd's configuration from its command line, "
-    "since `RUNTIME_CONFIG_SOURCE` is not `file`. A note where nobody says the version of Kubernetes.",
-    why="What the command line prints there is not what containerd reads: the toolkit writes a configuration with "
-    "which containerd starts no pod of the node.",
-    fix="write `toolkit: {env: [{name: RUNTIME_CONFIG_SOURCE, value: file}]}`",
-    bad="toolkit: {installDir: /home/kubernetes/bin/nvidia}\n",
-    good="toolkit:\n  installDir: /home/kubernetes/bin/nvidia\n  env: [{name: RUNTIME_CONFIG_SOURCE, value: file}]\n",
-    references=("NVIDIA/cloud-native-docs@52dcb7b8:gpu-operator/google-gke.rst, release-notes.rst",),
-)
+RULE = runtime_config_source_missing.RULE
 NEEDS = ("values",)
-_FOLDER, _FROM, _VARIABLE = "/home/kubernetes/bin/nvidia", "1.33", "RUNTIME_CONFIG_SOURCE"
 _PATHS = ("toolkit.installDir", "hostPaths.driverInstallDir")
 
 
@@ -37,17 +27,34 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
     assert view.values is not None, "a need of this rule"
     if view.flag("toolkit.enabled") is False or view.values.partial:
         return
-    path = next((path for path in _PATHS if str(view.value(path)).rstrip("/") == _FOLDER), None)
-    if path is None or (view.kubernetes is not None and is_older(view.kubernetes, _FROM)):
-        return
-    said = [item.get("value") for item in mappings(view.value("toolkit.env")) if item.get("name") == _VARIABLE]
-    if any(str(value).partition("=")[0] == "file" for value in said):
-        return
-    known = view.kubernetes is not None
-    yield Finding(
-        message=f"GKE {f'with Kubernetes {view.kubernetes}' if known else f'from {_FROM} on'} needs "
-        f"`{_VARIABLE}: file` for the toolkit: it writes a configuration that containerd can't use otherwise",
-        place=view.value_location("toolkit.env" if said else path),
-        help=f"write `toolkit: {{env: [{{name: {_VARIABLE}, value: file}}]}}`",
+    path, name = next(((path, name) for path in _PATHS if (name := _owner(view.value(path)))), ("", ""))
+    for variable in _variables(name, view) if name else ():
+        wanted = variable["fromKubernetes"]
+        said = [item.get("value") for item in mappings(view.value("toolkit.env")) if item.get("name") == variable["name"]]
+        is_later = view.kubernetes is not None and is_older(view.kubernetes, wanted)
+        if not is_later and not any(str(value).partition("=")[0] == variable["value"] for value in said):
+            yield _finding(view, "toolkit.env" if said else path, name, variable)
+
+
+def _owner(folder: object) -> str:
+    """The platform whose own installer puts drivers and toolkits into a folder."""
+    wanted = str(folder).rstrip("/")
+    return next((name for name, entry in distributions().items() if wanted in entry.host_folders.values()), "")
+
+
+def _variables(name: str, view: SetupView) -> Iterator[dict[str, str]]:
+    """Those that the toolkit needs from a version of Kubernetes on, at this release or, where nobody knows it, the last."""
+    rules = distributions()[name].rules.get(CONTAINERD, ())
+    paths = rule_of(name, view.tag) if view.tag else rules[-1][1] if rules else None
+    return (item for item in (paths.env if paths is not None else ()) if "fromKubernetes" in item)
+
+
+def _finding(view: SetupView, place: str, name: str, variable: dict[str, str]) -> Finding[Location]:
+    known, key, value = view.kubernetes, variable["name"], variable["value"]
+    return Finding(
+        message=f"{name.upper()} {f'with Kubernetes {known}' if known else 'from ' + variable['fromKubernetes'] + ' on'} "
+        f"needs `{key}: {value}` for the toolkit: it writes a configuration that containerd can't use otherwise",
+        place=view.value_location(place),
+        help=f"write `toolkit: {{env: [{{name: {key}, value: {value}}}]}}`",
         severity=None if known else Severity.NOTE,
     )
