@@ -12,7 +12,7 @@ _TAG = pattern(r"v[0-9]{1,4}\.[0-9]{1,3}\.[0-9]{1,3}")
 def unpublished(image: str) -> str:
     """Why nobody can pull it, also from a mirror that keeps the vendor's path; empty where that is not known."""
     name, _, tag = image.rpartition(":")
-    for row in store.read_yaml("known_issues.yaml")["unpublished"]:
+    for row in store.table("known_issues.yaml")["unpublished"]:
         if name.endswith(_path(row["image"])) and is_tag_since(tag, row["from"]):
             return f"no `{image}` was published: from {row['from']} on it is in `{row['now']}`"
     return ""

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.facts import store
+from poolsmith.core.facts.packs import remembered
 from poolsmith.core.facts.versions import is_older
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, word
@@ -70,9 +71,10 @@ class NodeMaker:
         return known is not None and not (known and kubernetes and is_older(kubernetes, known))
 
 
+@remembered
 def node_makers() -> dict[str, NodeMaker]:
     """By tool."""
-    return {entry["tool"]: _read(entry) for entry in store.read_yaml(_FILE)["makers"]}
+    return {entry["tool"]: _read(entry) for entry in store.table(_FILE)["makers"]}
 
 
 def maker_of(body: Mapping[str, Any]) -> tuple[NodeMaker, DriverSwitch] | None:
@@ -86,12 +88,12 @@ def maker_of(body: Mapping[str, Any]) -> tuple[NodeMaker, DriverSwitch] | None:
 
 def form_of(form: str) -> tuple[NodeMaker, frozenset[str]]:
     """Who is told by a form, and what it has fields for. Raises KeyError."""
-    known = store.read_yaml(_FILE)["forms"][form]
+    known = store.table(_FILE)["forms"][form]
     return node_makers()[known["maker"]], frozenset(known["says"])
 
 
 def forms() -> tuple[str, ...]:
-    return tuple(store.read_yaml(_FILE)["forms"])
+    return tuple(store.table(_FILE)["forms"])
 
 
 @record
@@ -106,7 +108,7 @@ class ImageChoice:
 def image_choices(body: Mapping[str, Any], kind_of: Mapping[str, Any]) -> Iterator[ImageChoice]:
     """Of a group of nodes, in an object of a kind. An image that is given by its id is unknown."""
     kind = _kind_of(kind_of)
-    for row in store.read_yaml(_FILE)["images"]:
+    for row in store.table(_FILE)["images"]:
         if kind not in row["kinds"] or any(value_at(body, (field,)) for field in row.get("unless", ())):
             continue
         for pointer, value in reached(body, row["at"]):

@@ -107,7 +107,7 @@ def _hosts_of(document: CheckedDocument) -> Iterator[_Host]:
 
 
 def _of_image(document: CheckedDocument) -> Iterator[_Host]:
-    for row in store.read_yaml("node_makers.yaml")["systems"]:
+    for row in store.table("node_makers.yaml")["systems"]:
         if row["kind"] != document.kind:
             continue
         for at, group in reached(document.data, row["group"]):
@@ -149,7 +149,7 @@ def _has_gpus(document: CheckedDocument) -> bool:
 
 
 def _parts_of(system: str) -> tuple[str, ...]:
-    systems = store.read_yaml("operating_systems.yaml")["operating_systems"]
+    systems = store.table("operating_systems.yaml")["operating_systems"]
     known = next(item for item in systems if item["id"] == system)
     latest: dict[str, Any] = dict(known)
     for later in known.get("later", ()):

@@ -33,7 +33,7 @@ NEEDS = ("values", "release")
 
 
 def check(view: SetupView) -> Iterator[Finding[Location]]:
-    for issue in store.read_yaml("known_issues.yaml")["issues"]:
+    for issue in store.table("known_issues.yaml")["issues"]:
         if not covers(issue.get("releases", {}), view.tag or ""):
             continue
         if all(_holds(view, item) for item in issue["when"]) and not _is_excepted(view, issue):
