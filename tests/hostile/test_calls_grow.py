@@ -73,7 +73,6 @@ LINKED = (
     "      nodeSelector: {{example.com/pool: p{0}, nvidia.com/gpu.product: NVIDIA-L4}}\n"
     "      volumes: [{{name: c, configMap: {{name: map-{0}}}}}]\n"
     "      containers: [{{name: a, image: 'registry.example.com/a:1', resources: {{limits: {{nvidia.com/gpu: 1}}}}}}]\n"
-    "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: free-{0}, namespace: gpu}}\ndata: {{a: b}}\n"
     "---\napiVersion: monitoring.coreos.com/v1\nkind: ServiceMonitor\nmetadata: {{name: m{0}, namespace: gpu}}\n"
     "spec: {{selector: {{matchLabels: {{app: own-{0}}}}}, endpoints: [{{port: metrics}}]}}\n"
     "---\napiVersion: v1\nkind: Service\nmetadata: {{name: s{0}, namespace: gpu, labels: {{app: own-{0}, b: c}}}}\n"

@@ -1,4 +1,4 @@
-"""What has to be said when nodes with GPUs are made: by the tool that makes them, and by the form in which it is told."""
+"""What has to be said when nodes with GPUs are made: by the tool that makes them, and by the form that tells it."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ _FILE = "node_makers.yaml"
 
 @record
 class DriverSwitch:
-    """How an object keeps its cloud from installing a driver. `path` leads to what decides, with a star for each item of
-    a list; `within` to texts of JSON in which it begins. `off` is the value for none, `shown` how people write that."""
+    """How an object keeps its cloud from installing a driver. `path` leads to what decides, with a star for each item
+    of a list; `within` to texts of JSON in which it begins. `off` is the value for none, `shown` how people write it.
+    """
 
     cloud: str
     path: tuple[str, ...]
@@ -49,8 +50,8 @@ def _parsed(text: object) -> object:
 
 @record
 class NodeMaker:
-    """A tool or cloud. `installs_from` is the Kubernetes version from which it installs a driver by itself, None where it
-    never does; `always_off`: beside an operator that is to be off whoever installs the driver."""
+    """A tool or cloud. `installs_from` is the Kubernetes version from which it installs a driver by itself, None where
+    it never does; `always_off`: beside an operator that is to be off whoever installs the driver."""
 
     tool: str
     cloud: str
@@ -62,7 +63,7 @@ class NodeMaker:
     needs: dict[str, str]
 
     def keeps_off(self, *, own_driver: bool, has_operator: bool) -> bool:
-        """Whether the cloud is to install no driver. `own_driver`: the operator installs one, or there is to be none."""
+        """Whether the cloud is to install none. `own_driver`: the operator installs one, or there is to be none."""
         return self.installs_from is not None and has_operator and (own_driver or self.always_off)
 
     def installs(self, kubernetes: str | None) -> bool:

@@ -81,7 +81,13 @@ class Rewritten:
 def standing_fingerprint(item: Diagnostic, code: str = "") -> str:
     """Stays while lines move: code, file, object, pointer and message without its places and days. `code`: as under a
     code that the rule had before."""
-    words = (code or item.code, item.primary.span.path, item.subject, item.primary.pointer, _MOVES.sub("", item.message))
+    words = (
+        code or item.code,
+        item.primary.span.path,
+        item.subject,
+        item.primary.pointer,
+        _MOVES.sub("", item.message),
+    )
     return hashlib.sha256("\0".join(words).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 

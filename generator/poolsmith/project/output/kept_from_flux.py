@@ -60,7 +60,9 @@ def _document(manifest: Manifest, document: Any, by_path: Mapping[str, Manifest]
         return {**document, "metadata": _annotated(document["metadata"])} if needed else document
     generators = list(mappings(mapping(document).get("configMapGenerator")))
     folder = posixpath.dirname(manifest.path)
-    found = [_generator(item, [by_path[path] for path in _files(item, folder) if path in by_path]) for item in generators]
+    found = [
+        _generator(item, [by_path[path] for path in _files(item, folder) if path in by_path]) for item in generators
+    ]
     return {**document, "configMapGenerator": found} if generators else document
 
 

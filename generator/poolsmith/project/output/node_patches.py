@@ -311,8 +311,9 @@ def _cloud_taints(taints: tuple[Taint, ...]) -> list[dict[str, str]]:
 
 
 def _variables(tool: NodeTool, marks: NodeSettings) -> dict[str, Any]:
-    """In the words of aws_eks_node_group, google_container_node_pool and azurerm_kubernetes_cluster_node_pool; `needs` is
-    what depends on fields that are the user's own choice."""
+    """In the words of aws_eks_node_group, google_container_node_pool and azurerm_kubernetes_cluster_node_pool.
+
+    `needs` is what depends on fields that are the user's own choice."""
     off = node_makers()[tool.value].variables if keeps_off(tool.value, marks) else {}
     needs = {"needs": list(unsaid(f"terraform-{tool.value}", marks))}
     if tool is NodeTool.AKS:

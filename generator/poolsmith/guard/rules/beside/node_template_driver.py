@@ -59,8 +59,8 @@ def _of_cloud(view: NeighbourView, template: NodeTemplate, pool: NeighbourPool) 
     related = (pool.place("/spec/driver/source", "the profile"),)
     if is_off and not maker.keeps_off(own_driver=own, has_operator=True):
         yield Finding(
-            message=f"{template.title} forbids {maker.cloud} to install a driver, and the profile of pool `{pool.name}` "
-            "says that its nodes come with one",
+            message=f"{template.title} forbids {maker.cloud} to install a driver, and the profile of pool "
+            f"`{pool.name}` says that its nodes come with one",
             place=place,
             help="leave it out, or let the operator bring the driver: `driver: {source: container}`",
             related=related,
@@ -92,7 +92,9 @@ def _of_image(template: NodeTemplate, pool: NeighbourPool) -> Iterator[Finding[L
     body = mapping(template.body)
     for choice in image_choices(body, body if "kind" in body else whole):
         if choice.has_driver is pool.plan.own_driver:
-            has = "a driver, and the operator brings one" if choice.has_driver else "no driver, and the profile wants one"
+            has = (
+                "a driver, and the operator brings one" if choice.has_driver else "no driver, and the profile wants one"
+            )
             yield Finding(
                 message=f"{template.title} makes nodes with {choice.value}, an image that has {has} for pool "
                 f"`{pool.name}`",

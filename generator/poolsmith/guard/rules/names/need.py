@@ -56,8 +56,8 @@ class Need:
     """`where` is the field as people write it, `who` the object that has it. Without a namespace it is the cluster's,
     or nobody knows. `keys` have to be there. `may_be_absent`: its reader starts without it.
 
-    `pointer` leads to the name, and each key's to the key: `locate` is asked only where something is wrong, for it reads
-    the file again.
+    `pointer` leads to the name, and each key's to the key: `locate` is asked only where something is wrong, for it
+    reads the file again.
     """
 
     kind: str

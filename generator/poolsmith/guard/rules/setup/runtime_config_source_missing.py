@@ -10,7 +10,7 @@ from poolsmith.core.facts.versions import is_older
 from poolsmith.core.sources.pod_template import mappings
 from poolsmith.gpu.catalog.container_runtimes import CONTAINERD
 from poolsmith.gpu.catalog.platforms import distributions, rule_of
-from poolsmith.gpu.values.rules import runtime_config_source_missing
+from poolsmith.gpu.values.rules.runtime_config_source_missing import RULE as OF_VALUES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.setup.setup_view import SetupView
 
-RULE = runtime_config_source_missing.RULE
+RULE = OF_VALUES
 NEEDS = ("values",)
 _PATHS = ("toolkit.installDir", "hostPaths.driverInstallDir")
 
@@ -30,7 +30,8 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
     path, name = next(((path, name) for path in _PATHS if (name := _owner(view.value(path)))), ("", ""))
     for variable in _variables(name, view) if name else ():
         wanted = variable["fromKubernetes"]
-        said = [item.get("value") for item in mappings(view.value("toolkit.env")) if item.get("name") == variable["name"]]
+        env = mappings(view.value("toolkit.env"))
+        said = [item.get("value") for item in env if item.get("name") == variable["name"]]
         is_later = view.kubernetes is not None and is_older(view.kubernetes, wanted)
         if not is_later and not any(str(value).partition("=")[0] == variable["value"] for value in said):
             yield _finding(view, "toolkit.env" if said else path, name, variable)
@@ -43,7 +44,7 @@ def _owner(folder: object) -> str:
 
 
 def _variables(name: str, view: SetupView) -> Iterator[dict[str, str]]:
-    """Those that the toolkit needs from a version of Kubernetes on, at this release or, where nobody knows it, the last."""
+    """Those that the toolkit needs from a version of Kubernetes on; of a release that nobody knows, the last one's."""
     rules = distributions()[name].rules.get(CONTAINERD, ())
     paths = rule_of(name, view.tag) if view.tag else rules[-1][1] if rules else None
     return (item for item in (paths.env if paths is not None else ()) if "fromKubernetes" in item)
