@@ -5,12 +5,41 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.message_text import counted
+from poolsmith.core.record import record
 from poolsmith.gpu.nodes.node_makers import NodeMaker, form_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.project.output.provisioners import NodeSettings
+    from poolsmith.fleet.profiles.node_pool import Taint
+
+Labels = dict[str, str]
+Taints = tuple["Taint", ...]
+
+
+@record
+class NodeSettings:
+    """What the nodes of a pool are made with. `startup` are taints that something removes later.
+
+    `own_driver`: the operator installs one, or there is to be none. `has_operator`: its parts run beside whatever
+    driver there is. `accelerator` is the cloud's name of the GPU, empty where nobody knows it. `system` is the
+    operating system as people write it.
+    """
+
+    pool: str
+    labels: Labels
+    taints: Taints = ()
+    startup: Taints = ()
+    own_driver: bool = False
+    has_operator: bool = True
+    accelerator: str = ""
+    gpus: int = 1
+    product: str = ""
+    system: str = ""
+
+    @property
+    def all_taints(self) -> Taints:
+        return self.taints + self.startup
 
 
 def needs_of(maker: NodeMaker, marks: NodeSettings) -> Iterator[str]:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from poolsmith.fleet.plan.plan import ClusterPlan, PoolPlan
     from poolsmith.fleet.profiles.node_pool import ProvisionedBy, Taint
-    from poolsmith.project.output.provisioners import NodeSettings
+    from poolsmith.project.output.node_needs import NodeSettings
 
 
 @record

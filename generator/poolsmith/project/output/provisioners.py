@@ -5,14 +5,13 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.record import record
 from poolsmith.core.sources.yaml_writer import emit
 from poolsmith.fleet.operands.manifest import Manifest
 from poolsmith.fleet.plan.origin import Derived
 from poolsmith.fleet.plan.plan import NFD, PROVISIONER
 from poolsmith.gpu.nodes.node_makers import node_makers
 from poolsmith.project.output.helm_values import origin_text
-from poolsmith.project.output.node_needs import comment_lines
+from poolsmith.project.output.node_needs import Labels, NodeSettings, Taints, comment_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -22,36 +21,9 @@ if TYPE_CHECKING:
     from poolsmith.fleet.profiles.node_pool import Taint
 
 
-Labels = dict[str, str]
-Taints = tuple["Taint", ...]
 _ACCELERATOR = "ACCELERATOR_TYPE"
 """In place of a name that is not known."""
 _NOT_PUT_BACK = "AKS restores taints of --node-taints; put temporary taints into the agent pool's template:"
-
-
-@record
-class NodeSettings:
-    """What the nodes of a pool are made with. `startup` are taints that something removes later.
-
-    `own_driver`: the operator installs one, or there is to be none. `has_operator`: its parts run beside whatever
-    driver there is. `accelerator` is the cloud's name of the GPU, empty where nobody knows it. `system` is the
-    operating system as people write it.
-    """
-
-    pool: str
-    labels: Labels
-    taints: Taints = ()
-    startup: Taints = ()
-    own_driver: bool = False
-    has_operator: bool = True
-    accelerator: str = ""
-    gpus: int = 1
-    product: str = ""
-    system: str = ""
-
-    @property
-    def all_taints(self) -> Taints:
-        return self.taints + self.startup
 
 
 def snippet(tool: str, marks: NodeSettings) -> str:

@@ -89,7 +89,7 @@ def _labelled(view: LinkView) -> dict[tuple[str, Any] | None, list[Mapping[str, 
         all_labels = [item.metadata.get("labels") for item in view.of_kind("Service")]
         path = ("spec", "template", "metadata", "labels")
         all_labels += [value_at(item.data, path) for item in view.of_kind("DaemonSet")]
-        for labels in filter(_is_flat, all_labels):
+        for labels in (mapping(item) for item in all_labels if _is_flat(item)):
             for label in (None, *labels.items()):
                 found.setdefault(label, []).append(labels)
         view.made[_LABELLED] = found
