@@ -54,8 +54,8 @@ def _finding(view: SetupView, place: str, name: str, variable: dict[str, str]) -
     known, key, value = view.kubernetes, variable["name"], variable["value"]
     when = f"with Kubernetes {known}" if known else f"from {variable['fromKubernetes']} on"
     return Finding(
-        message=f"{name.upper()} {when} needs `{key}: {value}` for the toolkit: it writes a configuration that containerd "
-        "can't use otherwise",
+        message=f"{name.upper()} {when} needs `{key}: {value}` for the toolkit: it writes a configuration that "
+        "containerd can't use otherwise",
         place=view.value_location(place),
         help=f"write `toolkit: {{env: [{{name: {key}, value: {value}}}]}}`",
         severity=None if known else Severity.NOTE,
