@@ -200,3 +200,11 @@ def test_a_confidential_pool_of_the_coco_era_gets_the_class_and_the_guest_of_its
     assert entry["nodeSelector"] == {"nvidia.com/cc.capable": "true"}
     assert (outcome.values["ccManager.enabled"], outcome.values["nfd.nodefeaturerules"]) == (True, True)
     assert labels(outcome, "a")["nvidia.com/cc.mode"] == "on"
+
+
+@pytest.mark.parametrize("product", ["H100 SXM5 80GB", "NVIDIA-H100-80GB-HBM3"])
+def test_of_several_ids_of_a_model_it_is_the_one_that_the_chart_labels(resolve, product):
+    """v25.3.4: templates/nodefeaturerules.yaml has 2330, and not 2336."""
+    outcome = resolve(on("v25.3.4", kubernetes="1.29"), {"a": {**SEALED, "gpu": f"{{product: {product}, count: 1}}"}})
+
+    assert outcome.pool("a").passthrough_resource == "nvidia.com/GH100_H100_SXM5_80GB"

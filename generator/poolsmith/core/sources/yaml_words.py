@@ -292,6 +292,17 @@ def _beside_keys(lines: list[str], at: int) -> Iterator[_Repair]:
         yield _Repair(at, match[1], f"`{message}".replace(": has", "` has", 1), match.start(2) + 1)
 
 
+def _under_its_key(lines: list[str], at: int) -> Iterator[_Repair]:
+    """A value in braces, brackets or quotes that stands as far left as the key above it."""
+    above = next((line for line in reversed(lines[:at]) if line.strip()), "").rstrip()
+    value = lines[at].strip()
+    if above.endswith(":") and value[:1] in ("{", "[", '"', "'") and _indent_of(lines[at]) <= _indent_of(above):
+        key = above.strip().removeprefix("- ").removesuffix(":")
+        width = _indent_of(above) + 2
+        message = f"the value of `{cut(key, _LONGEST_LINE)}` is not indented below its key"
+        yield _Repair(at, f"{' ' * width}{value}", message, advice=f"indent it by {counted(width, 'blank')}")
+
+
 def _indentation(lines: list[str], at: int) -> Iterator[_Repair]:
     now = _indent_of(lines[at])
     for width in _indents_near(lines, at):
@@ -313,7 +324,7 @@ def _item(lines: list[str], at: int) -> Iterator[_Repair]:
     """An item among keys, or a key among items."""
     if match := _ITEM.fullmatch(lines[at]):
         yield _Repair(at, f"{match[1]}{match[2]}", "a list item stands among the keys of a mapping")
-    elif lines[at].strip():
+    elif ":" in lines[at]:
         indent = _indent_of(lines[at])
         text = f"{' ' * indent}- {lines[at].strip()}"
         yield _Repair(at, text, "a key stands among the items of a list")
@@ -329,6 +340,7 @@ _WAYS = (
     _bracket,
     _star,
     _value,
+    _under_its_key,
     _indentation,
     _beside_keys,
     _item,

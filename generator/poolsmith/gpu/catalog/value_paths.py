@@ -17,7 +17,6 @@ from poolsmith.core.facts.versions import at_least, covers
 from poolsmith.core.record import record
 from poolsmith.gpu.catalog.charts import SUBCHART
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
-from poolsmith.gpu.catalog.stack_objects import CHART_OF
 from poolsmith.gpu.catalog.tag_ranges import TagRanges
 
 Keys = tuple[str, ...]
@@ -229,6 +228,8 @@ class ReleaseValues:
     def inner(self, name: str) -> ReleaseValues | None:
         """What a subchart reads of its values; None where its chart or the version that comes along is not recorded."""
         item = self.subcharts[name]
+        from poolsmith.gpu.catalog.stack_objects import CHART_OF  # on demand: how engines name charts
+
         return value_paths(item.chart).release(item.versions[self.tag]) if item.chart in CHART_OF else None
 
     @cached_property

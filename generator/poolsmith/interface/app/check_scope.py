@@ -32,6 +32,7 @@ from poolsmith.kubernetes.repository.manifest_files import (
     CheckedDocument,
     CheckedTree,
     Form,
+    folders_above,
     is_encrypted,
 )
 
@@ -175,18 +176,13 @@ def releases_of(model: RepositoryModel) -> dict[str, set[str | None]]:
     """The versions of the operator's chart in each folder, with all that is below it."""
     found: dict[str, set[str | None]] = {}
     for item in model.all_installations:
-        folder = posixpath.dirname(item.document.path) if item.chart in OPERATOR else ""
-        while folder:
+        for folder in folders_above(item.document.path) if item.chart in OPERATOR else ():
             found.setdefault(folder, set()).add(item.version)
-            folder = posixpath.dirname(folder)
     return found
 
 
 def _nearest(item: CheckedDocument, releases: Mapping[str, set[str | None]]) -> str | None:
-    folder = posixpath.dirname(item.path)
-    while folder and folder not in releases:
-        folder = posixpath.dirname(folder)
-    known = releases.get(folder, {None})
+    known = next((releases[folder] for folder in folders_above(item.path) if folder in releases), {None})
     return next(iter(known)) if len(known) == 1 else None
 
 

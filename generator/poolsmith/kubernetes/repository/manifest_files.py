@@ -36,6 +36,14 @@ KUSTOMIZE_VERSIONS = {
 """What a kustomization is that does not say so. Source: kustomize api/types/kustomization.go, FixKustomization."""
 
 
+def folders_above(path: str) -> Iterator[str]:
+    """The folder of a file and all above it, the nearest first; not the top, which has no name."""
+    folder = path.rpartition("/")[0]
+    while folder:
+        yield folder
+        folder = folder.rpartition("/")[0]
+
+
 @record(kw_only=False, slots=False)
 class CheckedDocument:
     """One YAML document of a file. `text` is the whole file's, and so is `stream`, which its documents share.

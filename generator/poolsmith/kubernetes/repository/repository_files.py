@@ -28,6 +28,7 @@ from poolsmith.kubernetes.repository.manifest_files import (
     CheckedDocument,
     Form,
     documents_of,
+    folders_above,
     form_of_bytes,
     has_control,
     has_marks,
@@ -312,12 +313,10 @@ class RepositoryFiles:
         the document in which the path is; a single name is no sign of one.
         """
         is_there = self.is_file(path) or self.is_folder(path)
-        above = posixpath.dirname(document) if "/" in path and not is_there else ""
-        while above:
+        for above in folders_above(document) if "/" in path and not is_there else ():
             found = f"{above}/{path}"
             if self.is_file(found) or self.is_folder(found):
                 return found
-            above = posixpath.dirname(above)
         return path
 
     @cached_property

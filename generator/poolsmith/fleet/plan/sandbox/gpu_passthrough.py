@@ -26,17 +26,24 @@ _DROPPED = pattern(r"[^A-Za-z0-9_-]")
 
 
 def model_resource(
-    pool: PoolPlan, facts: Facts, *, raw_ids: frozenset[str] = frozenset(), keeps_dashes: bool = False
+    pool: PoolPlan,
+    facts: Facts,
+    *,
+    raw_ids: frozenset[str] = frozenset(),
+    keeps_dashes: bool = False,
+    among: tuple[str, ...] = (),
 ) -> str | None:
     """By the GPU's model; None with a finding where it is not known.
 
-    `raw_ids` are PCI ids that the plugin knows no name of; `keeps_dashes` is how the plugin for Kata makes names.
+    `raw_ids` are PCI ids that the plugin knows no name of; `keeps_dashes` is how the plugin for Kata makes names. Where
+    several ids are of the model, it is one of those `among` which only some nodes are chosen.
     """
     gpu = pool.profile.spec.gpu
     if gpu.passthrough_resource is not None:
         return gpu.passthrough_resource
     entry = facts.catalog.gpus.find(gpu.product)
     devices = [device for device in entry.devices if gpu.pci_device_id in (None, device.id)] if entry else []
+    devices = [device for device in devices if device.id in among] or devices
     names = {DOMAIN + device.id if device.id in raw_ids else _resource(device, keeps_dashes) for device in devices}
     if len(names) == 1 and None not in names:
         return names.pop()

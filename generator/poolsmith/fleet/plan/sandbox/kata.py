@@ -17,7 +17,7 @@ from poolsmith.fleet.plan.facts import agreed, map_pools, with_singleton, with_v
 from poolsmith.fleet.plan.idle_fields import ERA_LEFT
 from poolsmith.fleet.plan.origin import Derived, FromCatalog
 from poolsmith.fleet.plan.plan import ValueSetting
-from poolsmith.fleet.plan.sandbox.confidential import check_confidential, label_mode, set_default_mode
+from poolsmith.fleet.plan.sandbox.confidential import check_confidential, is_confidential, label_mode, set_default_mode
 from poolsmith.fleet.plan.sandbox.gpu_passthrough import DOMAIN, model_resource, workload_label
 from poolsmith.fleet.plan.sandbox.kata_delivery import (
     containerd_folder,
@@ -172,12 +172,13 @@ def _of_pool(pool: PoolPlan, era: KataEra, alias: str | None, facts: Facts) -> P
     pool = label_mode(pool, era, facts)
     keeps_dashes = era.plugin is not None and era.plugin.keeps_dashes
     raw = frozenset() if keeps_dashes else facts.need_release().passthrough_raw_ids
+    among = era.cc_devices if is_confidential(pool) else ()  # the chart labels no others
     return replace(
         pool,
         labels=(*pool.labels, workload_label(pool, "vm-passthrough", facts)),
         passthrough_resource=DOMAIN + alias
         if alias
-        else model_resource(pool, facts, raw_ids=raw, keeps_dashes=keeps_dashes),
+        else model_resource(pool, facts, raw_ids=raw, keeps_dashes=keeps_dashes, among=among),
         runtime_class=_runtime_class(pool, era, facts),
     )
 

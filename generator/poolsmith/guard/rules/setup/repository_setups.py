@@ -18,7 +18,7 @@ from poolsmith.gpu.values.values_places import values_of
 from poolsmith.guard.rules.setup.setup_view import SetupObject, SetupValues, SetupView
 from poolsmith.kubernetes.repository.declared_charts import DeclaredChart
 from poolsmith.kubernetes.repository.kustomize_roots import folder_of
-from poolsmith.kubernetes.repository.manifest_files import unfolded
+from poolsmith.kubernetes.repository.manifest_files import folders_above, unfolded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -238,22 +238,14 @@ def _nearest_objects(documents: Iterable[CheckedDocument], places: list[str]) ->
     """The objects of each setup: those to which no other values stand nearer in the tree of folders."""
     below: dict[str, list[int]] = {}
     for index, place in enumerate(places):
-        for folder in _upwards(folder_of(place)):
+        for folder in (*folders_above(f"{folder_of(place)}/"), ""):
             below.setdefault(folder, []).append(index)
     found: dict[int, list[CheckedDocument]] = {index: [] for index in range(max(len(places), 1))}
     for document in documents:
-        nearest = next((below[folder] for folder in _upwards(folder_of(document.path)) if folder in below), [0])
+        nearest = next((below[folder] for folder in (*folders_above(document.path), "") if folder in below), [0])
         for index in nearest:
             found[index].append(document)
     return found
-
-
-def _upwards(folder: str) -> Iterable[str]:
-    """The folder, and all above it."""
-    while folder:
-        yield folder
-        folder = folder.rpartition("/")[0]
-    yield ""
 
 
 @record
