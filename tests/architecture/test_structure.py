@@ -17,6 +17,7 @@ import pytest
 from poolsmith.core.diagnostics import codes, known_rules
 from poolsmith.core.diagnostics.codes.change import CHANGE, REVIEW
 from poolsmith.core.diagnostics.codes.compatibility import COMPATIBILITY
+from poolsmith.core.diagnostics.codes.engines import ENGINES
 from poolsmith.core.diagnostics.codes.hygiene import HYGIENE
 from poolsmith.core.diagnostics.codes.live import LIVE
 from poolsmith.core.diagnostics.codes.node_software import DRIVER, RUNTIME, SCHEDULING
@@ -46,9 +47,9 @@ FAMILIES = {
     "PSM6": (*POLICY, *SUPPLY, *CHANGE, *REVIEW),
     "PSM7": OUTSIDE,
     "PSM8": (*BESIDE, *LIVE),
-    "PSM9": ADMISSION,
+    "PSM9": (*ADMISSION, *ENGINES),
 }
-PREFIXES = {"PSM9": ("PSM90",), "PSM1": known_rules.SHAPE, "PSM2": known_rules.COMPATIBILITY}
+PREFIXES = {"PSM9": ("PSM90", "PSM93"), "PSM1": known_rules.SHAPE, "PSM2": known_rules.COMPATIBILITY}
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "base", "core", "stuff"}
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from poolsmith.gpu.catalog.engines import differences, engine_facts
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/versions.md").read_text("utf-8")
 ROWS = re.findall(r"^\| (`.+?) \| (Argo CD|Flux|Kubernetes) \| ([\d.]+)", PAGE, re.MULTILINE)
@@ -68,3 +70,18 @@ def test_the_sentence_names_the_highest_of_each_table_column():
         versions = [version for name, version in FEATURES if name == engine]
         highest = max(versions, key=lambda version: [int(part) for part in version.split(".")])
         assert f"**{engine} {highest}**" in PAGE
+
+
+def test_the_table_of_differences_is_that_of_the_catalog(assert_table):
+    lines = ["| engine | from | what it does | source |", "| --- | --- | --- | --- |"]
+    for row in differences():
+        name = engine_facts(row["engine"])["name"]
+        lines.append(f"| {name} | {row['since']} | {row['says']} | {row['source']} |")
+
+    assert_table(ROOT / "docs/versions.md", "engines-differ", lines)
+
+
+def test_what_generated_output_needs_at_least_is_what_the_page_says():
+    named = {version for name, version in FEATURES if name in ("Argo CD", "Flux")}
+
+    assert {engine_facts(engine)["least"]["version"] for engine in ("flux", "argocd")} <= named

@@ -52,6 +52,7 @@ FROM_ELSEWHERE: Final = ("PSM70", "PSM71")
 LINKS: Final = ("PSM75", "PSM76", "PSM77", "PSM78")
 BESIDE: Final = ("PSM80", "PSM81", "PSM82", "PSM83", "PSM84")
 LIVE: Final = ("PSM85", "PSM86", "PSM87")
+ENGINES: Final = ("PSM93",)
 FAMILIES: Final = (
     (("PSM0",), "Reading files"),
     (SHAPE, "Shape of profiles"),
@@ -64,5 +65,6 @@ FAMILIES: Final = (
     (BESIDE, "What stands beside the GPU stack"),
     (LIVE, "The cluster that runs"),
     (("PSM90",), "Your own policies"),
+    (ENGINES, "What engines and machines do by themselves"),
 )
 """Prefixes and titles, in the order of the page of rules."""

@@ -350,4 +350,12 @@ RULES: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...] = (
     ("PSM904", "undecided-by-policy", "note", ()),
     ("PSM910", "impossible-kernel", "error", ()),
     ("PSM911", "version-of-no-release", "warning", ()),
+    ("PSM930", "engine-difference", "warning", ()),
+    ("PSM931", "engine-version", "note", ()),
+    ("PSM932", "engine-too-old", "error", ()),
+    ("PSM933", "brought-by-machines", "warning", ()),
+    ("PSM934", "taints-not-set", "warning", ()),
+    ("PSM935", "device-attribute", "warning", ()),
+    ("PSM936", "template-taints", "warning", ()),
+    ("PSM937", "definitions-stay", "note", ()),
 )

@@ -57,6 +57,11 @@ class YamlProblem(Exception):  # noqa: N818 - what is wrong with a text, not a f
     related: Position | None = None
     help: str | None = None
 
+    @property
+    def in_text(self) -> str:
+        """The message, with the line of a text that stands in another file."""
+        return f"{self.message} (line {self.position.line} of the text)" if self.position else self.message
+
 
 class NodeParser(_Parser):  # type: ignore[misc]  # the C class carries no types
     """libyaml's parser and composer; a node's tag only says whether its scalar was written plain."""

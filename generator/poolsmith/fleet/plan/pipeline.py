@@ -15,6 +15,7 @@ from poolsmith.fleet.plan.delivery.chart_delivery import (
     order_delivery,
 )
 from poolsmith.fleet.plan.delivery.drift_prevention import cure_nulls, write_defaults
+from poolsmith.fleet.plan.delivery.engine_version import judge_engine
 from poolsmith.fleet.plan.delivery.image_mirrors import mirror_images
 from poolsmith.fleet.plan.distribution import allow_critical_pods, check_node_tools, find_kubelet, note_support
 from poolsmith.fleet.plan.driver.driver_mode import choose_driver_mode
@@ -47,7 +48,7 @@ Pass = Callable[[ClusterPlan, Facts], ClusterPlan]
 FIRST: tuple[Pass, ...] = (look_up, identify_pools)
 """Look-ups; when one fails, the passes below would only guess."""
 
-ALWAYS: tuple[Pass, ...] = (check_source, note_giving_up, refuse_idle_fields)
+ALWAYS: tuple[Pass, ...] = (check_source, judge_engine, note_giving_up, refuse_idle_fields)
 """What no other pass builds on: told beside whatever else is wrong."""
 
 OPERATOR: tuple[Pass, ...] = (

@@ -60,6 +60,7 @@ class DeliveredBefore:
 
 REPO_URL = r"(https|ssh|oci)://[A-Za-z0-9._~:/@+-]{1,400}|git@[A-Za-z0-9._:/~+-]{1,400}"
 REVISION = r"refs/(heads|tags)/[A-Za-z0-9._/-]{1,200}|[0-9a-f]{40}|sha256:[0-9a-f]{64}"
+ENGINE_VERSION = r"v?\d{1,3}\.\d{1,3}(\.\d{1,3})?"
 REVISION_FORM = "refs/heads/<branch>, refs/tags/<tag>, a full commit id, or the sha256 digest of an artefact"
 _BRANCH = r"(?!refs/)[A-Za-z0-9][A-Za-z0-9_-]*([./][A-Za-z0-9_-]+)*"
 
@@ -306,6 +307,14 @@ class Delivery:
     """How the generated tree reaches the cluster."""
 
     engine: Engine = spec("The GitOps engine.")
+    version: str | None = spec(
+        "Version of Flux or Argo CD that runs. What it does otherwise than others is told, and `diff` tells it where "
+        "the version changes. Default: unknown; what is generated holds for all that the catalog knows.",
+        default=None,
+        pattern=ENGINE_VERSION,
+        form="a version, such as 2.9 or v3.4.2",
+        examples=("2.9", "3.4.2"),
+    )
     repo_url: str = spec(
         "Repository that contains output/.",
         name="repoURL",

@@ -115,5 +115,12 @@ def _selected(node: Any) -> Iterator[str]:
 
 
 def _is_written(key: str) -> bool:
-    """Whether feature discovery may write it; what begins like the workload is meant for the operator."""
-    return key.startswith(_DISCOVERED) and not key.startswith(_WORK)
+    """Whether software writes it; what begins like the workload is meant for the operator."""
+    return (key.startswith(_DISCOVERED) and not key.startswith(_WORK)) or key in _written_labels()
+
+
+@remembered
+def _written_labels() -> frozenset[str]:
+    return frozenset(
+        key for entry in store.read_yaml("scheduling.yaml")["labelWriters"] for key in entry.get("keys", ())
+    )

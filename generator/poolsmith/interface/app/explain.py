@@ -1,4 +1,5 @@
-"""Use case: say why. A rule, a pool's plan with the order in which its nodes are updated, or the origin of a value.
+"""Use case: say why. A rule, a pool's plan with the order in which its nodes are updated, the origin of a value, or a
+symptom.
 
 For a pool with several kernels or systems, the order is that in which nodes go from one to the next.
 """
@@ -9,7 +10,7 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import UsageError, sorted_unique
+from poolsmith.core.diagnostics import NoInputError, UsageError, sorted_unique
 from poolsmith.core.diagnostics.known_rules import known_rules, retired_code
 from poolsmith.core.diagnostics.masking import masked, masked_tree
 from poolsmith.core.diagnostics.message_text import did_you_mean, joined
@@ -76,8 +77,8 @@ class Explanation:
 
 @with_facts
 def explain(root: Path, what: str) -> Explanation:
-    """`what` is a rule (PSM101 or its name), a cluster, a pool (<cluster>/<pool>), or a value
-    (<cluster>:<dotted path>).
+    """`what` is a rule (PSM101 or its name), a cluster, a pool (<cluster>/<pool>), a value (<cluster>:<dotted path>),
+    or what somebody sees in a cluster.
 
     A file below output/ explains all of its values. Raises UsageError, NoInputError.
     """
@@ -91,6 +92,25 @@ def explain(root: Path, what: str) -> Explanation:
     if _RULE_CODE.fullmatch(what):
         codes = dict.fromkeys(rule.code for rule in rules.values())
         raise UsageError(f"there is no rule `{what}`; {did_you_mean(what.upper(), codes)}")
+    if len(what.split()) > 1:
+        return _symptom(what) or _of_project(root, what)
+    try:
+        return _of_project(root, what)
+    except (NoInputError, UsageError):
+        found = _symptom(what, exactly=bool(_target(what)[1]))
+        if found is None:
+            raise
+        return found
+
+
+def _symptom(text: str, *, exactly: bool = False) -> Explanation | None:
+    from poolsmith.interface.app.symptoms import symptoms_of  # on demand
+
+    found = symptoms_of(text, exactly=exactly)
+    return Explanation(text=found) if found else None
+
+
+def _of_project(root: Path, what: str) -> Explanation:
     project = open_project(root)
     name, separator, rest = _target(what)
     clusters = {files.name: files for files in project.fleet.clusters}
@@ -134,7 +154,7 @@ def _pool_anywhere(project: Project, what: str, clusters: Collection[str]) -> Ex
         names = ", ".join(f"{run.loaded.name}/{what}" for run in found)
         raise UsageError(f"several clusters have a pool `{what}`; name one: {names}")
     help_text = did_you_mean(what.partition(":")[0].partition("/")[0], clusters) if clusters else ""
-    raise UsageError(f"`{what}` is no rule, cluster, pool or value; {help_text}")
+    raise UsageError(f"`{what}` is no rule, cluster, pool or value, and no symptom that is known; {help_text}")
 
 
 def _cluster_text(plan: ClusterPlan) -> str:

@@ -24,13 +24,14 @@ if TYPE_CHECKING:
 @options.root
 @click.option("--format", "output_format", type=click.Choice(("text", "json")), default="text", show_default=True)
 def command(what: str, root: Path, output_format: str) -> int:
-    """Explain a rule, a pool or a generated value.
+    """Explain a rule, a pool, a generated value or a symptom.
 
     \b
     poolsmith explain PSM101                        a rule
     poolsmith explain prod-eu/a100                  a pool's plan
     poolsmith explain prod-eu:driver.version        where a value comes from
     poolsmith explain output/clusters/prod-eu/platform/values/gpu-operator.yaml
+    poolsmith explain "Insufficient nvidia.com/gpu" what is known of a symptom
     """
     from poolsmith.interface.app.explain import explain
 

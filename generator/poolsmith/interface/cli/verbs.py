@@ -40,7 +40,7 @@ VERBS = {
     "live": ("live", "What verbs need that read a cluster."),
     "supply": ("supply", "Print the supply policy for what the clusters take today."),
     "policy": ("policy", "Evaluate and test ValidatingAdmissionPolicies, without a cluster."),
-    "explain": ("explain", "Explain a rule, a pool or a generated value."),
+    "explain": ("explain", "Explain a rule, a pool, a generated value or a symptom."),
     "rules": ("rules", "List every rule: code, name, default severity."),
     "schema": ("schema", "Print the JSON Schema of a KIND."),
     "gather": ("gather", "Take the profiles of teams, each from a repository of its own, into the fleet."),

@@ -6,6 +6,7 @@ beside their code; `app` joins both.
 
 from poolsmith.core.diagnostics.codes.change import CHANGE, REVIEW
 from poolsmith.core.diagnostics.codes.compatibility import COMPATIBILITY
+from poolsmith.core.diagnostics.codes.engines import ENGINES
 from poolsmith.core.diagnostics.codes.hygiene import HYGIENE
 from poolsmith.core.diagnostics.codes.live import LIVE
 from poolsmith.core.diagnostics.codes.node_software import DRIVER, RUNTIME, SCHEDULING
@@ -38,4 +39,5 @@ CODE_BOOK = (
     *REVIEW,
     *OUTSIDE,
     *ADMISSION,
+    *ENGINES,
 )

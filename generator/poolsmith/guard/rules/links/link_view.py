@@ -49,6 +49,8 @@ class LinkedChart:
     namespace: str | None = None
     release_name: str | None = None
     partial: bool = False
+    engine: str = ""
+    """Which engine installs it: `flux` or `argocd`, or nothing that is known."""
     namespace_wanted_at: Location | None = None
     """Where an engine names a namespace that it does not make itself."""
     is_around: bool = False
@@ -135,6 +137,8 @@ class LinkView:
     labels_said: frozenset[str] = frozenset()
     distributions: frozenset[str] = frozenset()
     """Distributions that the files configure machines of, such as talos."""
+    engines: Mapping[str, str] = field(default_factory=dict)
+    """Minor versions of the engines that the files install."""
     emptied: tuple[Emptied, ...] = ()
     """Variables of Flux that nothing stands for."""
     units: tuple[tuple[SetupObject, ...], ...] = ()

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.facts.versions import at_least
 from poolsmith.core.sources.pod_template import word
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.gpu.catalog.stack_objects import CHARTS
+from poolsmith.kubernetes.repository.engine_versions import FLUX
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,10 +33,14 @@ RULE = RuleInfo(
     symptom="`invalid client update option(s): cannot use server-side apply and force replace together`",
     references=("fluxcd/helm-controller issue 1453; CHANGELOG.md of 1.5.0 and 1.5.4",),
 )
+_SERVER_SIDE = "2.8"
+"""The Flux that applies new releases server-side."""
 _PATHS = (("upgrade", "force"), ("rollback", "force"))
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
+    if not at_least(view.engines.get(FLUX, _SERVER_SIDE), _SERVER_SIDE):
+        return
     for item in view.of_kind("HelmRelease"):
         chart = word(value_at(item.spec, ("chart", "spec", "chart"))).rpartition("/")[2]
         for path in _PATHS:

@@ -19,6 +19,7 @@ from poolsmith.guard.rules.links.registry import LINK_RULES
 from poolsmith.guard.rules.names.need import State
 from poolsmith.guard.rules.setup.repository_setups import objects_of
 from poolsmith.kubernetes.repository.delivered import delivered
+from poolsmith.kubernetes.repository.engine_versions import ARGO_CD, FLUX, engine_versions
 from poolsmith.kubernetes.repository.manifest_files import CheckedTree
 from poolsmith.kubernetes.repository.model import EngineDelivery
 
@@ -91,6 +92,7 @@ def views_of(
     labels = frozenset(mark.key for nodes in labelled for mark in nodes.labels)
     machines = frozenset(name for document in model.documents if (name := _machines_of(document)))
     nodes = given.nodes if given is not None else None
+    engines = engine_versions(model.documents)
     described = Machines(tree=CheckedTree(model.documents, frozenset(item.path for item in model.documents)))
     is_alone = sum(map(_has_stack, model.deliveries)) <= 1
     for part in (*model.deliveries, _loose(model)):
@@ -103,6 +105,7 @@ def views_of(
                 is_whole=part.place != _LOOSE,
                 labels_said=labels,
                 distributions=machines,
+                engines=engines,
                 emptied=part.emptied,
                 units=tuple(map(_linked, part.units)),
                 machines=described,
@@ -117,6 +120,7 @@ def _has_stack(part: EngineDelivery) -> bool:
 
 
 _LOOSE = "loose"
+_ENGINES = {"HelmRelease": FLUX, "Application": ARGO_CD, "ApplicationSet": ARGO_CD}
 
 
 def _loose(model: RepositoryModel) -> EngineDelivery:
@@ -163,6 +167,7 @@ def _chart(item: ChartInstallation, release: str | None) -> LinkedChart:
         namespace=item.namespace,
         release_name=item.release_name,
         partial=found.partial,
+        engine=_ENGINES.get(word(mapping(item.document.data).get("kind")), ""),
         namespace_wanted_at=_wanted_namespace(item),
         is_around=_is_around(item),
     )

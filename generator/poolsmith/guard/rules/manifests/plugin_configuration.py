@@ -128,7 +128,7 @@ def _of_text(found: _Texts, name: str, text: str, plugin: str, *, mixed: bool) -
     try:
         documents = read_documents(text)
     except YamlProblem as problem:
-        message = f"{shown} is no YAML: {problem.message}"
+        message = f"{shown} is no YAML: {problem.in_text}"
         yield Finding(message=message, place=found.locate(name), subject=subject)
         return
     config = documents[0] if documents else None

@@ -181,7 +181,7 @@ def _judged(view: SetupView, configs: PluginConfigs, plugin: str | None) -> Iter
             documents: list[Any] = list(read_documents(text, duplicates))
         except YamlProblem as problem:
             if not configs.shown.startswith("`"):  # the text of a value is told by the rule on values
-                yield Finding(message=f"configuration `{name}` is no YAML: {problem.message}", place=place)
+                yield Finding(message=f"configuration `{name}` is no YAML: {problem.in_text}", place=place)
             continue
         config = documents[0] if documents else None
         started = start_mistakes(config, plugin, _OVERRIDDEN, _capabilities(view, configs, str(name)))

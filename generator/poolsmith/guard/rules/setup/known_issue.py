@@ -8,6 +8,7 @@ from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import covers
+from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import mappings
 from poolsmith.gpu.catalog.unpublished import is_tag_since
 
@@ -75,6 +76,8 @@ def _is_so(condition: Mapping[str, Any], value: Any) -> bool:
         return value in condition["oneOf"]
     if "tagSince" in condition:
         return not value or (isinstance(value, str) and is_tag_since(value, condition["tagSince"]))
+    if "matches" in condition:
+        return isinstance(value, str) and pattern(condition["matches"]).fullmatch(value) is not None
     if "startsWith" in condition:
         return isinstance(value, str) and value.startswith(condition["startsWith"])
     words = condition.get("has", condition.get("lacks", ()))

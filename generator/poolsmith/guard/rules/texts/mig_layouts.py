@@ -79,7 +79,7 @@ def layout_mistakes(text: str) -> Iterator[LayoutMistake]:
     try:
         documents = read_documents(text)
     except YamlProblem as problem:
-        yield LayoutMistake((), f"it is no YAML: {problem.message}")
+        yield LayoutMistake((), f"it is no YAML: {problem.in_text}")
         return
     yield from mistakes_of(documents[0] if documents else None)
 

@@ -1,0 +1,90 @@
+"""Attributes by which claims select, and that NVIDIA's DRA driver does not publish."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.message_text import did_you_mean
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.facts import store
+from poolsmith.core.pattern import pattern
+from poolsmith.core.sources.pod_template import mapping, mappings, word
+from poolsmith.gpu.catalog.gpu_requests import device_requests
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.links.link_view import LinkView
+    from poolsmith.guard.rules.setup.setup_view import SetupObject
+
+RULE = RuleInfo(
+    code="PSM935",
+    name="device-attribute",
+    severity=Severity.WARNING,
+    applies_to="manifest",
+    what="A selector of a claim or of a DeviceClass asks for an attribute or a capacity of `gpu.nvidia.com` that no "
+    "version of NVIDIA's DRA driver publishes, without asking first whether it is there.",
+    why="The expression fails on every device, none is chosen, and the pod stays Pending.",
+    fix="take an attribute that the driver publishes, such as productName, architecture or memory",
+    bad="device.attributes['gpu.nvidia.com'].model == 'NVIDIA L4'\n",
+    good="device.attributes['gpu.nvidia.com'].productName == 'NVIDIA L4'\n",
+    symptom="`cannot allocate all claims`; `no such key: model`",
+    references=(
+        "kubernetes-sigs/dra-driver-nvidia-gpu@v25.8.1:cmd/gpu-kubelet-plugin/deviceinfo.go",
+        "data/machines/attributes.yaml",
+    ),
+)
+_TEMPLATE = "ResourceClaimTemplate"
+_DIGITS = "0123456789"
+_ASKED = pattern(
+    r"device\.(attributes|capacity)\[\s*(?:\"gpu\.nvidia\.com\"|'gpu\.nvidia\.com')\s*\]"
+    r"(?:\.([A-Za-z_]\w*)|\[\s*(?:\"([^\"\s]{1,64})\"|'([^'\s]{1,64})')\s*\])"
+)
+_LONGEST = 10_240
+"""Of an expression, by the API server."""
+
+
+def check(view: LinkView) -> Iterator[Finding[Location]]:
+    for item in view.of_kind("ResourceClaim", _TEMPLATE, "DeviceClass"):
+        for pointer, expression in _expressions(item):
+            for kind, name in dict.fromkeys(_unknown(expression)):
+                yield Finding(
+                    message=f"NVIDIA's DRA driver publishes no {_WORDS[kind]} `{name}`: the selector fails for each",
+                    place=item.place(pointer),
+                    help=did_you_mean(name, published()[kind]),
+                )
+
+
+_WORDS = {"attributes": "attribute", "capacity": "capacity"}
+
+
+def published() -> dict[str, list[str]]:
+    """Names by `attributes` and `capacity`; a `#` stands for digits."""
+    facts = store.read_yaml("machines/attributes.yaml")
+    return {kind: facts[kind] for kind in _WORDS}
+
+
+def _unknown(expression: str) -> Iterator[tuple[str, str]]:
+    known = published()
+    for match in _ASKED.finditer(expression[:_LONGEST]):
+        kind, name = match[1], match[2] or match[3] or match[4]
+        if not {name, f"{name.rstrip(_DIGITS)}#"} & set(known[kind]) and not _is_asked_for(name, expression):
+            yield kind, name
+
+
+def _is_asked_for(name: str, expression: str) -> bool:
+    """Whether the expression asks first if it is there."""
+    return any(f"{quote}{name}{quote} in device." in expression for quote in ("'", '"')) or "has(" in expression
+
+
+def _expressions(item: SetupObject) -> Iterator[tuple[str, str]]:
+    """CEL of the selectors of a class, or of a claim's requests, each with its pointer."""
+    top, claim = ("/spec/spec", mapping(item.spec.get("spec"))) if item.kind == _TEMPLATE else ("/spec", item.spec)
+    own = () if item.kind == _TEMPLATE else ((("", item.spec)),)
+    for at, holder in (*own, *device_requests(claim)):
+        for index, selector in enumerate(mappings(holder.get("selectors"))):
+            expression = word(mapping(selector.get("cel")).get("expression"))
+            if expression:
+                yield f"{top}{at}/selectors/{index}/cel/expression", expression

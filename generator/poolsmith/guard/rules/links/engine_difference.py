@@ -1,0 +1,101 @@
+"""What an engine does otherwise from one of its versions on, seen in the objects that it reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.sources.pod_template import mapping, word
+from poolsmith.core.sources.pointer import MISSING, value_at
+from poolsmith.gpu.catalog.engines import differences, engine_facts, holds
+from poolsmith.gpu.catalog.stack_objects import CHARTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.links.link_view import LinkView
+    from poolsmith.guard.rules.setup.setup_view import SetupObject
+
+RULE = RuleInfo(
+    code="PSM930",
+    name="engine-difference",
+    severity=Severity.WARNING,
+    applies_to="manifest",
+    what="A HelmRelease or an Application of the stack has what its engine reads otherwise from one version on. A note "
+    "where no file says which version runs: labels of Flux' components, a FluxInstance, Argo CD's manifests or image.",
+    why="The files stay the same, and an upgrade of the engine changes what becomes of them: definitions are replaced, "
+    "hooks are patched, a release waits for drivers and fails.",
+    fix="say what is meant, as the finding shows; it holds before and after the upgrade",
+    bad="upgrade: {crds: Create}\n",
+    good="upgrade: {crds: CreateReplace}\n",
+    references=("data/engines/versions.yaml", "fluxcd/helm-controller:CHANGELOG.md", "argoproj/argo-cd:docs/"),
+)
+
+
+_NOTHING: tuple[Any, ...] = (MISSING, None, [], {})
+
+
+def check(view: LinkView) -> Iterator[Finding[Location]]:
+    for row in differences():
+        version = view.engines.get(row["engine"])
+        if not _may_hold(row, version):
+            continue
+        for place in _places(view, row):
+            yield Finding(
+                message=f"{_since(row, version)}, {row['says']}",
+                place=place,
+                help=row["do"],
+                severity=Severity.NOTE if version is None or row.get("harmless") else None,
+            )
+
+
+def _may_hold(row: Mapping[str, Any], version: str | None) -> bool:
+    """What is missing in a file is no sign of anything while nobody knows the version."""
+    return row.get("set") is not False if version is None else holds(row, version)
+
+
+def _since(row: Mapping[str, Any], version: str | None) -> str:
+    name = engine_facts(row["engine"])["name"]
+    if version is None:
+        return f"from {name} {row['since']} on (which version runs is not known)"
+    return f"from {name} {row['since']} on, and {version} is installed here"
+
+
+def _places(view: LinkView, row: Mapping[str, Any]) -> Iterator[Location]:
+    if "kind" in row:
+        for item in view.of_kind(row["kind"]):
+            if item.group == row["group"] and _is_of_stack(item, row) and _is_so(item.data, row):
+                yield item.place(_deepest(item.data, row["path"]))
+    elif "value" in row:
+        for chart in view.named(*row["chart"]):
+            if chart.engine == row["engine"] and chart.value(row["value"]) == row["is"] and chart.says(row["value"]):
+                yield chart.place(row["value"])
+
+
+def _is_of_stack(item: SetupObject, row: Mapping[str, Any]) -> bool:
+    charts = row.get("chart", CHARTS)
+    said = value_at(item.spec, ("chart", "spec", "chart")) or value_at(item.spec, ("source", "chart"))
+    return word(said).rpartition("/")[2] in charts
+
+
+def _is_so(data: Any, row: Mapping[str, Any]) -> bool:
+    if any(_at(data, path) is not MISSING for path in row.get("without", ())):
+        return False
+    value = _at(data, row["path"])
+    return bool(value == row["is"]) if "is" in row else (value not in _NOTHING) is row["set"]
+
+
+def _at(data: Any, path: str) -> Any:
+    return value_at(data, tuple(path.split(".")), MISSING)
+
+
+def _deepest(data: Any, path: str) -> str:
+    """The pointer of what is there of a path."""
+    pointer, node = "", data
+    for step in path.split("."):
+        if step not in mapping(node):
+            break
+        pointer, node = f"{pointer}/{step}", node[step]
+    return pointer

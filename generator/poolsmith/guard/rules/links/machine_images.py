@@ -1,0 +1,79 @@
+"""The images that nodes with GPUs start from, as files about machines say it; by the name in data/machines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.facts import store
+from poolsmith.core.pattern import pattern
+from poolsmith.core.sources.pod_template import mapping, mappings, word
+from poolsmith.core.sources.pointer import value_at
+from poolsmith.guard.rules.setup.repository_setups import objects_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.setup.setup_view import SetupObject
+    from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
+
+_KARPENTER, _AWS = "karpenter.sh", "karpenter.k8s.aws"
+_GPU_MACHINES = pattern(r"(g[3-9]|gr[3-9]|p[2-9])[a-z0-9-]*(\.[a-z0-9-]+)?")
+_GPU_KEY, _GPU_TAINT = "karpenter.k8s.aws/instance-gpu-", "nvidia.com/gpu"
+
+
+def known_images() -> dict[str, Mapping[str, Any]]:
+    return {row["image"]: row for row in store.read_yaml("machines/brought.yaml")["images"]}
+
+
+def machine_images(documents: Iterable[CheckedDocument]) -> dict[str, Location]:
+    """The first place of each image."""
+    found: dict[str, Location] = {}
+    objects: list[SetupObject] = []
+    for document in documents:
+        if (
+            not document.is_object
+            and isinstance(document.data, dict)
+            and isinstance(document.data.get("machine"), dict)
+        ):
+            found.setdefault("Talos", document.source.locate("/machine"))
+        if _AWS in document.text:
+            objects.extend(objects_of(document))
+    with_gpus = set(_classes_with_gpus(objects))
+    for item in objects:
+        if item.kind == "EC2NodeClass" and item.own_name in with_gpus and (image := _image_of(item)):
+            found.setdefault(image, item.place("/spec"))
+    return found
+
+
+def _classes_with_gpus(objects: Iterable[SetupObject]) -> Iterator[str]:
+    """Node classes whose pools make nodes with GPUs alone."""
+    for item in objects:
+        spec = mapping(value_at(item.spec, ("template", "spec")))
+        if item.kind == "NodePool" and item.group == _KARPENTER and has_gpus(spec):
+            yield word(mapping(spec.get("nodeClassRef")).get("name"))
+
+
+def has_gpus(spec: Mapping[str, Any]) -> bool:
+    """Whether the nodes of a NodePool, by the spec of its template, all have GPUs, as far as it says so."""
+    tainted = any(taint.get("key") == _GPU_TAINT for taint in mappings(spec.get("taints")))
+    return tainted or any(_asks_for_gpus(item) for item in mappings(spec.get("requirements")))
+
+
+def _asks_for_gpus(requirement: Mapping[str, Any]) -> bool:
+    key, operator = word(requirement.get("key")), requirement.get("operator")
+    if key.startswith(_GPU_KEY):
+        return operator in ("Exists", "In", "Gt")
+    values = requirement.get("values")
+    named = [word(value) for value in values] if isinstance(values, list) else []
+    return operator == "In" and bool(named) and all(map(_GPU_MACHINES.fullmatch, named))
+
+
+def _image_of(item: SetupObject) -> str | None:
+    terms = mappings(item.spec.get("amiSelectorTerms"))
+    aliases = {word(term.get("alias")).partition("@")[0] for term in terms} - {""}
+    family = item.spec.get("amiFamily")
+    for name, row in known_images().items():
+        if "alias" in row and (aliases == {row["alias"]} or (not terms and family == row["family"])):
+            return name
+    return None

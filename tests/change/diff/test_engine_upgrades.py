@@ -1,0 +1,33 @@
+"""Another version of the engine in a profile is a change that `diff` tells, with what the engine does otherwise."""
+
+from __future__ import annotations
+
+import pytest
+
+from change.diff.projects import changes, cluster, codes, project
+
+FILE = "profiles/lab/cluster.yaml"
+
+
+def with_version(version):
+    return cluster().replace("engine: flux", f'engine: flux, version: "{version}"')
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "new", "words"),
+    [
+        (cluster(), with_version("2.9"), ["PSM931"], ("refuses the whole Kustomization", "Helm 4", "server-side")),
+        (with_version("2.7"), with_version("2.8"), ["PSM931"], ("Helm 4",)),
+        (with_version("2.8.1"), with_version("2.8.1"), [], ()),
+        (cluster(), with_version("2.6"), ["PSM932"], ("RetryOnFailure",)),
+        (cluster(), with_version("3.0"), ["PSM931"], ("unknown",)),
+    ],
+)
+def test_an_upgrade_of_the_engine_is_told(repository_of, before, after, new, words):
+    repository = repository_of({**project("a"), FILE: before})
+    repository.write({FILE: after})
+
+    found = [item for item in changes(repository).new_findings if item.code in ("PSM931", "PSM932")]
+
+    assert codes(found) == new
+    assert [word for word in words if word not in found[0].message] == []
