@@ -66,6 +66,20 @@ OBJECTS = {
     "    metadata: {{labels: {{nvidia.com/gpu.workload.config: container}}}}\n"
     "    spec: {{taints: [{{key: nvidia.com/gpu, effect: NoSchedule}}]}}\n",
 }
+LINKED = (
+    "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {{name: train-{0}, namespace: gpu}}\nspec:\n"
+    "  selector: {{matchLabels: {{a: b{0}}}}}\n  template:\n    metadata: {{labels: {{a: b{0}}}}}\n    spec:\n"
+    "      serviceAccountName: sa-{0}\n      priorityClassName: pc-{0}\n"
+    "      nodeSelector: {{example.com/pool: p{0}, nvidia.com/gpu.product: NVIDIA-L4}}\n"
+    "      volumes: [{{name: c, configMap: {{name: map-{0}}}}}]\n"
+    "      containers: [{{name: a, image: 'registry.example.com/a:1', resources: {{limits: {{nvidia.com/gpu: 1}}}}}}]\n"
+    "---\napiVersion: monitoring.coreos.com/v1\nkind: ServiceMonitor\nmetadata: {{name: m{0}, namespace: gpu}}\n"
+    "spec: {{selector: {{matchLabels: {{app: own-{0}}}}}, endpoints: [{{port: metrics}}]}}\n"
+    "---\napiVersion: v1\nkind: Service\nmetadata: {{name: s{0}, namespace: gpu, labels: {{app: own-{0}, b: c}}}}\n"
+    "spec: {{ports: [{{name: metrics, port: 80}}]}}\n"
+    "---\napiVersion: containerservice.azure.com/v1api20250801\nkind: ManagedClustersAgentPool\n"
+    "metadata: {{name: n{0}, namespace: gpu}}\nspec: {{vmSize: Standard_ND96asr_v4, gpuProfile: {{driver: None}}}}\n"
+)
 NODE = (
     "apiVersion: v1\nkind: Node\nmetadata:\n  name: node{0}\n  labels: {{nvidia.com/gpu.present: 'true', "
     "example.com/pool: p{0}, nvidia.com/gpu.product: NVIDIA-L4, kubernetes.io/os: linux}}\n"
@@ -134,6 +148,16 @@ def beside_each_other(top: Path, number: int) -> Callable[[], object]:
     return checked(top / "files", nodes=top / "nodes.yaml", release="v25.3.0")
 
 
+def linked(top: Path, number: int) -> Callable[[], object]:
+    """One delivery with the operator, and as many pods that need names, monitors and descriptions of nodes."""
+    top.joinpath("release.yaml").write_text(RELEASE.format(0).replace("namespace: gpu0", "namespace: gpu"), "utf-8")
+    for index in range(number):
+        top.joinpath(f"part{index}.yaml").write_text(LINKED.format("abcdefghijklmnop"[index] * 3), "utf-8")
+    names = ["release.yaml", *(f"part{index}.yaml" for index in range(number))]
+    top.joinpath("kustomization.yaml").write_text(f"{KUSTOMIZATION}resources: [{', '.join(names)}]\n", "utf-8")
+    return checked(top)
+
+
 def delivered(declaring: str) -> Callable[[Path, int], Callable[[], object]]:
     """As many folders, each with a kustomization, objects and a patch; the operator is once in each cluster."""
 
@@ -176,6 +200,7 @@ def without_words(top: Path, number: int) -> Callable[[], object]:
 
 INPUTS: dict[str, Callable[[Path, int], Callable[[], object]]] = {
     "objects of each kind": beside_each_other,
+    "names that are needed": linked,
     "folders that Flux applies": delivered(FLUX),
     "folders that Argo CD applies": delivered(APPLICATION),
     "pools of one cluster": lambda top, number: of_fleet(top, number, number),

@@ -110,7 +110,15 @@ WRITTEN = {
         INFRA, "AWSManagedMachinePool", {"spec": {"labels": labels, "taints": objects((*taints, *startup), dashed)}}
     ),
     "azure": lambda labels, taints, startup: thing(
-        INFRA, "AzureManagedMachinePool", {"spec": {"nodeLabels": labels, "taints": objects((*taints, *startup))}}
+        INFRA,
+        "AzureManagedMachinePool",
+        {
+            "spec": {
+                "nodeLabels": labels,
+                "taints": objects((*taints, *startup)),
+                "asoManagedClustersAgentPoolPatches": ['{"spec": {"gpuProfile": {"driver": "None"}}}'],
+            }
+        },
     ),
     "gcp": lambda labels, taints, startup: thing(
         INFRA,
@@ -132,6 +140,22 @@ WRITTEN = {
                 "taint": objects((*taints, *startup), upper),
                 "guestAccelerator": [{"gpuDriverInstallationConfig": {"gpuDriverVersion": "INSTALLATION_DISABLED"}}],
             },
+        ),
+    ),
+    "crossplane gke": lambda labels, taints, startup: thing(
+        "container.gcp.upbound.io/v1beta1",
+        "NodePool",
+        nested(
+            "spec/forProvider",
+            {"nodeConfig": [{"labels": labels, "taint": objects((*taints, *startup), upper)}]},
+        ),
+    ),
+    "crossplane aks": lambda labels, taints, startup: thing(
+        "containerservice.azure.upbound.io/v1beta1",
+        "KubernetesClusterNodePool",
+        nested(
+            "spec/forProvider",
+            {"gpuDriver": "None", "nodeLabels": labels, "nodeTaints": texts((*taints, *startup))},
         ),
     ),
     "service operator": lambda labels, taints, startup: thing(

@@ -40,7 +40,7 @@ NAMES = sorted(
     )
 )
 """The last one is no rule of a list: it judges what the chart makes of values."""
-_OTHERS = (*CODE_BOOK, *(other.RULE for other in (*RULES, *TEXT_RULES)))
+_OTHERS = (*CODE_BOOK, *(other.RULE for other in (*RULES, *TEXT_RULES, *VALUE_RULES)))
 TWINS = {rule.RULE.name for rule in SETUP_RULES if rule.RULE in _OTHERS}
 """Rules on profiles, or on manifests, that speak of setups, too."""
 SETUPS = sorted((*(rule.RULE.name for rule in SETUP_RULES if rule.RULE.name not in TWINS), *WITH_NODES))

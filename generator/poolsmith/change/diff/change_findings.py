@@ -55,7 +55,21 @@ def finding_changes(
     for identity_of in (_placed, _anywhere):
         for names in ({}, renamed) if renamed else ({},):
             old, new = _without_pairs(old, new, partial(identity_of, names=names), partial(identity_of, names={}))
-    return tuple(new), tuple(old)
+    return tuple(new), tuple(item for item in old if not _got_worse(item, new))
+
+
+def _got_worse(item: Diagnostic, new: Iterable[Diagnostic]) -> bool:
+    """Whether something graver is said now of the same value, or of one beside it: that is no mend."""
+    place = item.primary.span.path, _parent(item)
+    return any(
+        other.severity.rank < item.severity.rank and (other.primary.span.path, _parent(other)) == place
+        for other in new
+        if place[1]
+    )
+
+
+def _parent(item: Diagnostic) -> str:
+    return item.primary.pointer.rpartition("/")[0]
 
 
 def _placed(item: Diagnostic, names: Mapping[str, str]) -> Hashable:

@@ -22,17 +22,34 @@ class KnownRule:
     parameters: tuple[tuple[str, int], ...] = ()
 
 
+RETIRED: Final = (("PSM764", "gke-runtime-source", "PSM282"),)
+"""Code and name of each rule that is a part of another now, and the code of that one."""
+
+
 @cache
 def known_rules() -> dict[str, KnownRule]:
-    """Every rule by its code and by its name."""
+    """Every rule by its code and by its name; a retired one is the one that says the same now."""
     from poolsmith.core.diagnostics.rule_table import RULES  # on demand
 
     found = [KnownRule(code, name, Severity(severity), parameters) for code, name, severity, parameters in RULES]
-    return {word: rule for rule in found for word in (rule.code, rule.name)}
+    book = {word: rule for rule in found for word in (rule.code, rule.name)}
+    return book | {word: book[now] for code, name, now in RETIRED for word in (code, name)}
+
+
+def retired_code(word: str) -> str:
+    """The code that a word stood for when it was a rule of its own; empty where it is none of those."""
+    return next((code for code, name, _ in RETIRED if word.upper() == code or word.lower() == name), "")
+
+
+def former_codes(code: str) -> tuple[str, ...]:
+    """The retired codes that a rule goes on for."""
+    return tuple(old for old, _, now in RETIRED if now == code)
 
 
 SHAPE: Final = ("PSM10", "PSM11")
 COMPATIBILITY: Final = ("PSM2", "PSM12", "PSM13", "PSM14", "PSM15", "PSM16", "PSM17", "PSM18", "PSM19", "PSM91")
+FROM_ELSEWHERE: Final = ("PSM70", "PSM71")
+LINKS: Final = ("PSM75", "PSM76", "PSM77", "PSM78")
 BESIDE: Final = ("PSM80", "PSM81", "PSM82", "PSM83", "PSM84")
 LIVE: Final = ("PSM85", "PSM86", "PSM87")
 ENGINES: Final = ("PSM93",)

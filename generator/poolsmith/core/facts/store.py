@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from poolsmith.core.facts.packs import active
+from poolsmith.core.facts.packs import active, remembered
 from poolsmith.core.sources import yaml_reader
 
 DATA = Path(__file__).parents[2] / "data"
@@ -31,6 +31,12 @@ _GENERATION = (
 def read_yaml(name: str) -> dict[str, Any]:
     """A data file that people keep, with what packs add to it. Its text is ours, so a mistake in it is a bug."""
     return _with_packs(name, read_own_yaml(name))
+
+
+@remembered
+def table(name: str) -> dict[str, Any]:
+    """The same, read once for each set of packs: shared, so that nobody may change it."""
+    return read_yaml(name)
 
 
 def _with_packs(name: str, data: dict[str, Any]) -> dict[str, Any]:

@@ -168,6 +168,11 @@ class PoolPlan:
         return self.profile.label_value
 
     @property
+    def own_driver(self) -> bool:
+        """Whether nodes are made without a driver: the operator brings one, or none is to be loaded there."""
+        return self.driver is None or self.driver.managed
+
+    @property
     def taints(self) -> tuple[Taint, ...]:
         return self.profile.spec.nodes.taints
 

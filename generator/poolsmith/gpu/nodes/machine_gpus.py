@@ -32,12 +32,19 @@ _MACHINE_FIELDS = (
     "spec/instanceType",
     "spec/instanceTypes",
     "spec/forProvider/instanceTypes",
+    "spec/forProvider/vmSize",
+    "spec/forProvider/nodeConfig/machineType",
+    "spec/forProvider/nodeConfig/0/machineType",
     "spec/sku",
     "spec/vmSize",
     "spec/nodeConfig/machineType",
 )
 _NUMBER = pattern(r"[0-9]{1,6}")
-_ACCELERATORS = "spec/nodeConfig/guestAccelerator"
+_ACCELERATORS = (
+    "spec/nodeConfig/guestAccelerator",
+    "spec/forProvider/nodeConfig/guestAccelerator",
+    "spec/forProvider/nodeConfig/0/guestAccelerator",
+)
 ACCELERATOR = "cloud.google.com/gke-accelerator"
 
 
@@ -67,11 +74,25 @@ def gpu_claims(template: NodeTemplate, machines: Mapping[str, tuple[str, int]]) 
         value, is_there = reach(data, f"{template.top}/{field}")
         if is_there and not template.announces:
             yield from _of_machines(_texts(value), machines, f"{template.top}/{field}")
-    listed, is_there = reach(data, f"{template.top}/{_ACCELERATORS}")
-    for index, item in enumerate(listed if is_there and isinstance(listed, list) else ()):
-        if isinstance(item, dict) and _is_number(text_of(item.get("count"))):
-            place = join(f"{template.top}/{_ACCELERATORS}", index, "count")
-            yield GpuClaim(frozenset((int(text_of(item["count"])),)), frozenset(), place, f"count {item['count']}")
+    for place, item in _accelerators(template):
+        if _is_number(text_of(item.get("count"))):
+            count = int(text_of(item["count"]))
+            yield GpuClaim(frozenset((count,)), frozenset(), join(place, "count"), f"count {count}")
+
+
+def accelerator_claims(template: NodeTemplate) -> Iterator[Told]:
+    """The provider's own names of the accelerators that a template asks for."""
+    for place, item in _accelerators(template):
+        if isinstance(name := item.get("type"), str):
+            yield Told(name, join(place, "type"))
+
+
+def _accelerators(template: NodeTemplate) -> Iterator[tuple[str, dict[str, Any]]]:
+    for field in _ACCELERATORS:
+        listed, is_there = reach(template.document.data, f"{template.top}/{field}")
+        for index, item in enumerate(listed if is_there and isinstance(listed, list) else ()):
+            if isinstance(item, dict):
+                yield join(f"{template.top}/{field}", index), item
 
 
 def claims_of_labels(
@@ -115,6 +136,11 @@ def product_of_accelerator(labels: Mapping[str, str]) -> str:
     name = labels.get(ACCELERATOR, "")
     known = (entry.accelerators for entry in distributions().values())
     return next((product for names in known for product, own in names.items() if own == name), "")
+
+
+def accelerator_names() -> frozenset[str]:
+    """Those of all providers."""
+    return frozenset(name for entry in distributions().values() for name in entry.accelerators.values())
 
 
 def _is_number(text: str) -> bool:

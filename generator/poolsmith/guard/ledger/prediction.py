@@ -20,6 +20,7 @@ from poolsmith.fleet.operands.pool_nodes import pool_nodes
 from poolsmith.fleet.operands.pulled_images import image_uses
 from poolsmith.fleet.plan.origin import FromProfile
 from poolsmith.fleet.plan.sharing.mig import WHOLE_GPU
+from poolsmith.gpu.catalog.unpublished import unpublished
 from poolsmith.guard.ledger.installed_ledger import PredictedMemory, installed_ledger
 from poolsmith.guard.ledger.ledger import ANY_NODE
 from poolsmith.guard.ledger.origins import Origins, is_users, value_effects
@@ -97,6 +98,14 @@ class Prediction:
         )
 
     def images(self) -> tuple[ImageUse, ...]:
+        """Those that there are: `unpublished` says which of the pods' are not."""
+        return tuple(use for use in self._pulled() if not unpublished(use.image))
+
+    def unpublished(self) -> tuple[str, ...]:
+        """Why an image that a pod names can't be pulled."""
+        return tuple(filter(None, (unpublished(use.image) for use in self._pulled())))
+
+    def _pulled(self) -> tuple[ImageUse, ...]:
         systems = {pool.name: pool.profile.spec.system_words for pool in self.plan.pools}
         return image_uses(self.installation, self.ledger.landing, systems, (*self.smoke_images(), *self._artifacts()))
 

@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics import Diagnostic, Severity, diagnose
 from poolsmith.core.diagnostics.codes.policy import EXPIRED_BASELINE, UNUSED_BASELINE
 from poolsmith.core.diagnostics.diagnostic import WAIVED
+from poolsmith.core.diagnostics.known_rules import FROM_ELSEWHERE, former_codes, known_rules
 from poolsmith.core.diagnostics.masking import masked
 from poolsmith.core.diagnostics.message_text import counted, one_line, printable, shorten
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.shape.review import day_of, is_placeholder
 from poolsmith.guard.policies.baseline_file import BaselineEntry
+from poolsmith.guard.policies.rule_settings import find_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -32,7 +34,7 @@ DAYS = 90
 """How long an entry accepts, unless somebody writes another day."""
 NO_REASON = "was there when the baseline was written; nobody has looked at it yet"
 _LONGEST_FINDING = 200
-_NEVER = ("PSM1", "PSM6", "PSM7")
+_NEVER = ("PSM1", "PSM6", *FROM_ELSEWHERE)
 """Profiles, policy files and what a change switches off: these have waivers and acceptances of their own."""
 _MOVES = pattern(
     r"\b(?:lines?|columns?) \d+(?:(?:, | and |-| to )(?:lines? |columns? )?\d+)*"
@@ -76,10 +78,22 @@ class Rewritten:
     expired: tuple[BaselineEntry, ...]
 
 
-def standing_fingerprint(item: Diagnostic) -> str:
-    """Stays while lines move: code, file, object, pointer and message without its places and days."""
-    words = (item.code, item.primary.span.path, item.subject, item.primary.pointer, _MOVES.sub("", item.message))
+def standing_fingerprint(item: Diagnostic, code: str = "") -> str:
+    """Stays while lines move: code, file, object, pointer and message without its places and days. `code`: as under a
+    code that the rule had before."""
+    words = (
+        code or item.code,
+        item.primary.span.path,
+        item.subject,
+        item.primary.pointer,
+        _MOVES.sub("", item.message),
+    )
     return hashlib.sha256("\0".join(words).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _fingerprints(item: Diagnostic) -> tuple[str, ...]:
+    """The one of today first, then those of retired codes."""
+    return standing_fingerprint(item), *(standing_fingerprint(item, code) for code in former_codes(item.code))
 
 
 def _file_of(item: Diagnostic) -> str:
@@ -144,9 +158,11 @@ def accept(
 
 
 def _entry_for(item: Diagnostic, by_print: dict[str, list[PlacedEntry]], left: dict[int, int]) -> PlacedEntry | None:
-    for placed in by_print.get(standing_fingerprint(item), ()) if by_print else ():
+    prints = _fingerprints(item) if by_print else ()
+    for placed in (placed for print_ in prints for placed in by_print.get(print_, ())):
         entry = placed.entry
-        is_of_rule = entry.rule.upper() == item.code or entry.rule.lower() == item.name
+        rule = find_in(known_rules(), entry.rule)
+        is_of_rule = rule is not None and rule.code == item.code
         if is_of_rule and entry.file == _file_of(item) and left[id(placed)]:
             return placed
     return None
@@ -192,6 +208,7 @@ def rewritten(
 ) -> Rewritten:
     """The entries for what is there today. Those that were there keep their reason and their days, expired or not."""
     wanted = [item for item in diagnostics if can_be_accepted(item)]
+    entries = _renewed(entries, wanted)
     there = Counter(map(standing_fingerprint, wanted))
     examples = {standing_fingerprint(item): item for item in reversed(wanted)}
     kept: list[BaselineEntry] = []
@@ -213,6 +230,17 @@ def rewritten(
     order = sorted((*kept, *added), key=lambda entry: (entry.file, entry.rule, entry.fingerprint, entry.expires))
     expired = tuple(entry for entry in kept if (day := day_of(entry.expires)) is None or day < today)
     return Rewritten(entries=tuple(order), added=tuple(added), removed=tuple(removed), expired=expired)
+
+
+def _renewed(entries: Iterable[BaselineEntry], wanted: Iterable[Diagnostic]) -> list[BaselineEntry]:
+    """Entries under the codes of today, with the reasons and days that they have."""
+    now = {print_: item for item in wanted for print_ in _fingerprints(item)[1:]}
+    return [
+        replace(entry, rule=item.code, fingerprint=standing_fingerprint(item))
+        if (item := now.get(entry.fingerprint)) is not None
+        else entry
+        for entry in entries
+    ]
 
 
 def _entry(item: Diagnostic, count: int, today: dt.date, last_day: dt.date) -> BaselineEntry:

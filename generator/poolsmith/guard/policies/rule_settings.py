@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Diagnostic, Severity, diagnose
 from poolsmith.core.diagnostics.codes import policy
+from poolsmith.core.diagnostics.codes.outside import RETIRED_RULE
 from poolsmith.core.diagnostics.codes.shape import DUPLICATE_ITEM
-from poolsmith.core.diagnostics.known_rules import COMPATIBILITY, SHAPE
+from poolsmith.core.diagnostics.known_rules import COMPATIBILITY, FROM_ELSEWHERE, LINKS, SHAPE, retired_code
 from poolsmith.core.diagnostics.message_text import did_you_mean, shorten
 from poolsmith.core.record import record
 from poolsmith.core.shape.field import spec
@@ -67,12 +68,12 @@ class RuleSettings:
 
 NO_SETTINGS = RuleSettings({})
 _RULES = "/spec/rules"
-_FIXED = ("PSM0", *SHAPE, "PSM6", "PSM7")
+_FIXED = ("PSM0", *SHAPE, "PSM6", *FROM_ELSEWHERE)
 
 
 def is_fixed(code: str, severity: Severity) -> bool:
     """Whether findings of this code and severity hold whatever anybody says."""
-    return code.startswith(_FIXED) or (code.startswith(COMPATIBILITY) and severity is Severity.ERROR)
+    return code.startswith(_FIXED) or (code.startswith((*COMPATIBILITY, *LINKS)) and severity is Severity.ERROR)
 
 
 def find_in(book: Mapping[str, KnownRule], word: str) -> KnownRule | None:
@@ -84,6 +85,13 @@ def unknown_rule(word: str, book: Mapping[str, KnownRule], where: Location) -> D
     is_code = word.upper().replace(" ", "").startswith("PSM")
     names = sorted({rule.code if is_code else rule.name for rule in book.values()})
     return diagnose(policy.UNKNOWN_RULE, f"no rule is named `{shorten(word)}`", where, help=did_you_mean(word, names))
+
+
+def told_retired(word: str, rule: KnownRule, where: Location) -> tuple[Diagnostic, ...]:
+    """A note where a word is that of a rule which is a part of another now."""
+    old = retired_code(word)
+    message = f"{old} is a part of {rule.code} {rule.name} now, and counts as that"
+    return (diagnose(RETIRED_RULE, message, where, help=f"write `{rule.name}`"),) if old else ()
 
 
 def sound_settings(
@@ -98,6 +106,7 @@ def sound_settings(
         if rule is None:
             problems.append(unknown_rule(word, book, where))
             continue
+        problems.extend(told_retired(word, rule, where))
         found = list(_problems(rule, setting, document, join(_RULES, word)))
         problems.extend(found)
         if rule.code in by_code:

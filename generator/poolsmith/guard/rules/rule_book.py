@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.codes import CODE_BOOK
+from poolsmith.core.diagnostics.known_rules import known_rules
 from poolsmith.gpu.values.registry import VALUE_RULES
 from poolsmith.guard.ledger.privilege_check import GRANT_RULE_INFOS, PRIVILEGE_RULES
 from poolsmith.guard.rules.beside.registry import BESIDE_RULES
@@ -28,6 +29,7 @@ def rule_book() -> tuple[RuleInfo, ...]:
 
 
 def find_rule(word: str) -> RuleInfo | None:
-    """By code or name."""
-    wanted = word.lower()
+    """By code or name, also those of a rule that is a part of another now."""
+    known = known_rules().get(word.upper()) or known_rules().get(word.lower())
+    wanted = known.code.lower() if known is not None else word.lower()
     return next((rule for rule in rule_book() if wanted in (rule.code.lower(), rule.name)), None)

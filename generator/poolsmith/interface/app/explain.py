@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import NoInputError, UsageError, sorted_unique
-from poolsmith.core.diagnostics.known_rules import known_rules
+from poolsmith.core.diagnostics.known_rules import known_rules, retired_code
 from poolsmith.core.diagnostics.masking import masked, masked_tree
 from poolsmith.core.diagnostics.message_text import did_you_mean, joined
 from poolsmith.core.diagnostics.outcome import Outcome
@@ -89,7 +89,8 @@ def explain(root: Path, what: str) -> Explanation:
         from poolsmith.guard.rules.rule_book import find_rule  # all rules, which a pool or a value can do without
 
         if (rule := find_rule(what)) is not None:
-            return Explanation(text=format_rule(rule))
+            old = retired_code(what)
+            return Explanation(text=(f"{old} is a part of {rule.code} now.\n\n" if old else "") + format_rule(rule))
     if _RULE_CODE.fullmatch(what):
         codes = dict.fromkeys(rule.code for rule in rules.values())
         raise UsageError(f"there is no rule `{what}`; {did_you_mean(what.upper(), codes)}")

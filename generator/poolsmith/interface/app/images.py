@@ -52,9 +52,13 @@ def images(root: Path, clusters: Sequence[str]) -> ImagesResult:
     predicted = [(run.loaded.name, run.prediction) for run in runs if run.prediction is not None]
     return ImagesResult(
         clusters=tuple((name, prediction.images()) for name, prediction in predicted),
-        unknown=tuple((name, text) for name, prediction in predicted for text in prediction.unknown),
+        unknown=tuple((name, text) for name, prediction in predicted for text in _unlisted(prediction)),
         diagnostics=errors,
     )
+
+
+def _unlisted(prediction: Prediction) -> tuple[str, ...]:
+    return *prediction.unknown, *prediction.unpublished()
 
 
 def images_text(result: ImagesResult) -> str:
@@ -141,7 +145,7 @@ def copy_plan(root: Path, clusters: Sequence[str], to: str | None) -> CopyPlan:
         repositories=tuple(
             sorted({unit.source.repository for plan, _ in known for unit in plan.units if unit.source is not None})
         ),
-        unknown=tuple((plan.name, text) for plan, prediction in known for text in prediction.unknown),
+        unknown=tuple((plan.name, text) for plan, prediction in known for text in _unlisted(prediction)),
         diagnostics=errors,
     )
 

@@ -4,7 +4,7 @@ The forms are maps, lists of objects, texts, and flags of the kubelet.
 
 Sources: kubernetes-sigs/karpenter:pkg/apis/crds; kubernetes-sigs/cluster-api, definitions of v1beta1 and v1beta2;
 Cluster API providers rke2, k3s, aws, azure and gcp; kubeadm's v1beta3 and v1beta4; eksctl.io/v1alpha5;
-services.k8s.aws eks; Config Connector; Azure Service Operator; Crossplane provider aws eks.
+services.k8s.aws eks; Config Connector; Azure Service Operator; Crossplane's providers aws, gcp and azure of Upbound.
 """
 
 from __future__ import annotations
@@ -272,6 +272,21 @@ KINDS: tuple[TemplateKind, ...] = (
     ),
     _simple("Nodegroup", "eks.services.k8s.aws", "eks", "spec/labels", "spec/taints"),
     _simple("NodeGroup", "eks.aws.upbound.io", "eks", "spec/forProvider/labels", "spec/forProvider/taint"),
+    TemplateKind(
+        kind="NodePool",
+        group="container.gcp.upbound.io",
+        tool="gke",
+        labels=(("spec/forProvider/nodeConfig/labels", "map"), ("spec/forProvider/nodeConfig/0/labels", "map")),
+        taints=(("spec/forProvider/nodeConfig/taint", "objects"), ("spec/forProvider/nodeConfig/0/taint", "objects")),
+    ),
+    _simple(
+        "KubernetesClusterNodePool",
+        "containerservice.azure.upbound.io",
+        "aks",
+        "spec/forProvider/nodeLabels",
+        "spec/forProvider/nodeTaints",
+        "pairs",
+    ),
     _simple(
         "ContainerNodePool",
         "container.cnrm.cloud.google.com",

@@ -19,20 +19,20 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics.message_text import counted
 from poolsmith.core.record import record
 from poolsmith.core.sources.yaml_writer import emit
 from poolsmith.fleet.operands.manifest import Manifest
 from poolsmith.fleet.profiles.node_pool import NodeTool
-from poolsmith.gpu.nodes.cloud_drivers import cloud_driver_of
-from poolsmith.project.output.provisioners import marks_of
+from poolsmith.gpu.nodes.node_makers import node_makers
+from poolsmith.project.output.node_needs import comment_lines, unsaid
+from poolsmith.project.output.provisioners import accelerator_of, keeps_off, marks_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.fleet.plan.plan import ClusterPlan, PoolPlan
     from poolsmith.fleet.profiles.node_pool import ProvisionedBy, Taint
-    from poolsmith.project.output.provisioners import NodeSettings
+    from poolsmith.project.output.node_needs import NodeSettings
 
 
 @record
@@ -160,7 +160,10 @@ def _managed(distribution: str, name: str, marks: NodeSettings) -> NodePatch:
     return NodePatch(
         file="managed-machine-pool.yaml",
         body={"kind": kind, "metadata": {"name": name}, "spec": {labels: marks.labels, taints: bodies}},
-        about=("Taints replace those of the object.",),
+        about=(
+            "Taints replace those of the object.",
+            *comment_lines(f"managed-{distribution}", marks),
+        ),
         target=_target(_INFRASTRUCTURE, kind, name),
     )
 
@@ -225,7 +228,7 @@ def render_node_patches(plan: ClusterPlan, header: tuple[str, ...]) -> list[Mani
 
 def _patches(plan: ClusterPlan, pool: PoolPlan, marks: NodeSettings, given: ProvisionedBy) -> Iterator[NodePatch]:
     if given.tool is NodeTool.KARPENTER:
-        yield _karpenter(pool, marks, given.name or pool.name)
+        yield _karpenter(marks, given.name or pool.name)
     elif given.tool is NodeTool.TALOS:
         yield _talos(marks)
     elif given.tool is NodeTool.CLUSTER_API:
@@ -259,7 +262,7 @@ def _bodies(taints: tuple[Taint, ...]) -> list[dict[str, str]]:
     return [taint.body for taint in taints]
 
 
-def _karpenter(pool: PoolPlan, marks: NodeSettings, name: str) -> NodePatch:
+def _karpenter(marks: NodeSettings, name: str) -> NodePatch:
     """Lists of taints replace those of the NodePool: both sides have the same ones, or `check` says so."""
     template: dict[str, Any] = {}
     if marks.labels:
@@ -275,22 +278,9 @@ def _karpenter(pool: PoolPlan, marks: NodeSettings, name: str) -> NodePatch:
         },
         about=(
             f"For Karpenter, or: kubectl patch nodepool {name} --type merge --patch-file node-pool.yaml",
-            *_node_class_hints(pool, marks),
+            *comment_lines("karpenter", marks, "Its requirements and its node class are yours. The profile needs:"),
         ),
     )
-
-
-def _node_class_hints(pool: PoolPlan, marks: NodeSettings) -> Iterator[str]:
-    """What no patch can say: instance types and images are the user's choice."""
-    yield "Its requirements and its node class are yours. The profile needs:"
-    yield f"- instances with {counted(marks.gpus, 'GPU')}, {pool.profile.spec.gpu.product}: on EC2 requirements such as"
-    yield f'  {{key: karpenter.k8s.aws/instance-gpu-count, operator: In, values: ["{marks.gpus}"]}}'
-    system = pool.profile.spec.os
-    if marks.own_driver and marks.has_operator:
-        yield f"- an image of {system.id} {system.version} without a driver, for the operator installs one: on EC2"
-        yield "  in amiSelectorTerms of the EC2NodeClass; aliases of EKS's images bring a driver to instances with GPUs"
-    else:
-        yield f"- an image of {system.id} {system.version} that has the driver, in amiSelectorTerms of the EC2NodeClass"
 
 
 def _talos(marks: NodeSettings) -> NodePatch:
@@ -321,25 +311,23 @@ def _cloud_taints(taints: tuple[Taint, ...]) -> list[dict[str, str]]:
 
 
 def _variables(tool: NodeTool, marks: NodeSettings) -> dict[str, Any]:
-    """In the words of aws_eks_node_group, google_container_node_pool and azurerm_kubernetes_cluster_node_pool."""
+    """In the words of aws_eks_node_group, google_container_node_pool and azurerm_kubernetes_cluster_node_pool.
+
+    `needs` is what depends on fields that are the user's own choice."""
+    off = node_makers()[tool.value].variables if keeps_off(tool.value, marks) else {}
+    needs = {"needs": list(unsaid(f"terraform-{tool.value}", marks))}
     if tool is NodeTool.AKS:
         return {
             "node_labels": marks.labels,
             "node_taints": [_text(taint) for taint in marks.taints],
             "node_initialization_taints": [_text(taint) for taint in marks.startup],
-            **_without_driver(tool, marks),
+            **off,
+            **needs,
         }
     found: dict[str, Any] = {"labels": marks.labels, "taint": _cloud_taints(marks.all_taints)}
-    if tool is NodeTool.GKE and marks.accelerator:
-        accelerator = {"type": marks.accelerator, "count": marks.gpus}
-        found["guest_accelerator"] = {**accelerator, **_without_driver(tool, marks)}
-    return found
-
-
-def _without_driver(tool: NodeTool, marks: NodeSettings) -> dict[str, Any]:
-    """What keeps a cloud from installing a driver below the operator's."""
-    known = cloud_driver_of(tool.value)
-    return known.variables if known is not None and marks.own_driver and marks.has_operator else {}
+    if tool is NodeTool.GKE:
+        found["guest_accelerator"] = {"type": accelerator_of(marks), "count": marks.gpus, **off}
+    return {**found, **needs}
 
 
 def _text(taint: Taint) -> str:

@@ -128,7 +128,7 @@ class PredictionTexts:
             ledger = prediction.cluster_ledger()
             known.texts[key] = Predicted(
                 ledger=ledger_text(ledger),
-                images=images_text(prediction.images(), prediction.unknown),
+                images=images_text(prediction.images(), (*prediction.unknown, *prediction.unpublished())),
                 workloads=known.objects,
                 summary=workload_table(ledger),
                 order=order_table(ledger, shared.installation.objects),

@@ -5,48 +5,25 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.record import record
 from poolsmith.core.sources.yaml_writer import emit
 from poolsmith.fleet.operands.manifest import Manifest
 from poolsmith.fleet.plan.origin import Derived
 from poolsmith.fleet.plan.plan import NFD, PROVISIONER
+from poolsmith.gpu.nodes.node_makers import node_makers
 from poolsmith.project.output.helm_values import origin_text
+from poolsmith.project.output.node_needs import Labels, NodeSettings, Taints, comment_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from poolsmith.fleet.plan.origin import Origin
     from poolsmith.fleet.plan.plan import ClusterPlan, PoolPlan
     from poolsmith.fleet.profiles.node_pool import Taint
 
 
-Labels = dict[str, str]
-Taints = tuple["Taint", ...]
 _ACCELERATOR = "ACCELERATOR_TYPE"
 """In place of a name that is not known."""
 _NOT_PUT_BACK = "AKS restores taints of --node-taints; put temporary taints into the agent pool's template:"
-
-
-@record
-class NodeSettings:
-    """What the nodes of a pool are made with. `startup` are taints that something removes later.
-
-    `own_driver`: the operator installs one, or there is to be none. `has_operator`: its parts run beside whatever
-    driver there is. `accelerator` is the cloud's name of the GPU, empty where nobody knows it.
-    """
-
-    pool: str
-    labels: Labels
-    taints: Taints = ()
-    startup: Taints = ()
-    own_driver: bool = False
-    has_operator: bool = True
-    accelerator: str = ""
-    gpus: int = 1
-
-    @property
-    def all_taints(self) -> Taints:
-        return self.taints + self.startup
 
 
 def snippet(tool: str, marks: NodeSettings) -> str:
@@ -77,8 +54,19 @@ def _without_empty(body: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in body.items() if value}
 
 
-def _command(parts: list[str]) -> str:
-    return " ".join(map(shlex.quote, parts)) + "\n"
+def _command(parts: list[str], about: Iterable[str] = ()) -> str:
+    """With comments before it, which a shell leaves out."""
+    return "".join(f"# {line}\n" for line in about) + " ".join(map(shlex.quote, parts)) + "\n"
+
+
+def keeps_off(tool: str, marks: NodeSettings) -> bool:
+    """Whether the cloud of a tool is to install no driver on these nodes. Raises KeyError."""
+    return node_makers()[tool].keeps_off(own_driver=marks.own_driver, has_operator=marks.has_operator)
+
+
+def accelerator_of(marks: NodeSettings) -> str:
+    """The cloud's name, or what stands for one that nobody knows: the cloud refuses it."""
+    return marks.accelerator or _ACCELERATOR
 
 
 def _kubelet(marks: NodeSettings) -> str:
@@ -123,13 +111,14 @@ def _karpenter(marks: NodeSettings) -> str:
             "kind": "NodePool",
             "metadata": {"name": marks.pool},
             "spec": {"template": _without_empty(template)},
-        }
+        },
+        header=tuple(comment_lines("karpenter", marks)),
     )
 
 
 def _eks(marks: NodeSettings) -> str:
     group = {"name": marks.pool, "labels": marks.labels, "taints": _bodies(marks.all_taints)}
-    return emit({"managedNodeGroups": [_without_empty(group)]})
+    return emit({"managedNodeGroups": [_without_empty(group)]}, header=tuple(comment_lines("eks", marks)))
 
 
 def _gke(marks: NodeSettings) -> str:
@@ -138,26 +127,27 @@ def _gke(marks: NodeSettings) -> str:
     Source: NVIDIA/cloud-native-docs@gpu-operator-v26.7-1:gpu-operator/google-gke.rst.
     """
     parts = ["gcloud", "container", "node-pools", "create", marks.pool]
-    accelerator = f"type={marks.accelerator or _ACCELERATOR},count={marks.gpus}"
-    version = "disabled" if marks.has_operator else "default"
-    parts.append(f"--accelerator={accelerator},gpu-driver-version={version}")
+    accelerator = f"type={accelerator_of(marks)},count={marks.gpus}"
+    option = node_makers()["gke"].option if keeps_off("gke", marks) else "gpu-driver-version=default"
+    parts.append(f"--accelerator={accelerator},{option}")
     if marks.labels:
         parts.append(f"--node-labels={_pairs(marks.labels)}")
     if marks.all_taints:
         parts.append(f"--node-taints={_listed(marks.all_taints)}")
-    return _command(parts)
+    return _command(parts, comment_lines("gke", marks))
 
 
 def _aks(marks: NodeSettings) -> str:
     parts = ["az", "aks", "nodepool", "add", "--name", marks.pool]
-    if marks.own_driver:
-        parts += ["--gpu-driver", "none"]
+    if keeps_off("aks", marks):
+        parts += node_makers()["aks"].option.split()
     if marks.labels:
         parts += ["--labels", *(f"{key}={value}" for key, value in marks.labels.items())]
     if marks.taints:
         parts += ["--node-taints", _listed(marks.taints)]
     template = {"properties": {"nodeInitializationTaints": [_taint(taint) for taint in marks.startup]}}
-    return _command(parts) + (emit(template, header=(_NOT_PUT_BACK,)) if marks.startup else "")
+    later = emit(template, header=(_NOT_PUT_BACK,)) if marks.startup else ""
+    return _command(parts, comment_lines("aks", marks)) + later
 
 
 def _rancher(marks: NodeSettings) -> str:
@@ -251,10 +241,12 @@ def marks_of(plan: ClusterPlan, pool: PoolPlan) -> NodeSettings:
         labels=_labels(pool, lambda writer: writer == PROVISIONER),
         taints=pool.taints,
         startup=pool.profile.spec.nodes.startup_taints,
-        own_driver=pool.driver is None or pool.driver.managed,
+        own_driver=pool.own_driver,
         has_operator=plan.chart is not None,
         accelerator=pool.accelerator or "",
         gpus=pool.profile.spec.gpu.count,
+        product=pool.profile.spec.gpu.product,
+        system=f"{pool.profile.spec.os.id} {pool.profile.spec.os.version}",
     )
 
 

@@ -14,16 +14,18 @@ from poolsmith.fleet.operands.start_order import start_order
 from poolsmith.fleet.plan.origin import profile_inputs
 from poolsmith.fleet.profiles.cluster import Engine
 from poolsmith.fleet.profiles.node_pool import Workload
+from poolsmith.gpu.nodes.node_makers import node_makers
 from poolsmith.guard.ledger.ledger import ANY_NODE, NO_KNOWN_NODE
 from poolsmith.project.output.helm_values import origin_text
 from poolsmith.project.output.readme_text import readme_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from poolsmith.fleet.operands.expansion import KubernetesObject
     from poolsmith.fleet.operands.start_order import Start
     from poolsmith.fleet.plan.plan import ClusterPlan, PoolPlan
+    from poolsmith.gpu.nodes.node_makers import NodeMaker
     from poolsmith.guard.ledger.workload_ledger import ClusterLedger
 
 
@@ -107,12 +109,20 @@ def render_readme(plan: ClusterPlan, predicted: Predicted) -> Manifest:
         driver_of=driver_words,
         layout_of=layout_words,
         has_patches=any(pool.profile.spec.nodes.provisioned_by is not None for pool in plan.pools),
+        kept_off=list(_kept_off(plan)),
         labelled_by=lambda pool: "NodeFeatureRule" if pool.node_names else "provisioner",
         lines_of=lambda setting: list(map(origin_text, profile_inputs(setting.origin))),
         because=lambda setting: getattr(setting.origin, "because", ""),
         code=_code,
     )
     return Manifest(path="README.md", text="".join(parts), applied=False)
+
+
+def _kept_off(plan: ClusterPlan) -> Iterator[NodeMaker]:
+    """Clouds that are to install no driver on nodes of some pool."""
+    for maker in (node_makers()[name] for name in plan.provisioners if name in node_makers()):
+        if any(maker.keeps_off(own_driver=pool.own_driver, has_operator=bool(plan.chart)) for pool in plan.pools):
+            yield maker
 
 
 def _code(value: object) -> _Markdown:

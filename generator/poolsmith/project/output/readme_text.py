@@ -16,6 +16,7 @@ def readme_text(
     code: Any,
     driver_of: Any,
     has_patches: Any,
+    kept_off: Any,
     labelled_by: Any,
     layout_of: Any,
     lines_of: Any,
@@ -94,6 +95,11 @@ def readme_text(
     yield ".\n"
     if has_patches:
         yield "`provisioners/` has the same as patches, for the tools that the profiles name.\n"
+    for maker in kept_off:
+        yield escape(maker.cloud)
+        yield " installs a driver on new nodes unless they are made with "
+        yield escape(code(maker.option))
+        yield ".\n"
     if plan.toolkit_overlays:
         yield "\n"
         yield "## Container runtimes\n"

@@ -15,6 +15,7 @@ from poolsmith.fleet.profiles.cluster import Engine
 from poolsmith.project.output.argocd import render_applications
 from poolsmith.project.output.delivery_units import delivery_units, render_platform, render_units
 from poolsmith.project.output.flux import render_flux
+from poolsmith.project.output.kept_from_flux import kept_from_flux
 from poolsmith.project.output.kustomization import FILE, kustomization
 from poolsmith.project.output.pools import render_pools
 from poolsmith.project.output.prediction import prediction_manifests
@@ -73,6 +74,8 @@ def render_cluster(plan: ClusterPlan, predicted: Predicted, admission: Sequence[
         manifests += render_node_patches(plan, header)
     manifests += prediction_manifests(plan.name, predicted, header)
     manifests.append(render_readme(plan, predicted))
+    if plan.cluster.spec.delivery.engine is Engine.FLUX:
+        manifests = kept_from_flux(manifests)
     return ManifestTree(tuple(sorted(manifests, key=lambda manifest: manifest.path)))
 
 

@@ -161,7 +161,18 @@ UNUSED_EXTERNAL_NAME = RuleInfo(
     why="The entry would silently speak for the next one that asks.",
     fix="delete the entry",
 )
-SUPPLY = (*SUPPLY, UNEXPLAINED_EXTERNAL_NAME, EXPIRED_EXTERNAL_NAME, UNUSED_EXTERNAL_NAME)
+RETIRED_RULE = RuleInfo(
+    code="PSM656",
+    name="retired-rule",
+    severity=Severity.NOTE,
+    applies_to="policy",
+    what="A setting or a waiver names a rule that is a part of another one now. It goes on working.",
+    why="Whoever reads the file looks for a rule that no report names any more.",
+    fix="write the code or the name that the finding says",
+    bad="rules:\n  PSM764: {severity: error}\n",
+    good="rules:\n  PSM282: {severity: error}\n",
+)
+SUPPLY = (*SUPPLY, UNEXPLAINED_EXTERNAL_NAME, EXPIRED_EXTERNAL_NAME, UNUSED_EXTERNAL_NAME, RETIRED_RULE)
 
 
 NOTHING_BESIDE = RuleInfo(

@@ -27,8 +27,9 @@ RULE = RuleInfo(
     name="runtime-config-source-missing",
     applies_to="values",
     what="Helm values have the paths of microk8s, k0s or k3s, but not RUNTIME_CONFIG_SOURCE or "
-    "RUNTIME_DROP_IN_CONFIG, which that distribution needs from 25.10 on. It is a warning if only users report "
-    "the problem.",
+    "RUNTIME_DROP_IN_CONFIG, which that distribution needs from 25.10 on; or folders of GKE without "
+    "`RUNTIME_CONFIG_SOURCE: file`, which it needs from Kubernetes 1.33 on. It is a warning if only users report "
+    "the problem, and a note where nobody says the version of Kubernetes.",
     why="The toolkit asks containerd for its configuration and writes a drop-in file of the version in the answer. "
     "If containerd starts from another file, or from one of an older version, it does not start again and the "
     "node is NotReady; or it never reads the drop-in file.",
@@ -41,6 +42,7 @@ RULE = RuleInfo(
         "NVIDIA/gpu-operator issues 1323, 1835",
         "NVIDIA/aicr issue 1688",
         "canonical/microk8s-core-addons 364",
+        "NVIDIA/cloud-native-docs@52dcb7b8:gpu-operator/google-gke.rst, release-notes.rst",
     ),
 )
 _PATHS = ("CONTAINERD_CONFIG", "RUNTIME_CONFIG", "RUNTIME_DROP_IN_CONFIG", "CONTAINERD_SOCKET")

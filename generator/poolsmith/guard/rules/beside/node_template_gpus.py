@@ -8,7 +8,7 @@ from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.pattern import pattern
 from poolsmith.gpu.catalog.gpus import instance_types
-from poolsmith.gpu.nodes.machine_gpus import GpuClaim, gpu_claims
+from poolsmith.gpu.nodes.machine_gpus import GpuClaim, accelerator_claims, accelerator_names, gpu_claims
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,6 +42,7 @@ def check(view: NeighbourView) -> Iterator[Finding[Location]]:
             yield from _counts(template, pool, claim)
             if known and _MODEL.fullmatch(known) and all(map(_MODEL.fullmatch, claim.models)):
                 yield from _models(template, pool, claim, known)
+        yield from _other_accelerators(template, pool)
 
 
 def _counts(template: NodeTemplate, pool: NeighbourPool, claim: GpuClaim) -> Iterator[Finding[Location]]:
@@ -70,3 +71,16 @@ def _models(template: NodeTemplate, pool: NeighbourPool, claim: GpuClaim, known:
             related=(pool.place("/spec/gpu/product", "the profile"),),
             severity=None if only else Severity.WARNING,
         )
+
+
+def _other_accelerators(template: NodeTemplate, pool: NeighbourPool) -> Iterator[Finding[Location]]:
+    """By the cloud's own names; of names that it does not have in the catalog nothing is said."""
+    wanted, known = pool.plan.accelerator, accelerator_names()
+    for told in accelerator_claims(template):
+        if wanted is not None and told.value in known and told.value != wanted:
+            yield Finding(
+                message=f"{template.title} makes nodes with the accelerator {told.value}; pool `{pool.name}` has "
+                f"{wanted}",
+                place=template.at(told.pointer),
+                related=(pool.place("/spec/gpu/product", "the profile"),),
+            )

@@ -68,7 +68,7 @@ def _of_config_map(view: LinkView, name: str, key: str, place: Location) -> Seri
 
 
 def _default(chart: LinkedChart) -> Series:
-    names = frozenset(store.read_yaml("exporter_lists.yaml")["series"])
+    names = frozenset(store.table("exporter_lists.yaml")["series"])
     return Series(names=names, is_own=False, place=chart.declared_at)
 
 

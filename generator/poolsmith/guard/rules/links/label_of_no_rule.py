@@ -58,7 +58,7 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
 
 
 def _of_discovery(item: Selection) -> Iterator[Finding[Location]]:
-    known = store.read_yaml("selectors.yaml")["known"]
+    known = store.table("selectors.yaml")["known"]
     name = item.key.removeprefix(_DOMAIN)
     if not item.key.startswith(_DOMAIN) or name in known:
         return

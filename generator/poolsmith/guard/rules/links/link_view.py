@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import field
 from functools import cached_property
+from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
@@ -152,8 +154,18 @@ class LinkView:
     made: dict[str, object] = field(default_factory=dict)
     """What rules share, by a name."""
 
+    @cached_property
+    def _by_kind(self) -> dict[str, list[tuple[int, SetupObject]]]:
+        found: dict[str, list[tuple[int, SetupObject]]] = {}
+        for index, item in enumerate(self.objects):
+            found.setdefault(item.kind, []).append((index, item))
+        return found
+
     def of_kind(self, *kinds: str) -> Iterator[SetupObject]:
-        return (item for item in self.objects if item.kind in kinds)
+        """In the order of the files."""
+        lists = [self._by_kind.get(kind, []) for kind in dict.fromkeys(kinds)]
+        found = lists[0] if len(lists) == 1 else sorted(chain.from_iterable(lists), key=itemgetter(0))
+        return (item for _, item in found)
 
     @cached_property
     def pods(self) -> tuple[LinkedPod, ...]:

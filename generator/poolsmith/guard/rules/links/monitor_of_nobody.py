@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
@@ -65,18 +65,35 @@ def _is_known(chart: LinkedChart) -> bool:
 
 def _target(chart: LinkedChart, kind: str) -> _Target:
     _, labels, port = _FIELDS[kind]
-    row = next(row for row in store.read_yaml("exporter_lists.yaml")["services"] if chart.name in row["charts"])
+    row = next(row for row in store.table("exporter_lists.yaml")["services"] if chart.name in row["charts"])
     named = {key: text.replace("{release}", chart.release_name or "") for key, text in row[labels].items()}
     return _Target(title=chart.name, labels=named, port=row[port], namespace=chart.namespace)
 
 
 def _has_own_target(view: LinkView, wanted: Mapping[str, Any]) -> bool:
     """Whether a Service or a workload of the files has the labels."""
-    labelled = [item.metadata.get("labels") for item in view.of_kind("Service")]
-    labelled += [value_at(item.data, ("spec", "template", "metadata", "labels")) for item in view.of_kind("DaemonSet")]
-    return any(
-        wanted.items() <= mapping(labels).items() for labels in labelled if _is_flat(labels) and _is_flat(wanted)
-    )
+    if not _is_flat(wanted):
+        return False
+    by_label = _labelled(view)
+    candidates = min((by_label.get(label, ()) for label in wanted.items()), key=len, default=by_label.get(None, ()))
+    return any(wanted.items() <= labels.items() for labels in candidates)
+
+
+_LABELLED = "labels of what is scraped"
+
+
+def _labelled(view: LinkView) -> dict[tuple[str, Any] | None, list[Mapping[str, Any]]]:
+    """By each label that they have; all of them under None."""
+    if _LABELLED not in view.made:
+        found: dict[tuple[str, Any] | None, list[Mapping[str, Any]]] = {}
+        all_labels = [item.metadata.get("labels") for item in view.of_kind("Service")]
+        path = ("spec", "template", "metadata", "labels")
+        all_labels += [value_at(item.data, path) for item in view.of_kind("DaemonSet")]
+        for labels in (mapping(item) for item in all_labels if _is_flat(item)):
+            for label in (None, *labels.items()):
+                found.setdefault(label, []).append(labels)
+        view.made[_LABELLED] = found
+    return cast("dict[tuple[str, Any] | None, list[Mapping[str, Any]]]", view.made[_LABELLED])
 
 
 def _is_flat(labels: Any) -> bool:
@@ -84,7 +101,7 @@ def _is_flat(labels: Any) -> bool:
 
 
 def _judged(item: SetupObject, wanted: Mapping[str, Any], targets: list[_Target]) -> Iterator[Finding[Location]]:
-    left_open = store.read_yaml("exporter_lists.yaml")["open"]
+    left_open = store.table("exporter_lists.yaml")["open"]
     asked = {key: value for key, value in wanted.items() if key not in left_open}
     found = [target for target in targets if all(target.labels.get(key) == value for key, value in asked.items())]
     if not found:

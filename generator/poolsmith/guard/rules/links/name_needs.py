@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from poolsmith.core.facts import store
@@ -18,10 +19,12 @@ from poolsmith.guard.rules.setup.named_objects import fields_of, needs_of_driver
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkedChart, LinkedPod, LinkView
 
 
 _MADE = "names"
+_OF_PODS = "needs of pods"
 
 
 def names_of(view: LinkView) -> Names:
@@ -33,7 +36,7 @@ def names_of(view: LinkView) -> Names:
 
 def needs_of_view(view: LinkView) -> Iterator[Need]:
     for pod in view.pods:
-        yield from needs_of_linked_pod(pod)
+        yield from needs_of_linked_pod(view, pod)
     for chart in view.charts:
         yield from needs_of_chart(chart)
     yield from needs_of_operator(view)
@@ -41,7 +44,7 @@ def needs_of_view(view: LinkView) -> Iterator[Need]:
 
 def needs_of_operator(view: LinkView) -> Iterator[Need]:
     """By values, by a ClusterPolicy that stands here without the chart, and by NVIDIADrivers."""
-    rows = store.read_yaml("named_objects.yaml")["values"]
+    rows = store.table("named_objects.yaml")["values"]
     operators = [chart for chart in view.charts if chart.is_operator]
     for chart in operators:
         yield from needs_of(rows, _fields(chart))
@@ -63,7 +66,7 @@ def state_of(view: LinkView, need: Need) -> State:
 def counted(view: LinkView) -> Counter[State]:
     """How the needs of the stack stand: those of charts, of the operator, and of pods that ask for GPUs."""
     pods = (pod for pod in view.pods if asks_for_gpus(pod.spec))
-    of_pods = (need for pod in pods for need in needs_of_linked_pod(pod))
+    of_pods = (need for pod in pods for need in needs_of_linked_pod(view, pod))
     of_charts = (need for chart in view.charts for need in needs_of_chart(chart))
     needs = (*of_pods, *of_charts, *needs_of_operator(view)) if view.is_whole else ()
     return Counter(state_of(view, need) for need in needs) + _of_resources(view)
@@ -78,22 +81,30 @@ def _of_resources(view: LinkView) -> Counter[State]:
     return Counter(State.SUPPLIED if offers.has(name) else State.NEAR for name in asked)
 
 
-def needs_of_linked_pod(pod: LinkedPod) -> Iterator[Need]:
-    yield from needs_of_pod(
-        NamingPod(spec=pod.spec, place=pod.place, namespace=pod.namespace or None, who=pod.owner.name)
-    )
+def needs_of_linked_pod(view: LinkView, pod: LinkedPod) -> tuple[Need, ...]:
+    """Read once: the pods are the view's, so that their identity stays their own."""
+    known = cast("dict[int, tuple[Need, ...]]", view.made.setdefault(_OF_PODS, {}))
+    if id(pod) not in known:
+        naming = NamingPod(spec=pod.spec, place=pod.place, namespace=pod.namespace or None, who=pod.owner.name)
+        known[id(pod)] = tuple(needs_of_pod(naming))
+    return known[id(pod)]
+
+
+def _there(place: Location, _: str) -> Location:
+    return place
 
 
 def needs_of_chart(chart: LinkedChart) -> Iterator[Need]:
     """Those of the operator's operands apart."""
-    yield from needs_of(store.read_yaml("named_objects.yaml")["charts"].get(chart.name, ()), _fields(chart))
+    yield from needs_of(store.table("named_objects.yaml")["charts"].get(chart.name, ()), _fields(chart))
     if chart.namespace_wanted_at is not None and chart.namespace:
         yield Need(
             kind="Namespace",
             name=chart.namespace,
             where="the namespace",
             who=f"the chart {chart.name}",
-            place=chart.namespace_wanted_at,
+            locate=partial(_there, chart.namespace_wanted_at),
+            pointer="",
         )
 
 

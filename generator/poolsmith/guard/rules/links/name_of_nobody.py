@@ -11,7 +11,7 @@ from poolsmith.guard.rules.names.messages import changed, elsewhere, lacking, ou
 from poolsmith.guard.rules.names.need import State, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.core.diagnostics.rule_engine import Finding
@@ -46,14 +46,14 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
     if not view.is_whole:
         return
     for pod in filter(lambda pod: asks_for_gpus(pod.spec), view.pods):
-        yield from (_SAID[found.state](found) for found in _wrong(view, needs_of_linked_pod(pod)))
-        yield from _from_outside(view, needs_of_linked_pod(pod), kinds=())
+        yield from (_SAID[found.state](found) for found in _wrong(view, needs_of_linked_pod(view, pod)))
+        yield from _from_outside(view, needs_of_linked_pod(view, pod), kinds=())
     for chart in view.charts:
         yield from (_SAID[found.state](found) for found in _wrong(view, needs_of_chart(chart)))
         yield from _from_outside(view, needs_of_chart(chart), kinds=("ConfigMap", "Namespace"))
 
 
-def _wrong(view: LinkView, needs: Iterator[Need]) -> Iterator[Verdict]:
+def _wrong(view: LinkView, needs: Iterable[Need]) -> Iterator[Verdict]:
     for need in needs:
         verdict = names_of(view).verdict(need)
         if verdict.state in _SAID and not need.may_be_absent and not _is_copied(verdict):
@@ -65,7 +65,7 @@ def _is_copied(verdict: Verdict) -> bool:
     return verdict.state is State.ELSEWHERE and any(mark in str(held).lower() for mark in _COPIED)
 
 
-def _from_outside(view: LinkView, needs: Iterator[Need], kinds: tuple[str, ...]) -> Iterator[Finding[Location]]:
+def _from_outside(view: LinkView, needs: Iterable[Need], kinds: tuple[str, ...]) -> Iterator[Finding[Location]]:
     """Of these kinds; of all where somebody keeps policies/external.yaml."""
     for need in needs:
         is_told = need.kind in kinds or view.external is not None

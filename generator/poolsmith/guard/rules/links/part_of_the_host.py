@@ -8,10 +8,11 @@ from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts import store
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import reached, value_at
-from poolsmith.gpu.nodes.cloud_drivers import cloud_driver
+from poolsmith.gpu.nodes.node_makers import maker_of
 from poolsmith.guard.rules.links.link_view import TALOS
 
 if TYPE_CHECKING:
@@ -36,10 +37,13 @@ RULE = RuleInfo(
     bad="# beside managedNodeGroups: [{amiFamily: Bottlerocket, instanceType: g6.xlarge}]\ndriver: {enabled: true}\n",
     good="# beside managedNodeGroups: [{amiFamily: Bottlerocket, instanceType: g6.xlarge}]\n"
     "driver: {enabled: false}\ntoolkit: {enabled: false}\ndevicePlugin: {enabled: false}\n",
-    references=("data/operating_systems.yaml", "data/cloud_drivers.yaml"),
+    references=("data/operating_systems.yaml", "data/node_makers.yaml"),
 )
 _PARTS = ("driver", "toolkit", "devicePlugin")
 _EXTENSION = "nvidia"
+_SIZES = (("vmSize",), ("sku",), ("forProvider", "vmSize"))
+_MACHINES = pattern(r"Standard_N(?![GP])(?!V[0-9]+as_v4)(?!.*_MI[0-9]).*")
+"""Of Azure: the series N without FPGAs and without GPUs of AMD."""
 
 
 @record
@@ -103,7 +107,7 @@ def _hosts_of(document: CheckedDocument) -> Iterator[_Host]:
 
 
 def _of_image(document: CheckedDocument) -> Iterator[_Host]:
-    for row in store.read_yaml("cloud_drivers.yaml")["systems"]:
+    for row in store.table("node_makers.yaml")["systems"]:
         if row["kind"] != document.kind:
             continue
         for at, group in reached(document.data, row["group"]):
@@ -121,28 +125,31 @@ def _is_gpu(row: Mapping[str, Any], said: str) -> bool:
 
 
 def _of_cloud(document: CheckedDocument) -> Iterator[_Host]:
-    known = cloud_driver(document.kind)
+    body = mapping(document.data)
+    known = maker_of(body)
     if known is None or not _has_gpus(document):
         return
-    said = reached(mapping(document.data), known.path)
-    if not any(value == known.off for _, value in said):
+    maker, switch = known
+    if not switch.is_off(body):
+        said = switch.said(body)
         yield _Host(
-            title=f"{known.cloud}, where {document.name} does not forbid it,",
+            title=f"{maker.cloud}, where {document.name} does not forbid it,",
             parts=("driver",),
             place=document.source.locate(said[0][0] if said else "/spec"),
-            advice=f"write {known.shown} there",
+            advice=f"write {switch.shown} there",
         )
 
 
 def _has_gpus(document: CheckedDocument) -> bool:
     spec = mapping(mapping(document.data).get("spec"))
-    return word(spec.get("vmSize")).startswith("Standard_N") or bool(
+    sizes = [word(value_at(spec, path)) for path in _SIZES]
+    return any(_MACHINES.fullmatch(size) for size in sizes) or bool(
         reached(spec, ("nodeConfig", "guestAccelerator", "*"))
     )
 
 
 def _parts_of(system: str) -> tuple[str, ...]:
-    systems = store.read_yaml("operating_systems.yaml")["operating_systems"]
+    systems = store.table("operating_systems.yaml")["operating_systems"]
     known = next(item for item in systems if item["id"] == system)
     latest: dict[str, Any] = dict(known)
     for later in known.get("later", ()):

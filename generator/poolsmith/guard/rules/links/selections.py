@@ -23,12 +23,20 @@ _CHART_PODS = ("", "kubeletPlugin", "daemonsets", "worker")
 
 @record
 class Selection:
-    """`values` are those of which a node needs one; empty where any will do. `who` asks."""
+    """`values` are those of which a node needs one; empty where any will do. `who` asks.
+
+    `locate` leads to the place of `pointer`; it is asked only where something is wrong.
+    """
 
     who: str
     key: str
     values: tuple[str, ...]
-    place: Location
+    locate: Callable[[str], Location]
+    pointer: str
+
+    @property
+    def place(self) -> Location:
+        return self.locate(self.pointer)
 
 
 def selections(view: LinkView) -> Iterator[Selection]:
@@ -55,7 +63,8 @@ def selected(spec: Mapping[str, Any], place: Callable[[str], Location], who: str
     """Of a spec: its nodeSelector, and the term of its affinity where there is one alone."""
     for key, value in mapping(spec.get("nodeSelector")).items():
         if isinstance(value, str) and not FILLED_LATER.search(f"{key}{value}"):
-            yield Selection(who=who, key=str(key), values=(value,), place=place(join("/nodeSelector", str(key))))
+            at = join("/nodeSelector", str(key))
+            yield Selection(who=who, key=str(key), values=(value,), locate=place, pointer=at)
     terms = value_at(spec, TERMS)
     if not isinstance(terms, list) or len(terms) != 1:
         return
@@ -63,4 +72,4 @@ def selected(spec: Mapping[str, Any], place: Callable[[str], Location], who: str
         found = words(item.get("values"))
         if item.get("operator") in ("In", "Exists") and not any(map(FILLED_LATER.search, found)):
             at = join("", *TERMS, 0, "matchExpressions", index)
-            yield Selection(who=who, key=word(item.get("key")), values=found, place=place(at))
+            yield Selection(who=who, key=word(item.get("key")), values=found, locate=place, pointer=at)

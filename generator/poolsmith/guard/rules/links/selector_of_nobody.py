@@ -45,7 +45,7 @@ _BY_VENDOR = ["vendor"]
 def check(view: LinkView) -> Iterator[Finding[Location]]:
     if not view.is_whole:
         return
-    facts = store.read_yaml("selectors.yaml")["charts"]
+    facts = store.table("selectors.yaml")["charts"]
     for chart in view.charts:
         known = facts.get(chart.name)
         if known is None or chart.partial or any(chart.says(path) for path in known["replacedBy"]):

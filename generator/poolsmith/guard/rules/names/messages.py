@@ -18,13 +18,13 @@ def lacking(verdict: Verdict) -> Finding[Location]:
     """At the object for a key that its reader wants whatever a field says, else at the field that says the key."""
     need, offer = verdict.need, _there(verdict)
     key, held = verdict.missing[0], offer.keys or frozenset()
-    is_fixed = need.keys[key] == need.place
+    is_fixed = need.keys[key] == need.pointer
     has = joined([f"`{shorten(item)}`" for item in sorted(held)], _FEW, ", ")
     mounted = f"which is mounted where {_field(need)} names it" if is_fixed else f"which {_field(need)} asks for"
     part = "/stringData" if "stringData" in offer.item.data else "/data"
     return Finding(
         message=f"{offer.item.name} has no key `{shorten(key)}`, {mounted}; it has {has}",
-        place=offer.item.place(part) if is_fixed else need.keys[key],
+        place=offer.item.place(part) if is_fixed else need.locate(need.keys[key]),
         help=f"{did_you_mean(key, held)} Write the key `{shorten(key)}`".strip(),
         related=(need.place if is_fixed else offer.item.place("/metadata/name", "this one"),),
     )

@@ -11,7 +11,7 @@ from poolsmith.core.diagnostics.message_text import nearest
 from poolsmith.core.record import record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.core.sources.source_file import SourceFile
@@ -54,16 +54,25 @@ class NamedObject(Protocol):
 @record
 class Need:
     """`where` is the field as people write it, `who` the object that has it. Without a namespace it is the cluster's,
-    or nobody knows. `keys` have to be there, each with its place. `may_be_absent`: its reader starts without it."""
+    or nobody knows. `keys` have to be there. `may_be_absent`: its reader starts without it.
+
+    `pointer` leads to the name, and each key's to the key: `locate` is asked only where something is wrong, for it
+    reads the file again.
+    """
 
     kind: str
     name: str
     where: str
-    place: Location
+    locate: Callable[[str], Location]
+    pointer: str
     who: str = ""
     namespace: str | None = None
-    keys: Mapping[str, Location] = field(default_factory=dict)
+    keys: Mapping[str, str] = field(default_factory=dict)
     may_be_absent: bool = False
+
+    @property
+    def place(self) -> Location:
+        return self.locate(self.pointer)
 
 
 @record
@@ -109,6 +118,9 @@ class Names:
         self._by_call: dict[tuple[str, str], list[Offer]] = defaultdict(list)
         self._by_place: dict[tuple[str, str], list[Offer]] = defaultdict(list)
         self._asked = {(need.kind, need.name, need.namespace) for need in self.needs}
+        self._verdicts: dict[int, Verdict] = {}
+        self._free: dict[tuple[str, str], dict[str, Offer]] = {}
+        self._nearest: dict[tuple[str, str, str | None], Offer | None] = {}
         for offer in offers:
             self._by_name[offer.kind, offer.name].append(offer)
             self._by_place[offer.kind, offer.namespace].append(offer)
@@ -116,6 +128,13 @@ class Names:
                 self._by_call[offer.kind, name].append(offer)
 
     def verdict(self, need: Need) -> Verdict:
+        """The same need is judged once: the verdict keeps it, so that its identity stays its own."""
+        known = self._verdicts.get(id(need))
+        if known is None:
+            known = self._verdicts[id(need)] = self._judged(need)
+        return known
+
+    def _judged(self, need: Need) -> Verdict:
         if (need.kind, need.name) in BUILT_IN:
             return Verdict(need, State.SUPPLIED)
         named = self._by_name.get((need.kind, need.name), ())
@@ -142,9 +161,21 @@ class Names:
 
     def _near(self, need: Need) -> Offer | None:
         """One that nobody asks for, and that differs by a slip of the pen; never by a number alone."""
-        there = self._by_place.get((need.kind, need.namespace or ""), ())
-        free = {offer.name: offer for offer in there if not self._is_asked(offer)}
+        key = need.kind, need.name, need.namespace
+        if key not in self._nearest:
+            self._nearest[key] = self._nearest_of(need)
+        return self._nearest[key]
+
+    def _nearest_of(self, need: Need) -> Offer | None:
+        free = self._free_in(need.kind, need.namespace or "")
         if not free or len(free) > _MOST_NEAR:
             return None
         name = nearest(need.name, free, certain=True)
         return None if name is None or name.translate(_DIGITS) == need.name.translate(_DIGITS) else free[name]
+
+    def _free_in(self, kind: str, namespace: str) -> dict[str, Offer]:
+        place = kind, namespace
+        if place not in self._free:
+            there = self._by_place.get(place, ())
+            self._free[place] = {offer.name: offer for offer in there if not self._is_asked(offer)}
+        return self._free[place]

@@ -30,7 +30,7 @@ class NamingPod:
 
 def needs_of_pod(pod: NamingPod) -> Iterator[Need]:
     """By the rows of data/named_objects.yaml."""
-    for row in store.read_yaml("named_objects.yaml")["pods"]:
+    for row in store.table("named_objects.yaml")["pods"]:
         for at, holder in reached(pod.spec, row["at"]):
             if isinstance(holder, dict):
                 yield from _need(pod, row, at, holder)
@@ -47,10 +47,11 @@ def _need(pod: NamingPod, row: Mapping[str, Any], at: str, holder: Mapping[str, 
         name=name,
         where=dotted_pointer(pointer),
         who=pod.who,
-        place=pod.place(pointer),
+        locate=pod.place,
+        pointer=pointer,
         namespace=None if row["kind"] in _OF_THE_CLUSTER else pod.namespace,
         keys={
-            key: pod.place(at + below)
+            key: at + below
             for below, key in reached(holder, row.get("keys", ()))
             if row.get("keys") and isinstance(key, str) and not FILLED_LATER.search(key)
         },

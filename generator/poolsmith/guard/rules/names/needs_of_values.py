@@ -43,15 +43,15 @@ def needs_of(rows: Iterable[Mapping[str, Any]], fields: NamingFields) -> Iterato
         namespace, name = _named(row, fields)
         if name in ("", row.get("own")) or FILLED_LATER.search(name):
             continue
-        place = fields.place(path)
         yield Need(
             kind=row["kind"],
             name=name,
             where=f"{fields.shown}{path}",
             who=fields.who,
-            place=place,
+            locate=fields.place,
+            pointer=path,
             namespace=None if row["kind"] in ("PriorityClass", "RuntimeClass") else namespace,
-            keys=dict.fromkeys(_keys(row, fields), place),
+            keys=dict.fromkeys(_keys(row, fields), path),
         )
 
 
@@ -68,4 +68,4 @@ def _named(row: Mapping[str, Any], fields: NamingFields) -> tuple[str | None, st
 
 def _keys(row: Mapping[str, Any], fields: NamingFields) -> tuple[str, ...]:
     has_token = "withToken" in row and fields.value(row["withToken"]) is True
-    return (*row["keys"], *((store.read_yaml("named_objects.yaml")["token"],) if has_token else ()))
+    return (*row["keys"], *((store.table("named_objects.yaml")["token"],) if has_token else ()))

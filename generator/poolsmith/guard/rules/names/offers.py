@@ -31,7 +31,7 @@ _GROUPS = {
 
 
 def offers_of(objects: Iterable[NamedObject]) -> Iterator[Offer]:
-    suppliers = store.read_yaml("named_objects.yaml")["suppliers"]
+    suppliers = store.table("named_objects.yaml")["suppliers"]
     made_by = {row["kind"]: row for row in suppliers}
     for item in objects:
         if _GROUPS.get(item.kind) == item.group:

@@ -10,6 +10,7 @@ from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import covers
 from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import mappings
+from poolsmith.gpu.catalog.unpublished import is_tag_since
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -33,7 +34,7 @@ NEEDS = ("values", "release")
 
 
 def check(view: SetupView) -> Iterator[Finding[Location]]:
-    for issue in store.read_yaml("known_issues.yaml")["issues"]:
+    for issue in store.table("known_issues.yaml")["issues"]:
         if not covers(issue.get("releases", {}), view.tag or ""):
             continue
         if all(_holds(view, item) for item in issue["when"]) and not _is_excepted(view, issue):
@@ -73,6 +74,8 @@ def _is_so(condition: Mapping[str, Any], value: Any) -> bool:
         return bool(value != condition["isNot"])
     if "oneOf" in condition:
         return value in condition["oneOf"]
+    if "tagSince" in condition:
+        return not value or (isinstance(value, str) and is_tag_since(value, condition["tagSince"]))
     if "matches" in condition:
         return isinstance(value, str) and pattern(condition["matches"]).fullmatch(value) is not None
     if "startsWith" in condition:
