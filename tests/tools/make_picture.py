@@ -16,6 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from poolsmith.interface.app.diff import DiffOptions, diff
 from poolsmith.interface.app.fleet_facts import fleet_facts
@@ -125,7 +126,7 @@ _SMALL = """async (png) => {
 """A third of the size; the letters stay sharp enough to be read."""
 
 
-def _shoot(running, folder: Path, size: tuple[int, int], theme: str) -> None:
+def _shoot(running: Any, folder: Path, size: tuple[int, int], theme: str) -> None:
     width, height = size
     page, encoder = (
         running.new_page(viewport={"width": width, "height": height}, color_scheme=theme),
