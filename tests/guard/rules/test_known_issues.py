@@ -42,6 +42,15 @@ HAVE = {
     "mixed-nodes-with-early-570": ("v25.3.2", "{driver: {version: 570.148.08}, mig: {strategy: mixed}}"),
     "cdi-on-rke2": ("v25.3.2", "{cdi: {enabled: true}}"),
     "imports-overwritten": ("v25.10.0", "{}"),
+    "system-in-the-version": ("v26.3.3", "{driver: {version: 580.126.20-ubuntu22.04}}"),
+    "branch-that-is-compiled": ("v26.3.3", "{driver: {version: '580'}}"),
+    "drain-by-the-driver-manager": (
+        "v26.3.3",
+        "{driver: {manager: {env: [{name: ENABLE_AUTO_DRAIN, value: 'true'}]}, upgradePolicy: {autoUpgrade: true}}}",
+    ),
+    "address-without-colon": ("v26.3.3", "{dcgmExporter: {env: [{name: DCGM_EXPORTER_LISTEN, value: '9400'}]}}"),
+    "token-without-nls": ("v26.3.3", "{driver: {licensingConfig: {secretName: a, nlsEnabled: false}}}"),
+    "token-without-nls-in-a-map": ("v25.3.4", "{driver: {licensingConfig: {configMapName: a, nlsEnabled: false}}}"),
 }
 MENDED = {
     "host-engine-arguments": ("v26.7.0", "{dcgm: {enabled: true, args: [-n, -b, 0.0.0.0, --log-level, DEBUG]}}"),
@@ -61,6 +70,15 @@ MENDED = {
     "mixed-nodes-with-early-570": ("v25.3.2", "{driver: {version: 570.172.08}, mig: {strategy: mixed}}"),
     "cdi-on-rke2": ("v25.10.1", "{cdi: {enabled: true}}"),
     "imports-overwritten": ("v25.10.1", "{}"),
+    "system-in-the-version": ("v26.3.3", "{driver: {version: 580.126.20}}"),
+    "branch-that-is-compiled": ("v26.3.3", "{driver: {version: '580', usePrecompiled: true}}"),
+    "drain-by-the-driver-manager": (
+        "v26.3.3",
+        "{driver: {manager: {env: [{name: ENABLE_AUTO_DRAIN, value: 'true'}]}, upgradePolicy: {autoUpgrade: false}}}",
+    ),
+    "address-without-colon": ("v26.3.3", "{dcgmExporter: {env: [{name: DCGM_EXPORTER_LISTEN, value: ':9400'}]}}"),
+    "token-without-nls": ("v26.3.3", "{driver: {licensingConfig: {secretName: a, nlsEnabled: true}}}"),
+    "token-without-nls-in-a-map": ("v25.3.4", "{driver: {licensingConfig: {configMapName: a}}}"),
 }
 RHEL_8 = """\
 - name: node-1
