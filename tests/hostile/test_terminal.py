@@ -126,7 +126,7 @@ def test_a_link_out_of_the_folder_is_not_read(tmp_path: Path) -> None:
 
 
 def test_values_without_a_release_are_nothing_to_check(tmp_path: Path) -> None:
-    (tmp_path / "values.yaml").write_text("driver: {version: '570'}\n", "utf-8")
+    (tmp_path / "values.yaml").write_text("driver: {version: 570.158.01}\n", "utf-8")
     done = run("check", str(tmp_path / "values.yaml"))
     assert done.returncode == 3
     assert "--release" in done.stderr

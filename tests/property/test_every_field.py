@@ -67,6 +67,7 @@ _UNKNOWN = (
 )
 _SETTING = "matched with a setting that a change brings, which needs a base: tests/change/review"
 NOTHING = {
+    "Cluster.delivery.version": "of the engine, which `diff` and rules over files read: tests/change/diff/test_engine_upgrades.py",
     "NodePool.nodes.rollMinutes": "how long a roll-out takes, which `diff` alone tells: tests/change/diff/test_roll_minutes.py",
     "Cluster.acknowledge[].by": _REVIEW,
     "Cluster.acknowledge[].date": _REVIEW,
@@ -91,6 +92,7 @@ ELSEWHERE = {
     "CatalogLock": "read when packs are loaded: tests/gpu/catalog",
     "Baseline": "read by `check` of repositories without profiles: tests/guard/policies",
     "TeamList": "read by `gather`: tests/interface/app",
+    "ExternalNames": "read by `check` of repositories: tests/guard/policies/test_external_names.py",
 }
 PROFILES = ("Cluster", "NodePool")
 FIELDS = {f"{kind}.{leaf.name}": (kind, leaf) for kind in PLACES for leaf in leaves(KINDS[kind].spec)}

@@ -103,7 +103,7 @@ def test_a_list_may_be_empty_but_a_file_may_not(read):
         ("kind: Pod\napiVersion: v1\n", "", "unknown-kind", "this is v1 Pod, not a v1 Node"),
         ("kind: [x]\n", "", "unknown-kind", "this is v1 a list, not a v1 Node"),
         ("text\n", "", "not-a-mapping", "this is a string, not a node"),
-        ("a: [\n", "2:1", "yaml-syntax", ""),
+        ("a: [\n", "1:4", "yaml-syntax", ""),
         ("a: 1\na: 1\n", "2:1", "duplicate-key", ""),
         (b"- {name: \xff}\n", "1:10", "not-utf8", "byte 0xff is not UTF-8"),
         ("[" * 3000, "", "input-limit", ""),

@@ -44,7 +44,7 @@ VERBS = {
     "rules": ("rules", "List every rule: code, name, default severity."),
     "schema": ("schema", "Print the JSON Schema of a KIND."),
     "gather": ("gather", "Take the profiles of teams, each from a repository of its own, into the fleet."),
-    "report": ("report", "Put reports of shards together."),
+    "report": ("report", "Put reports of shards together, or show the fleet as pages."),
     "catalog": ("catalog", "What poolsmith knows about the gpu-operator's releases."),
 }
 """By its name: a verb's module, and the first sentence of its help."""
