@@ -40,6 +40,7 @@ VALUES = {
 
 ONLY_SAID = {
     "Cluster.acknowledge[].fact": ("driver objects", "invalid-value"),
+    "Cluster.delivery.version": ("driver objects", "engine-version"),
     "Cluster.beside": ("driver objects", "nothing-beside"),
     "NodePool.arch": ("sandboxes", "sandbox-contradiction"),
     "NodePool.os.imageTag": ("a system that the catalog does not know", "unknown-operating-system"),
@@ -67,7 +68,6 @@ _UNKNOWN = (
 )
 _SETTING = "matched with a setting that a change brings, which needs a base: tests/change/review"
 NOTHING = {
-    "Cluster.delivery.version": "of the engine, which `diff` and rules over files read: tests/change/diff/test_engine_upgrades.py",
     "NodePool.nodes.rollMinutes": "how long a roll-out takes, which `diff` alone tells: tests/change/diff/test_roll_minutes.py",
     "Cluster.acknowledge[].by": _REVIEW,
     "Cluster.acknowledge[].date": _REVIEW,
