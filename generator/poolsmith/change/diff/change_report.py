@@ -9,12 +9,13 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from poolsmith.core.record import record
+from poolsmith.kubernetes.server.field_changes import Standing
 
 if TYPE_CHECKING:
     from poolsmith.change.delivery.outcomes import Action, Departure
     from poolsmith.core.diagnostics import Diagnostic, Location
     from poolsmith.guard.ledger.ledger_delta import Change
-    from poolsmith.kubernetes.server.field_changes import FieldChange, Standing
+    from poolsmith.kubernetes.server.field_changes import FieldChange
 
 
 @record
@@ -284,6 +285,10 @@ class ClusterDiff:
     drift: tuple[DriftChange, ...] = ()
     release: tuple[ReleaseChange, ...] = ()
     unknown: tuple[str, ...] = ()
+
+    @property
+    def added_pools(self) -> frozenset[str]:
+        return frozenset(pool.name for pool in self.pools if pool.standing is Standing.ADDED)
 
 
 @record

@@ -177,18 +177,19 @@ def _less(cluster: ClusterDiff) -> Iterator[Row]:
 
 def _privileges(cluster: ClusterDiff, items: Iterable[PrivilegeChange]) -> Iterator[Row]:
     """One for each privilege of a container on nodes; of the API, one for all resources with the same verbs."""
-    rights = []
+    rights, added = [], cluster.added_pools
     for item in items:
         change = item.change
         if _is_right(change):
             rights.append(item)
             continue
         sides = bool(change.pools_before), bool(change.pools_after)
-        yield _privilege(cluster, item, (change.kind, change.old, change.new, change.container, item.granted, sides))
-    yield from _rights(cluster, rights)
+        key = change.kind, change.old, change.new, change.container, item.granted, sides
+        yield _privilege(cluster, item, key, added)
+    yield from _rights(cluster, rights, added)
 
 
-def _rights(cluster: ClusterDiff, items: Iterable[PrivilegeChange]) -> Iterator[Row]:
+def _rights(cluster: ClusterDiff, items: Iterable[PrivilegeChange], added: frozenset[str]) -> Iterator[Row]:
     verbs: dict[tuple[object, ...], dict[tuple[str, str], dict[str, PrivilegeChange]]] = defaultdict(dict)
     for item in items:
         change = item.change
@@ -204,13 +205,15 @@ def _rights(cluster: ClusterDiff, items: Iterable[PrivilegeChange]) -> Iterator[
             right = Right(verbs=", ".join(names), resources=tuple(resource_words(*one) for one in sorted(several)))
             changes = [resources[one][verb] for one in several for verb in names]
             worst = min(changes, key=lambda item: item.change.reach)
-            yield _privilege(cluster, worst, (kind, *rest, names, right.resources), right, len(names) * len(several))
+            key = kind, *rest, names, right.resources
+            yield _privilege(cluster, worst, key, added, right, len(names) * len(several))
 
 
 def _privilege(
     cluster: ClusterDiff,
     item: PrivilegeChange,
     key: tuple[object, ...],
+    added: frozenset[str],
     right: Right | None = None,
     count: int = 1,
 ) -> Row:
@@ -232,12 +235,11 @@ def _privilege(
         weight=weight,
         rank=change.reach,
         count=count,
-        by=_by(cluster, item),
+        by=_by(item, added),
     )
 
 
-def _by(cluster: ClusterDiff, item: PrivilegeChange) -> By:
-    added = {pool.name for pool in cluster.pools if pool.standing is Standing.ADDED}
+def _by(item: PrivilegeChange, added: frozenset[str]) -> By:
     if item.change.pools_after and added.issuperset(item.change.pools_after):
         return By.FLEET
     return By.RELEASE if item.place is not None and item.place.pointer == RELEASE else By.PERSON

@@ -38,27 +38,30 @@ _MOST_DETAILS = 60
 def written_rows(report: ChangeReport) -> tuple[Row, ...]:
     """Fields and values that differ, pools and clusters that come, go or are renamed, and what the change grants
     itself. A value that follows from a field is none of them."""
-    fields = tuple(rows_of(Part.FIELDS, report))
-    known = {(row.cluster, *_key(row.place)) for row in fields if row.kind is RowKind.FIELD and row.place is not None}
-    return (
-        *chain.from_iterable(map(fleet_rows, report.clusters)),
-        *(row for row in fields if row.kind is RowKind.FIELD or _is_own(row, known)),
-        *self_grant_rows(report),
-    )
+    written, _ = _fields(report)
+    return (*chain.from_iterable(map(fleet_rows, report.clusters)), *written, *self_grant_rows(report))
 
 
 def following_values(report: ChangeReport) -> tuple[Row, ...]:
     """Values that nobody wrote: they follow from fields, or from the release."""
-    written = set(map(id, (row.item for row in written_rows(report))))
-    return tuple(row for row in rows_of(Part.FIELDS, report) if id(row.item) not in written)
+    _, following = _fields(report)
+    return tuple(following)
 
 
-def _is_own(row: Row, known: set[tuple[str, str, str]]) -> bool:
-    return row.place is not None and (row.cluster, *_key(row.place)) not in known
+def _fields(report: ChangeReport) -> tuple[list[Row], list[Row]]:
+    """Fields with the values that stand at lines of their own, and the values that follow."""
+    rows = tuple(rows_of(Part.FIELDS, report))
+    known = {_line(row) for row in rows if row.kind is RowKind.FIELD}
+    written: list[Row] = []
+    following: list[Row] = []
+    for row in rows:
+        is_own = row.kind is RowKind.FIELD or (row.place is not None and _line(row) not in known)
+        (written if is_own else following).append(row)
+    return written, following
 
 
-def _key(place: Location) -> tuple[str, str]:
-    return place.span.path, place.pointer
+def _line(row: Row) -> tuple[str, ...]:
+    return (row.cluster,) if row.place is None else (row.cluster, row.place.span.path, row.place.pointer)
 
 
 def written_points(report: ChangeReport, fleet: Fleet) -> tuple[Point, ...]:
@@ -153,7 +156,7 @@ class _Parts:
         for row in rows:
             self._written[row.cluster].append(row)
         for cluster in report.clusters:
-            added = frozenset(pool.name for pool in cluster.pools if pool.standing is Standing.ADDED)
+            added = cluster.added_pools
             for name in _OF_CLUSTERS:
                 for item in getattr(cluster, name):
                     if (cause := self._cause(cluster.name, item.place, added, _pools(item))) is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.change.takeover.answers import possible_drafts
+from poolsmith.change.takeover.effective import leaves
 from poolsmith.change.takeover.settle import Settled
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.gpu.catalog.chart_workloads import chart_releases
@@ -49,7 +50,9 @@ def plugin_draft(
         pool.assumed.add(("driver", "version"))
     planned = planner.plan(draft)
     by_field: dict[Path, str] = {_FEATURES: "stack.gpuFeatureDiscovery"} if value_at(values, _FEATURES) is True else {}
-    left = {path: "no field of a profile holds it" for path in _leaves(values, ()) if path not in by_field}
+    left = {
+        path: "no field of a profile holds it" for path, _ in leaves(values, lambda _: True) if path not in by_field
+    }
     left.pop(_FEATURES, None)
     return Settled(
         draft=draft,
@@ -79,11 +82,3 @@ def plugin_lines(present: Present, settled: Settled) -> Iterator[str]:
         yield f"differs {'.'.join(path)} goes: {why}; docs/hand-installed.md says what profiles have for it"
     for unknown in present.installation.unknown:
         yield f"unknown {unknown.place.span}: {unknown.what}; not in the profiles"
-
-
-def _leaves(node: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    if isinstance(node, dict) and node:
-        for key, value in node.items():
-            yield from _leaves(value, (*path, str(key)))
-    elif path:
-        yield path

@@ -20,7 +20,7 @@ from poolsmith.core.diagnostics.codes.live import WOULD_NOT_START
 from poolsmith.core.diagnostics.message_text import counted, joined, listed, shorten
 from poolsmith.core.facts.versions import line_of
 from poolsmith.core.record import record
-from poolsmith.core.sources.pod_template import mapping, mappings, word, words
+from poolsmith.core.sources.pod_template import containers_of, mapping, mappings, word, words
 from poolsmith.core.sources.yaml_places import StreamPlaces
 from poolsmith.gpu.catalog.gpu_requests import is_gpu_resource
 from poolsmith.gpu.catalog.live_cluster import read_around
@@ -76,8 +76,8 @@ class StackPod:
         return mapping(self.body.get("spec"))
 
     @property
-    def containers(self) -> list[dict[str, Any]]:
-        return [*mappings(self.spec.get("initContainers")), *mappings(self.spec.get("containers"))]
+    def containers(self) -> list[Mapping[str, Any]]:
+        return list(containers_of(self.spec))
 
 
 def stack_pods(view: LiveView) -> tuple[StackPod, ...]:
