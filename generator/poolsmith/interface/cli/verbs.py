@@ -15,6 +15,8 @@ VERBS = {
     "generate": ("generate", "Generate output/ from profiles/."),
     "check": ("check", "Check the project and its output, or the manifests in PATHS."),
     "run": ("run", "Generate output/ from profiles/, and check all of it: `generate` and `check` in one run."),
+    "watch": ("watch", "Check the project again each time that a file is saved, and print what is found."),
+    "lsp": ("lsp", "Answer an editor, as a language server on standard input and output."),
     "template": ("template", "Print the custom resources that the chart renders from Helm values, without Helm."),
     "expand": ("expand", "Print what the operator creates at run time, without a cluster."),
     "ledger": (
@@ -51,7 +53,7 @@ VERBS = {
 
 
 GROUPS = {
-    "Author": ("init", "generate", "check", "run", "grants", "supply", "upgrade", "move"),
+    "Author": ("init", "generate", "check", "run", "watch", "lsp", "grants", "supply", "upgrade", "move"),
     "Review": ("diff", "ledger", "images", "audit", "report"),
     "Look up": ("explain", "rules", "inventory", "schema", "catalog"),
     "Anyone's files": ("template", "expand", "policy", "drift"),
