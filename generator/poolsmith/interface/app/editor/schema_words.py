@@ -23,7 +23,7 @@ from poolsmith.core.sources.yaml_writer import scalar_text
 from poolsmith.interface.app.schemas import KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 _STANDS_IN = "zz-stands-in"
 _TYPED = pattern(r"[^\s,\[\]{}#\"']*$")
@@ -57,8 +57,8 @@ class _Cursor:
     has_colon: bool
 
 
-def words_at(path: str, text: str, place: Position, more: Mapping[str, Iterable[str]]) -> tuple[Word, ...]:
-    """What may stand there; `more` are words of the project by the name of the field that takes them."""
+def words_at(path: str, text: str, place: Position, more: Callable[[str], Iterable[str]]) -> tuple[Word, ...]:
+    """What may stand there; `more` gives names of the project for the field that takes them."""
     for cursor in _cursors(text, place):
         if (found := _found(cursor.text, cursor.place)) is not None:
             data, pointer, is_field = found
@@ -143,7 +143,7 @@ def _found(text: str, place: Position) -> tuple[Any, str, bool] | None:
 
 
 def _words(
-    path: str, data: Any, pointer: str, cursor: _Cursor, more: Mapping[str, Iterable[str]], *, is_field: bool
+    path: str, data: Any, pointer: str, cursor: _Cursor, more: Callable[[str], Iterable[str]], *, is_field: bool
 ) -> Iterator[Word]:
     start, end, steps = cursor.place.column, cursor.end, split(pointer)
     if is_field:
@@ -154,7 +154,7 @@ def _words(
                 yield Word(label=name, text=text, is_field=True, about=field.about, start=start, end=end)
         return
     name = next((step for step in reversed(steps) if not step.isdecimal()), "")
-    given = kinds_at(path) if steps == ("kind",) else more.get(name, ())
+    given = kinds_at(path) if steps == ("kind",) else more(name)
     for value in dict.fromkeys((*given, *_at(path, data, steps).offered())):
         text = _shown(value)
         written = scalar_text(value) if isinstance(value, str) and not cursor.is_quoted else text
@@ -219,7 +219,7 @@ def _schema_of(kind: str, data: Any, steps: tuple[str, ...]) -> tuple[Mapping[st
     depth = len(_VALUES)
     if kind == "Cluster" and steps[:depth] == _VALUES:
         from poolsmith.gpu.catalog.value_paths import value_paths  # on demand
-        from poolsmith.gpu.values.values_schema import values_schema
+        from poolsmith.gpu.values.values_schema import values_schema  # on demand
 
         release = value_paths().release(str(value_at(data, _RELEASE)))
         if release is not None:
