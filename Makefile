@@ -64,7 +64,7 @@ check: $(STAMP)
 	@$(BIN)/poolsmith generate --check
 
 bench: $(STAMP)
-	@$(BIN)/python tests/bench/run.py
+	@PATH="$(CURDIR)/.tools:$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/bench/run.py
 
 fuzz: $(STAMP)
 	@$(BIN)/python tests/fuzz/run.py

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
 import tomllib
 
 import pytest
 
+from docs import editor_words
 from interface.app.editor.client import Editor
 from support.walks import ROOT, blocks_of, sample_shell, walk
 
@@ -41,3 +43,24 @@ def test_the_session_of_the_page_is_answered_as_it_says(shell):
 def test_the_settings_start_the_verb():
     assert tomllib.loads(BLOCKS["toml"])["language-server"]["poolsmith"] == {"command": "poolsmith", "args": ["lsp"]}
     assert 'cmd = { "poolsmith", "lsp" }' in BLOCKS["lua"]
+
+
+def test_the_page_says_what_completes(assert_table, tmp_path):
+    root = tmp_path.resolve()
+    editor_words.write_schemas(root)
+    ours = editor_words.answered(root, (sys.executable, "-m", "poolsmith", "lsp"))
+    lines = ["| of | known | yaml-language-server | `poolsmith lsp` |", "|---|---|---|---|"]
+    lines += [
+        f"| {one.what} | {len(one.known)} | {editor_words.THEIRS[one.what]} | {ours[one.what]} |"
+        for one in editor_words.questions()
+    ]
+
+    assert_table(PAGE, "completes", lines)
+
+
+@pytest.mark.tool(editor_words.TOOL)
+def test_the_real_yaml_language_server_offers_as_many(tmp_path):
+    root = tmp_path.resolve()
+    editor_words.write_schemas(root)
+
+    assert editor_words.answered(root, (editor_words.TOOL, "--stdio")) == editor_words.THEIRS

@@ -20,10 +20,9 @@ def environment():
 
 
 class Editor:
-    """Starts the server in a folder, and talks to it; `seen` are notifications."""
+    """Starts the server in a folder, ours or another, and talks to it; `seen` is what has come."""
 
-    def __init__(self, folder, *arguments):
-        command = [sys.executable, "-m", "poolsmith", "lsp", "--stdio", *arguments]
+    def __init__(self, folder, command=(sys.executable, "-m", "poolsmith", "lsp", "--stdio")):
         self.process = subprocess.Popen(
             command,
             cwd=folder,
