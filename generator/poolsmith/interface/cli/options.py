@@ -376,7 +376,7 @@ def report_files(wanted: tuple[str, ...], root: Path, kind: str) -> tuple[Report
         return ()
     from poolsmith.interface.app.report_files import report_files as checked
 
-    return checked(root, wanted, kind)
+    return checked(root, wanted, names_for(kind))
 
 
 def layout(*, verbose: bool, group_by: str = RULE, fail_on: str = Severity.ERROR) -> Layout:
