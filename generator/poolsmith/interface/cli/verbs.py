@@ -98,6 +98,10 @@ class _Verbs(click.Group):
             _take_no_color(below)
             if name not in _ONCE:
                 _take_output(below)
+            if ctx.resilient_parsing:
+                from poolsmith.interface.cli.completion import offer_by_name  # on demand
+
+                offer_by_name(below)
         return name, command, rest
 
 

@@ -74,11 +74,16 @@ def field_at(path: str, text: str, place: Position) -> tuple[str, str] | None:
         return None
     data, pointer, _ = found
     field = _at(path, data, split(pointer))
-    offered = [_shown(word) for word in dict.fromkeys(field.offered())]
+    offered = field.words
     if not field.about and not offered:
         return None
     such = f"Such as {joined((f'`{word}`' for word in offered), _FEW)}." if offered else ""
     return pointer, "\n\n".join(filter(None, (f"`{dotted_pointer(pointer)}`", field.about, such)))
+
+
+def offered_for(kind: str, way: Iterable[str]) -> list[str]:
+    """The words that the schema of a kind names for a field of its spec."""
+    return _at("", {"kind": kind}, ("spec", *way)).words
 
 
 def kinds_at(path: str) -> list[str]:
@@ -186,6 +191,10 @@ class _Schema:
             words += [*part.get("enum", ()), *part.get("examples", ())]
             words += [True, False] if "boolean" in _types(part) else []
             yield from (word for word in words if isinstance(word, str | bool | int | float))
+
+    @property
+    def words(self) -> list[str]:
+        return [_shown(word) for word in dict.fromkeys(self.offered())]
 
     @property
     def about(self) -> str:
