@@ -89,9 +89,20 @@ def test_what_is_not_pinned_by_digest_is_no_lock(tmp_path, line):
 def test_what_users_install_is_part_of_what_is_tested():
     tested = {package.name: package for package in locked_packages(ROOT / "requirements.lock")}
 
-    assert [
-        package for package in locked_packages(ROOT / "requirements-run.lock") if tested[package.name] != package
-    ] == []
+    for lock in ("run", "live", "dask"):
+        for package in locked_packages(ROOT / f"requirements-{lock}.lock"):
+            known = tested[package.name]
+            assert (package.version, package.digests) == (known.version, known.digests), package.name
+
+
+@pytest.mark.parametrize("extra", ["live", "dask"])
+def test_the_lock_of_an_extra_has_it_beside_what_each_installation_has(extra):
+    run = {package.name for package in locked_packages(ROOT / "requirements-run.lock")}
+    found = {package.name for package in locked_packages(ROOT / f"requirements-{extra}.lock")}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    asked = {re.split(r"[=<>]", item)[0] for item in project["project"]["optional-dependencies"][extra]}
+
+    assert run | asked <= found
 
 
 def test_the_locks_have_what_the_project_asks_for():
