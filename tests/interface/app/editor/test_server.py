@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
+
 import pytest
 
 from interface.app.editor.client import Editor
@@ -263,3 +267,102 @@ def test_any_text_has_answers(tmp_path, number):
         editor.ask("textDocument/codeAction", textDocument=editor.document(path), range=whole)
 
         assert editor.leave() == 0
+
+
+def fifo(path):
+    path.unlink()
+    os.mkfifo(path)
+
+
+def link_out(path):
+    path.unlink()
+    path.symlink_to("/etc/passwd")
+
+
+@pytest.mark.sample("edge")
+@pytest.mark.parametrize(("become", "said"), [(fifo, "not a regular file"), (link_out, "leads out of the project")])
+def test_a_file_that_becomes_something_else_is_told_and_not_waited_for(project, become, said):
+    with Editor(project) as editor:
+        editor.open_folder()
+        become(project / POOL)
+        changed = {"uri": (project / "profiles/edge/cluster.yaml").as_uri(), "type": 2}
+        editor.tell("workspace/didChangeWatchedFiles", changes=[changed])
+
+        assert editor.finding(POOL, said)
+        assert editor.leave() == 0
+
+
+@pytest.mark.sample("edge")
+def test_a_project_that_is_gone_has_no_findings_and_the_session_goes_on(project):
+    with Editor(project) as editor:
+        editor.open_folder()
+        editor.open_file(POOL)
+        editor.ask("textDocument/hover", **editor.at(POOL, 10, 8))
+        shutil.rmtree(project)
+        editor.tell("textDocument/didSave", textDocument=editor.document(POOL))
+
+        assert editor.ask("textDocument/hover", **editor.at(POOL, 10, 8))
+        assert editor.leave() == 0
+
+
+@pytest.mark.sample("edge")
+def test_an_editor_that_leaves_while_a_project_is_judged_is_not_waited_for(project):
+    with Editor(project) as editor:
+        editor.open_folder()
+        editor.tell("exit")
+        assert editor.process.wait(30) == 1
+    with Editor(project) as editor:
+        editor.open_folder()
+        editor.process.stdin.close()
+        editor.process.stdin = None
+
+        assert editor.ended() == (1, "poolsmith: the editor left without `exit`\n")
+
+
+@pytest.mark.sample("edge")
+def test_a_secret_is_in_no_message(project):
+    path = "profiles/edge/cluster.yaml"
+    text = (project / path).read_text("utf-8") + "  password: hunter2hunter2\n"
+    with Editor(project) as editor:
+        editor.open_folder()
+        editor.open_file(path)
+        editor.change(path, text)
+        editor.save(path, text)
+        found = editor.finding(path, "password")
+        editor.ask("textDocument/hover", **editor.at(path, text.count("\n") - 1, 14))
+        editor.ask("textDocument/codeAction", textDocument=editor.document(path), range=found["range"])
+
+        assert "hunter2" not in json.dumps(editor.seen)
+
+
+@pytest.mark.sample("edge")
+def test_a_file_has_many_addresses_and_one_of_another_machine_is_none(project):
+    path = f"{project}/{POOL}"
+    here = (f"file://{path}", f"FILE://{path}", f"file://localhost{path}", f"file://{path.replace('l4', '%6c4')}")
+    with Editor(project) as editor:
+        editor.open_folder()
+        for uri in (*here, f"file://elsewhere{path}", f"http://localhost{path}", f"file://{path}/../../../../secret"):
+            editor.tell("textDocument/didOpen", textDocument={"uri": uri, "text": "kind: NodePool\n"})
+            place = {"line": 0, "character": 0}
+            answer = editor.answer_of("textDocument/hover", textDocument={"uri": uri}, position=place)
+
+            assert ("error" in answer) is (uri not in here), uri
+
+
+@pytest.mark.sample("edge")
+def test_an_edit_that_does_not_fit_the_open_text_any_more_is_not_offered(project):
+    text = (project / POOL).read_text("utf-8").replace("driver:", "drivr:").replace("\n", "\r\n")
+    with Editor(project) as editor:
+        editor.open_folder()
+        editor.open_file(POOL, text)
+        editor.save(POOL, text)
+        asked = {"textDocument": editor.document(POOL), "range": editor.finding(POOL, "drivr")["range"]}
+        fitting = editor.ask("textDocument/codeAction", **asked)
+        asked["context"] = {"only": ["refactor"]}
+        other = editor.ask("textDocument/codeAction", **asked)
+        editor.change(POOL, text.replace("drivr:", "motor:"))
+        del asked["context"]
+
+        assert fitting[0]["title"] == "Write `driver` in the place of `drivr`"
+        assert other == []
+        assert editor.ask("textDocument/codeAction", **asked) == []
