@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.change.verify.expected import shown
 from poolsmith.core.diagnostics import Severity, diagnose
 from poolsmith.core.diagnostics.codes.live import UNPREDICTED_PRIVILEGE, WAY_TO_ROOT
-from poolsmith.core.diagnostics.message_text import counted, listed
+from poolsmith.core.diagnostics.message_text import counted, joined, listed
 from poolsmith.core.sources.pod_template import mapping, mappings, pod_template_of, word
 from poolsmith.gpu.catalog.live_cluster import read_around, read_left_overs
 from poolsmith.gpu.catalog.stack_objects import OPERATOR_GROUP
@@ -313,7 +313,22 @@ def root_today(view: LiveView) -> str:
         pod for _, pod in view.running if any(reach_of(held) is Reach.NODE_ROOT for _, held in pod_privileges(pod))
     ]
     accounts = {word(mapping(pod.get("spec")).get("serviceAccountName")) or "default" for _, pod in view.running}
+    others = sorted(_by_cluster_wide_rights(view))
+    more = f"; by rights in the whole cluster also {counted(len(others), 'subject')} ({joined(others, _FEW)})"
     return (
         f"root on the nodes by what is predicted: {counted(len(known), 'workload')}, with "
-        f"{counted(len(accounts), 'account')}; whoever else may become it is told as PSM870"
+        f"{counted(len(accounts), 'account')}{more if others else ''}; whoever else may become it is told as PSM870"
     )
+
+
+def _by_cluster_wide_rights(view: LiveView) -> set[str]:
+    """Who is neither the stack nor everybody, nor of Kubernetes itself: administrators, and other operators."""
+    return {
+        subject
+        for body in view.snapshot.items(CLUSTER_ROLE_BINDINGS)
+        for subject, namespace in (_subject(item, "") for item in mappings(body.get("subjects")))
+        if namespace not in (*view.cluster.stack_namespaces, "kube-system") and " system:" not in subject
+        if _way(
+            view, word(mapping(body.get("roleRef")).get("kind")), word(mapping(body.get("roleRef")).get("name")), ""
+        )
+    }

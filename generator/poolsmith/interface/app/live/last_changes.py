@@ -21,18 +21,23 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Diagnostic
 
 _MOST_FILES = 40
+_STACK = "/spec/stack"
 _COMMIT = pattern(r"(?P<commit>[0-9a-f]{40,64}) \d+ (?P<line>\d+)(?: \d+)?")
 _WHEN = "committer-time "
 
 
 def with_last_changes(root: Path, found: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Each finding with the commit of its line as a further place."""
-    paths = list(dict.fromkeys(item.primary.span.path for item in found if item.primary.span.start is not None))
+    """Each finding with the commit of its line as a further place.
+
+    One that stands at the stack as a whole is about something that no line of the profile says.
+    """
+    of_lines = [item for item in found if item.primary.span.start is not None and item.primary.pointer != _STACK]
     try:
-        commits = {path: _commits_of_lines(root, path) for path in paths[:_MOST_FILES]}
+        paths = dict.fromkeys(item.primary.span.path for item in of_lines)
+        commits = {path: _commits_of_lines(root, path) for path in list(paths)[:_MOST_FILES]}
     except UsageError:
         return tuple(found)  # no git, or one that does not answer: the findings are what they are
-    return tuple(_with_commit(item, commits) for item in found)
+    return tuple(_with_commit(item, commits) if item in of_lines else item for item in found)
 
 
 def _with_commit(item: Diagnostic, commits: Mapping[str, Mapping[int, str]]) -> Diagnostic:
