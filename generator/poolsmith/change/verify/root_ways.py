@@ -323,12 +323,12 @@ def root_today(view: LiveView) -> str:
 
 def _by_cluster_wide_rights(view: LiveView) -> set[str]:
     """Who is neither the stack nor everybody, nor of Kubernetes itself: administrators, and other operators."""
-    return {
-        subject
-        for body in view.snapshot.items(CLUSTER_ROLE_BINDINGS)
-        for subject, namespace in (_subject(item, "") for item in mappings(body.get("subjects")))
-        if namespace not in (*view.cluster.stack_namespaces, "kube-system") and " system:" not in subject
-        if _way(
-            view, word(mapping(body.get("roleRef")).get("kind")), word(mapping(body.get("roleRef")).get("name")), ""
-        )
-    }
+    ours = {*view.cluster.stack_namespaces, "kube-system"}
+    found = set()
+    for body in view.snapshot.items(CLUSTER_ROLE_BINDINGS):
+        role = mapping(body.get("roleRef"))
+        subjects = [_subject(item, "") for item in mappings(body.get("subjects"))]
+        others = [text for text, namespace in subjects if not (namespace in ours or " system:" in text)]
+        if others and _way(view, word(role.get("kind")), word(role.get("name")), ""):
+            found.update(others)
+    return found
