@@ -96,6 +96,11 @@ class SourceFile:
             value=self._marks.value(pointer, start.line),
         )
 
+    def line_at(self, pointer: str) -> int | None:
+        """The number of the line that `locate` finds."""
+        extent = self._marks.key(pointer)
+        return None if extent is None else extent[0].line
+
     def line(self, number: int) -> str | None:
         """A line of the file without its secrets."""
         return self._secrets.shown(number, self._lines[number - 1]) if 0 < number <= len(self._lines) else None
