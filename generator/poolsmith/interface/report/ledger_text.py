@@ -94,9 +94,7 @@ class _Workload:
         return tuple(found)
 
 
-def ledger_table(
-    workloads: Iterable[tuple[Holder, LineOrigins]], pools: Sequence[str], starts: Starts
-) -> str:
+def ledger_table(workloads: Iterable[tuple[Holder, LineOrigins]], pools: Sequence[str], starts: Starts) -> str:
     """Workloads, worst first, and the pools where they run."""
     texts = OriginLines(starts)
     numbers = {pool: str(index) for index, pool in enumerate(pools, 1)}
