@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
     from poolsmith.fleet.operands.expansion import Installation, KubernetesObject, Node
-    from poolsmith.guard.ledger.placement import Placement
     from poolsmith.guard.ledger.ledger import Row
+    from poolsmith.guard.ledger.placement import Placement
     from poolsmith.guard.ledger.privilege import Privilege
     from poolsmith.guard.ledger.workload_privileges import Held
 

@@ -114,7 +114,7 @@ def ledger_table(workloads: Iterable[tuple[Holder, LineOrigins]], pools: Sequenc
 def _table_rows(
     workloads: Iterable[tuple[Holder, LineOrigins]],
 ) -> list[tuple[Reach, str, str, tuple[str, ...], LineOrigins]]:
-    """Reach, name, namespace, pools and origins; worst first, then by name. What holders of one name come to together."""
+    """Reach, name, namespace, pools and origins; worst first, then by name."""
     found: dict[tuple[str, str], list[tuple[Holder, LineOrigins]]] = {}
     for holder, origins in workloads:
         found.setdefault((holder.workload, holder.namespace), []).append((holder, origins))
