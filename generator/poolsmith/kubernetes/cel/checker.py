@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 import re
+import sys
 from dataclasses import field
 from typing import TYPE_CHECKING
 
@@ -219,7 +219,7 @@ class Checker:
     def resolve(self, node: Call, name: str, arguments: list[Type], *, member: bool) -> Type:
         """The result of the overloads that fit; several different results make dyn."""
         declared = overloads().get(name, ())
-        if not any([self.has(since) for since in {one.since for one in declared}]):
+        if True not in {self.has(one.since) for one in declared}:  # each is asked
             since = min((one.since for one in declared), default=0)
             return self.undeclared(name, node.offset, since)
         if name in ("_&&_", "_||_"):
