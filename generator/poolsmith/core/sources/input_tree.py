@@ -17,11 +17,13 @@ from poolsmith.core.diagnostics.codes import reading
 from poolsmith.core.record import record
 from poolsmith.core.sources.secret_scalars import secrets_of_text
 from poolsmith.core.sources.source_file import SourceFile
-from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
+from poolsmith.core.sources.yaml_reader import YamlProblem, compose, documents_of, read_documents
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
+
+    from yaml.nodes import Node
 
     from poolsmith.core.diagnostics import RuleInfo
 
@@ -99,11 +101,12 @@ class InputTree:
         if isinstance(text, Diagnostic):
             return text
         duplicates: list[YamlProblem] = []
+        nodes: list[Node] = []
         try:
-            documents = read_documents(text, duplicates)
+            documents = documents_of(_kept_in(nodes, compose(text)), duplicates)
         except YamlProblem as problem:
             return yaml_diagnostic(path, text, problem)
-        return _one_mapping(path, text, documents, duplicates)
+        return _one_mapping(path, text, documents, duplicates, nodes)
 
     def _absolute(self, path: str) -> str:
         return os.path.join(self.root, path) if path else str(self.root)
@@ -215,7 +218,7 @@ def without_empty_end(documents: list[Any]) -> list[Any]:
 
 
 def _one_mapping(
-    path: str, text: str, documents: list[object], duplicates: list[YamlProblem]
+    path: str, text: str, documents: list[object], duplicates: list[YamlProblem], nodes: list[Node]
 ) -> SourceFile | Diagnostic:
     documents = without_empty_end(documents)
     if len(documents) > 1:
@@ -230,7 +233,14 @@ def _one_mapping(
         what = "a list" if isinstance(data, list) else "a single value"
         return diagnose(reading.NOT_A_MAPPING, f"the document is {what}, not a mapping", point_in(path, 1, 1))
     problems = tuple(yaml_diagnostic(path, text, problem) for problem in duplicates)
-    return SourceFile(path, text, data, problems=problems)
+    return SourceFile(path, text, data, problems=problems, root=nodes[0])
+
+
+def _kept_in(nodes: list[Node], found: Iterable[Node]) -> Iterator[Node]:
+    """Each node as it is composed: what stands before a mistake is read before that is told."""
+    for node in found:
+        nodes.append(node)
+        yield node
 
 
 def _unreadable(path: str, error: OSError) -> Diagnostic:

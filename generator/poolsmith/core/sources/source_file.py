@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.diagnostics.diagnostic import Location, Span
 from poolsmith.core.sources.pointer import reach
 from poolsmith.core.sources.secret_scalars import Secrets, secrets_of
-from poolsmith.core.sources.yaml_places import Marks
+from poolsmith.core.sources.yaml_places import Marks, NodeMarks
 
 if TYPE_CHECKING:
+    from yaml.nodes import Node
+
     from poolsmith.core.diagnostics import Diagnostic
     from poolsmith.core.sources.yaml_places import StreamPlaces
     from poolsmith.core.sources.yaml_reader import YamlValue
@@ -34,7 +36,7 @@ class SourceFile:
     """A file's path (relative to the root, forward slashes), its text and the data of one document.
 
     `problems` are those that did not keep the file from being read. `stream` has the places of all documents of a file
-    that has many: each is then composed once, and not for every document anew.
+    that has many, and `root` the node of one that was read from it: nothing is then composed anew.
     """
 
     def __init__(
@@ -46,6 +48,7 @@ class SourceFile:
         document: int = 0,
         problems: tuple[Diagnostic, ...] = (),
         stream: StreamPlaces | None = None,
+        root: Node | None = None,
     ) -> None:
         self.path = path
         self.text = text
@@ -53,6 +56,7 @@ class SourceFile:
         self.problems = problems
         self._document = document
         self._stream = stream
+        self._root = root
         self._places: dict[str, Location] = {}
 
     @cached_property
@@ -61,7 +65,9 @@ class SourceFile:
 
     @cached_property
     def _marks(self) -> Marks:
-        return Marks(self.text, self._document) if self._stream is None else self._stream.marks(self._document)
+        if self._stream is not None:
+            return self._stream.marks(self._document)
+        return Marks(self.text, self._document) if self._root is None else NodeMarks(self._root)
 
     @cached_property
     def _lines(self) -> list[str]:
@@ -95,6 +101,11 @@ class SourceFile:
             secrets=self._secrets.known,
             value=self._marks.value(pointer, start.line),
         )
+
+    def line_at(self, pointer: str) -> int | None:
+        """The number of the line that `locate` finds."""
+        extent = self._marks.key(pointer)
+        return None if extent is None else extent[0].line
 
     def line(self, number: int) -> str | None:
         """A line of the file without its secrets."""
