@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 
 MAX_PROFILE_BYTES = 1 << 20
+_KEPT, _MOST_KEPT = 256, 1 << 14
+"""Texts of profiles that are not parsed again where another file has the same; and characters of one."""
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -46,6 +48,7 @@ class InputTree:
         self.root = root
         self._real_root = os.path.realpath(root)
         self._sound_folders: set[str] = set()
+        self._known: dict[str, SourceFile] = {}
 
     def listing(self, folder: str) -> Listing:
         """Hidden entries (a leading dot) are left out, as every tool of this field does."""
@@ -94,16 +97,19 @@ class InputTree:
             return 0
 
     def read_profile(self, path: str) -> SourceFile | Diagnostic:
-        """A file that holds one YAML mapping."""
+        """A file that holds one YAML mapping. Files with the same text are parsed once."""
         text = self.read_text(path)
         if isinstance(text, Diagnostic):
             return text
-        duplicates: list[YamlProblem] = []
-        try:
-            documents = read_documents(text, duplicates)
-        except YamlProblem as problem:
-            return yaml_diagnostic(path, text, problem)
-        return _one_mapping(path, text, documents, duplicates)
+        known = self._known.get(text)
+        if known is not None:
+            return known.under(path)
+        file = _parsed(path, text)
+        if isinstance(file, SourceFile) and not file.problems and len(text) <= _MOST_KEPT:
+            if len(self._known) >= _KEPT:
+                del self._known[next(iter(self._known))]
+            self._known[text] = file
+        return file
 
     def _absolute(self, path: str) -> str:
         return os.path.join(self.root, path) if path else str(self.root)
@@ -204,6 +210,15 @@ def yaml_diagnostic(path: str, text: str, problem: YamlProblem) -> Diagnostic:
 
 def reading_rule(name: str) -> RuleInfo:
     return next(rule for rule in reading.READING if rule.name == name)
+
+
+def _parsed(path: str, text: str) -> SourceFile | Diagnostic:
+    duplicates: list[YamlProblem] = []
+    try:
+        documents = read_documents(text, duplicates)
+    except YamlProblem as problem:
+        return yaml_diagnostic(path, text, problem)
+    return _one_mapping(path, text, documents, duplicates)
 
 
 def without_empty_end(documents: list[Any]) -> list[Any]:

@@ -178,7 +178,7 @@ def _is_for_others(layout: str, entry: GpuEntry, view: SetupView) -> bool:
 def _is_generated(layout: str, entry: GpuEntry | None, view: SetupView) -> bool:
     """From some release on the MIG manager makes layouts of what the node's driver lists."""
     assert view.operator is not None, "NEEDS says so"
-    if is_older(view.operator.tag, store.read_yaml("mig_layouts.yaml")["generatedSince"]):
+    if is_older(view.operator.tag, store.table("mig_layouts.yaml")["generatedSince"]):
         return False
     return entry is None or _has(entry, layout.removeprefix("all-"))
 
