@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 
 _FEW = 4
+_MOST_ALIKE = 1_000
 
 
 @record
@@ -128,20 +129,33 @@ def plan_cluster(project: Project, files: ClusterFiles) -> PlannedCluster:
     loaded = load_cluster(project.tree, files, project.bases, project.rings)
     diagnostics = list(loaded.problems)
     plan = prediction = None
+    alike = b""
     on_sound_bases = project.unsound_bases.isdisjoint(loaded.used_bases)
     if on_sound_bases and not any(item.severity is Severity.ERROR for item in diagnostics):
-        resolved = resolve_cluster(loaded, project.catalog)
+        resolved, alike = project.plans.of(loaded)
         diagnostics.extend(resolved.diagnostics)
         plan = resolved.plan
     elif loaded.meant is not None:
         diagnostics.extend(_wrong_besides(loaded.meant, [*diagnostics, *project.bases.problems], project.catalog))
     if plan is not None:
-        prediction = project.predictions.of(plan, loaded)
-        diagnostics.extend(predicted_errors(prediction, loaded))
-        diagnostics.extend(idle_driver_values(prediction, loaded, project.predictions))
-        diagnostics.extend(judge_driver_images(project.driver_images[0], prediction, loaded))
+        prediction = project.predictions.of(plan, loaded, alike)
+        diagnostics.extend(_predicted_findings(project, prediction, loaded))
         prediction = _with_running(project, loaded, prediction, diagnostics)
     return PlannedCluster(loaded=loaded, plan=plan, prediction=prediction, diagnostics=tuple(diagnostics))
+
+
+def _predicted_findings(project: Project, prediction: Prediction, loaded: LoadedCluster) -> list[Diagnostic]:
+    """Clusters that are alike are judged until one is sound."""
+    if prediction.alike in project.sound_predictions:
+        return []
+    found = [
+        *predicted_errors(prediction, loaded),
+        *idle_driver_values(prediction, loaded, project.predictions),
+        *judge_driver_images(project.driver_images[0], prediction, loaded),
+    ]
+    if prediction.alike and not found and len(project.sound_predictions) < _MOST_ALIKE:
+        project.sound_predictions.add(prediction.alike)
+    return found
 
 
 def _wrong_besides(meant: LoadedCluster, known: Sequence[Diagnostic], catalog: Catalog) -> Iterator[Diagnostic]:
