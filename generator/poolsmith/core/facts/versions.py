@@ -15,7 +15,7 @@ _MOST_DIGITS = 18
 """Longer numbers are no versions; all of them count as one number, after all others."""
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=4_096)
 def version_key(version: str) -> tuple[int, ...]:
     """The numbers of a version, in order: `1.7.16` is after `1.7.2`."""
     return tuple(_number(digits) for digits in _NUMBER.findall(version))

@@ -17,17 +17,19 @@ from poolsmith.core.diagnostics.codes import reading
 from poolsmith.core.record import record
 from poolsmith.core.sources.secret_scalars import secrets_of_text
 from poolsmith.core.sources.source_file import SourceFile
-from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
+from poolsmith.core.sources.yaml_reader import YamlProblem, compose, documents_of, read_documents
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
+    from yaml.nodes import Node
+
     from poolsmith.core.diagnostics import RuleInfo
 
 
 MAX_PROFILE_BYTES = 1 << 20
-_KEPT, _MOST_KEPT = 256, 1 << 14
+_KEPT, _MOST_KEPT = 128, 1 << 14
 """Texts of profiles that are not parsed again where another file has the same; and characters of one."""
 _BOM = b"\xef\xbb\xbf"
 
@@ -101,14 +103,12 @@ class InputTree:
         text = self.read_text(path)
         if isinstance(text, Diagnostic):
             return text
-        known = self._known.get(text)
-        if known is not None:
-            return known.under(path)
-        file = _parsed(path, text)
+        known = self._known.pop(text, None)
+        file = known.under(path) if known is not None else _parsed(path, text)
         if isinstance(file, SourceFile) and not file.problems and len(text) <= _MOST_KEPT:
-            if len(self._known) >= _KEPT:
-                del self._known[next(iter(self._known))]
             self._known[text] = file
+            if len(self._known) > _KEPT:
+                del self._known[next(iter(self._known))]
         return file
 
     def _absolute(self, path: str) -> str:
@@ -214,11 +214,12 @@ def reading_rule(name: str) -> RuleInfo:
 
 def _parsed(path: str, text: str) -> SourceFile | Diagnostic:
     duplicates: list[YamlProblem] = []
+    nodes: list[Node] = []
     try:
-        documents = read_documents(text, duplicates)
+        documents = documents_of(_kept_in(nodes, compose(text)), duplicates)
     except YamlProblem as problem:
         return yaml_diagnostic(path, text, problem)
-    return _one_mapping(path, text, documents, duplicates)
+    return _one_mapping(path, text, documents, duplicates, nodes)
 
 
 def without_empty_end(documents: list[Any]) -> list[Any]:
@@ -230,7 +231,7 @@ def without_empty_end(documents: list[Any]) -> list[Any]:
 
 
 def _one_mapping(
-    path: str, text: str, documents: list[object], duplicates: list[YamlProblem]
+    path: str, text: str, documents: list[object], duplicates: list[YamlProblem], nodes: list[Node]
 ) -> SourceFile | Diagnostic:
     documents = without_empty_end(documents)
     if len(documents) > 1:
@@ -245,7 +246,14 @@ def _one_mapping(
         what = "a list" if isinstance(data, list) else "a single value"
         return diagnose(reading.NOT_A_MAPPING, f"the document is {what}, not a mapping", point_in(path, 1, 1))
     problems = tuple(yaml_diagnostic(path, text, problem) for problem in duplicates)
-    return SourceFile(path, text, data, problems=problems)
+    return SourceFile(path, text, data, problems=problems, root=nodes[0])
+
+
+def _kept_in(nodes: list[Node], found: Iterable[Node]) -> Iterator[Node]:
+    """Each node as it is composed: what stands before a mistake is read before that is told."""
+    for node in found:
+        nodes.append(node)
+        yield node
 
 
 def _unreadable(path: str, error: OSError) -> Diagnostic:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.diagnostics.diagnostic import Location, Span
 from poolsmith.core.sources.pointer import reach
 from poolsmith.core.sources.secret_scalars import Secrets, secrets_of
-from poolsmith.core.sources.yaml_places import Marks
+from poolsmith.core.sources.yaml_places import Marks, NodeMarks
 
 if TYPE_CHECKING:
+    from yaml.nodes import Node
+
     from poolsmith.core.diagnostics import Diagnostic, Position
     from poolsmith.core.sources.yaml_places import StreamPlaces
     from poolsmith.core.sources.yaml_reader import YamlValue
@@ -35,11 +37,14 @@ def tree_digest(tree: Any) -> bytes:
 class Content:
     """What follows from a text alone, whatever the files that hold it are called."""
 
-    def __init__(self, text: str, data: YamlValue, document: int, stream: StreamPlaces | None) -> None:
+    def __init__(
+        self, text: str, data: YamlValue, document: int, stream: StreamPlaces | None, root: Node | None
+    ) -> None:
         self.text = text
         self.data = data
         self._document = document
         self._stream = stream
+        self._root = root
         self._placed: dict[str, _Placed] = {}
 
     @cached_property
@@ -48,7 +53,9 @@ class Content:
 
     @cached_property
     def marks(self) -> Marks:
-        return Marks(self.text, self._document) if self._stream is None else self._stream.marks(self._document)
+        if self._stream is not None:
+            return self._stream.marks(self._document)
+        return Marks(self.text, self._document) if self._root is None else NodeMarks(self._root)
 
     @cached_property
     def lines(self) -> list[str]:
@@ -81,7 +88,7 @@ class SourceFile:
     """A file's path (relative to the root, forward slashes), its text and the data of one document.
 
     `problems` are those that did not keep the file from being read. `stream` has the places of all documents of a file
-    that has many: each is then composed once, and not for every document anew.
+    that has many, and `root` the node of one that was read from it: nothing is then composed anew.
     """
 
     def __init__(
@@ -93,8 +100,9 @@ class SourceFile:
         document: int = 0,
         problems: tuple[Diagnostic, ...] = (),
         stream: StreamPlaces | None = None,
+        root: Node | None = None,
     ) -> None:
-        self._take(path, Content(text, data, document, stream), problems)
+        self._take(path, Content(text, data, document, stream, root), problems)
 
     def _take(self, path: str, content: Content, problems: tuple[Diagnostic, ...] = ()) -> None:
         self.path = path
@@ -133,6 +141,11 @@ class SourceFile:
             secrets=self.content.secrets.known,
             value=value,
         )
+
+    def line_at(self, pointer: str) -> int | None:
+        """The number of the line that `locate` finds."""
+        extent = self.content.marks.key(pointer)
+        return None if extent is None else extent[0].line
 
     def line(self, number: int) -> str | None:
         """A line of the file without its secrets."""

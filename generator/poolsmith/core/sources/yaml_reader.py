@@ -24,7 +24,7 @@ from poolsmith.core.sources.scalars import NotJsonError, Scalar, key_text, resol
 from poolsmith.core.sources.yaml_events import deserves_counting, first_excess, most_nodes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     _Parser = Any
 else:
@@ -81,7 +81,12 @@ def read_documents(text: str, duplicates: list[YamlProblem] | None = None) -> li
     given, keys that stand twice go there instead, at most MAX_DUPLICATES, and the first of their values counts: so
     that the rest of the file can be judged in the same run. Such a file is refused all the same, by the caller.
     """
-    return [_Builder(duplicates).build(node, 0) for node in compose(text)]
+    return documents_of(compose(text), duplicates)
+
+
+def documents_of(nodes: Iterable[Node], duplicates: list[YamlProblem] | None = None) -> list[YamlValue]:
+    """The same, of documents that are composed already."""
+    return [_Builder(duplicates).build(node, 0) for node in nodes]
 
 
 def compose(text: str) -> Iterator[Node]:

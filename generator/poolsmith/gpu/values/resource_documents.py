@@ -122,7 +122,7 @@ def _of_resource(finding: Finding[ValuePlace], kind: str) -> Finding[ValuePlace]
 
 def _unread(kind: str, spec: Mapping[str, Any], release: str) -> Iterator[Found[ValuePlace]]:
     """Fields that the definition still has, and that no operator from some release on honours."""
-    for dotted, note in store.read_yaml("values/history.yaml")["unread"][kind].items():
+    for dotted, note in store.table("values/history.yaml")["unread"][kind].items():
         path = tuple(dotted.split("."))
         value = value_at(spec, path, MISSING)
         if value in (MISSING, None, "", {}) or not covers(note, release):

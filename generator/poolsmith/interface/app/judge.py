@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from poolsmith.project.run.project import Project
 
 _NO_OBJECTS = "Helm values and label lists hold no Kubernetes objects"
-_FEW_CLUSTERS = 2
-"""Judging a cluster takes long enough to be shared by processes from here on."""
+_FEW_CLUSTERS = 16
+"""With more of them, what processes learn each for itself costs less than what they share of the work."""
 
 
 @record
