@@ -46,6 +46,8 @@ class Content:
         self._stream = stream
         self._root = root
         self._placed: dict[str, _Placed] = {}
+        self.is_shared = False
+        """Whether other files have the same."""
 
     @cached_property
     def digest(self) -> str:

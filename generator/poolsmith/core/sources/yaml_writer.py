@@ -66,7 +66,7 @@ def _packed(value: YamlValue) -> bytes | None:
     return packed if len(packed) <= _MOST_PACKED else None
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def _unpacked(packed: bytes, indent_lists: bool) -> str:
     return _written(marshal.loads(packed), None, indent_lists)  # noqa: S302 - bytes of our own
 
@@ -144,7 +144,7 @@ def _key(text: str, indent: str) -> str:
     return written if len(written) <= _LONGEST_SIMPLE_KEY else f"? {written}\n{indent}"
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def _comment(line: str, indent: str) -> str:
     """A comment line; whatever could end the comment is made harmless."""
     clean = _NEEDS_ESCAPE.sub(_escape_in_comment, line).rstrip()

@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
+from poolsmith.core.sources.input_tree import Seen
 from poolsmith.fleet.plan.origin import FromProfile
 from poolsmith.fleet.plan.pipeline import Resolved, resolve_cluster
 from poolsmith.fleet.profiles.cluster import Cluster
@@ -39,6 +40,7 @@ class AlikePlans:
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
+        self._seen = Seen()
         self._known: OrderedDict[bytes, _Mould] = OrderedDict()
 
     def of(self, loaded: LoadedCluster) -> tuple[Resolved, bytes]:
@@ -48,7 +50,7 @@ class AlikePlans:
             self._known.move_to_end(key)
             return found, key
         resolved = resolve_cluster(loaded, self._catalog)
-        if key and resolved.plan is not None:
+        if key and resolved.plan is not None and self._seen.has(key):
             self._known[key] = _Mould(loaded, resolved.plan, resolved.diagnostics)
             while len(self._known) > _REMEMBERED:
                 self._known.popitem(last=False)

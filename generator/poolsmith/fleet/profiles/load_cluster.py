@@ -200,10 +200,11 @@ def _load_pool(
     """The files, what they say or mean together, and whether they say so themselves."""
     stack, extends_problems = bases.stack(file)
     texts = tuple(layer.content for layer in stack)
-    sound = None if extends_problems else bases.sound.get(texts)
+    is_shared = file.content.is_shared and not extends_problems
+    sound = bases.sound.get(texts) if is_shared else None
     layers = Layers(stack, alternatives_of(PoolSpec), {} if sound is None else sound[2])
     metadata, spec, found, guessed = (*sound[:2], [], False) if sound else _read_pool(layers, cluster, extends_problems)
-    if sound is None and metadata is not None and spec is not None and not (found or extends_problems or guessed):
+    if sound is None and is_shared and metadata is not None and spec is not None and not (found or guessed):
         bases.keep_sound(texts, (metadata, spec, layers.owners))
     problems.extend(extends_problems)
     problems.extend(found)

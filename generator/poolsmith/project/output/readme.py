@@ -135,7 +135,7 @@ def _escape(value: Any) -> str:
     return value if isinstance(value, _Markdown) else _escaped(str(value))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _escaped(text: str) -> str:
     return _MARKDOWN.sub(r"\\\1", printable(masked(text).replace("\n", " ")))
 
