@@ -10,6 +10,7 @@ import pytest
 from poolsmith.fleet.plan.alike import AlikePlans
 from poolsmith.fleet.plan.pipeline import resolve_cluster
 from poolsmith.fleet.profiles.load_cluster import load_cluster
+from poolsmith.interface.app.cluster_judgement import judge_cluster
 from poolsmith.project.run.cluster_run import run_cluster
 from poolsmith.project.run.project import open_project
 
@@ -34,15 +35,19 @@ def copies(profiles, root, change=lambda name, text: text):
 
 
 def runs(root):
-    """Each cluster as a run over all of them has it, and as it is alone."""
+    """Each cluster as a run over all of them has it, and as it is alone; with what is said of what it predicts."""
     together = open_project(root)
     for files in together.fleet.clusters:
-        yield run_cluster(together, files), run_cluster(open_project(root), files)
+        for project in (together, open_project(root)):
+            run = run_cluster(project, files)
+            yield run, judge_cluster(project, run).diagnostics
 
 
 def assert_same(root):
-    for found, alone in runs(root):
+    pairs = runs(root)
+    for (found, judged), (alone, judged_alone) in zip(pairs, pairs, strict=True):
         assert alone.files is not None, [item.message for item in alone.diagnostics]
+        assert judged == judged_alone
         assert found.files == alone.files
         assert found.diagnostics == alone.diagnostics
         assert found.plan == alone.plan

@@ -23,14 +23,14 @@ from poolsmith.fleet.profiles.cluster import Cluster
 from poolsmith.fleet.profiles.node_pool import NodePool
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from poolsmith.core.diagnostics import Diagnostic, Location
     from poolsmith.fleet.plan.plan import ClusterPlan
     from poolsmith.fleet.profiles.load_cluster import LoadedCluster
     from poolsmith.gpu.catalog import Catalog
 
-_REMEMBERED = 32
+_REMEMBERED, _KINDS = 32, 4
 _PLAIN = (str, int, float, bytes, type(None), Enum)
 _DESTINATION = ("name", "server")
 
@@ -51,10 +51,32 @@ class AlikePlans:
             return found, key
         resolved = resolve_cluster(loaded, self._catalog)
         if key and resolved.plan is not None and self._seen.has(key):
-            self._known[key] = _Mould(loaded, resolved.plan, resolved.diagnostics)
+            self._known[key] = _Mould(resolved.plan, _Findings(loaded, resolved.diagnostics))
             while len(self._known) > _REMEMBERED:
                 self._known.popitem(last=False)
         return resolved, b""
+
+
+class AlikeFindings:
+    """Findings on clusters that are alike, made once for all of them."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[tuple[str, bytes], _Findings] = OrderedDict()
+
+    def of(
+        self, work: str, alike: bytes, loaded: LoadedCluster, find: Callable[[], Iterable[Diagnostic]]
+    ) -> tuple[Diagnostic, ...]:
+        """What `find` finds, which follows from the plan and the profiles alone. `alike` as `AlikePlans` tells it."""
+        known = self._known.get((work, alike))
+        if known is not None and (moved := known.of(loaded)) is not None:
+            self._known.move_to_end((work, alike))
+            return moved
+        found = tuple(find())
+        if alike:
+            self._known[work, alike] = _Findings(loaded, found)
+            while len(self._known) > _REMEMBERED * _KINDS:
+                self._known.popitem(last=False)
+        return found
 
 
 def _key(loaded: LoadedCluster) -> bytes:
@@ -87,32 +109,54 @@ class _Spots:
 
 
 @record(kw_only=False, slots=False)
-class _Mould:
-    """A cluster that others may be like."""
+class _Findings:
+    """On a cluster that others may be like."""
 
     loaded: LoadedCluster
-    plan: ClusterPlan
     diagnostics: tuple[Diagnostic, ...]
 
     @cached_property
-    def spots(self) -> _Spots | None:
-        """None where the name stands where it can't be replaced."""
+    def finder(self) -> _Finder | None:
+        """Of lines of the cluster's own files; None where findings say its name where it can't be replaced."""
         own = {item.pool.path for item in self.loaded.pools}
         own |= {self.loaded.file.path} if self.loaded.file is not None else set()
         finder = _Finder(self.loaded.name, own)
         try:
             for item in self.diagnostics:
                 finder.look(_said(item))
-            return finder.spots(self.plan)
+        except _NameIsSaidError:
+            return None
+        return finder
+
+    def of(self, loaded: LoadedCluster) -> tuple[Diagnostic, ...] | None:
+        """What is found of the other cluster; None where that can't be told."""
+        moved = _Moved(self.loaded, loaded)
+        if self.finder is None or not all(map(moved.has_same, self.diagnostics)):
+            return None
+        return tuple(map(moved.diagnostic, self.diagnostics))
+
+
+@record(kw_only=False, slots=False)
+class _Mould:
+    """A cluster that others may be like, as it was resolved."""
+
+    plan: ClusterPlan
+    findings: _Findings
+
+    @cached_property
+    def spots(self) -> _Spots | None:
+        """None where the plan says the name where it can't be replaced."""
+        try:
+            return None if self.findings.finder is None else self.findings.finder.spots(self.plan)
         except _NameIsSaidError:
             return None
 
     def of(self, loaded: LoadedCluster) -> Resolved | None:
         """What the other cluster resolves to, by this one; None where that can't be told."""
-        spots, moved = self.spots, _Moved(self.loaded, loaded)
-        if spots is None or not all(map(moved.has_same, self.diagnostics)):
+        diagnostics = self.findings.of(loaded) if self.spots is not None else None
+        if diagnostics is None:
             return None
-        return Resolved(moved.value(self.plan, spots), tuple(map(moved.diagnostic, self.diagnostics)))
+        return Resolved(_Moved(self.findings.loaded, loaded).value(self.plan, self.spots), diagnostics)
 
 
 class _Moved:

@@ -6,6 +6,7 @@ These are the users' policies, and one made of what was granted.
 from __future__ import annotations
 
 from dataclasses import field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from poolsmith import __version__
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
 
 
 _FEW = 4
-_MOST_ALIKE = 1_000
 
 
 @record
@@ -139,23 +139,16 @@ def plan_cluster(project: Project, files: ClusterFiles) -> PlannedCluster:
         diagnostics.extend(_wrong_besides(loaded.meant, [*diagnostics, *project.bases.problems], project.catalog))
     if plan is not None:
         prediction = project.predictions.of(plan, loaded, alike)
-        diagnostics.extend(_predicted_findings(project, prediction, loaded))
+        find = partial(_predicted_findings, project, prediction, loaded)
+        diagnostics.extend(project.alike_findings.of("prediction", alike, loaded, find))
         prediction = _with_running(project, loaded, prediction, diagnostics)
     return PlannedCluster(loaded=loaded, plan=plan, prediction=prediction, diagnostics=tuple(diagnostics))
 
 
-def _predicted_findings(project: Project, prediction: Prediction, loaded: LoadedCluster) -> list[Diagnostic]:
-    """Clusters that are alike are judged until one is sound."""
-    if prediction.alike in project.sound_predictions:
-        return []
-    found = [
-        *predicted_errors(prediction, loaded),
-        *idle_driver_values(prediction, loaded, project.predictions),
-        *judge_driver_images(project.driver_images[0], prediction, loaded),
-    ]
-    if prediction.alike and not found and len(project.sound_predictions) < _MOST_ALIKE:
-        project.sound_predictions.add(prediction.alike)
-    return found
+def _predicted_findings(project: Project, prediction: Prediction, loaded: LoadedCluster) -> Iterator[Diagnostic]:
+    yield from predicted_errors(prediction, loaded)
+    yield from idle_driver_values(prediction, loaded, project.predictions)
+    yield from judge_driver_images(project.driver_images[0], prediction, loaded)
 
 
 def _wrong_besides(meant: LoadedCluster, known: Sequence[Diagnostic], catalog: Catalog) -> Iterator[Diagnostic]:

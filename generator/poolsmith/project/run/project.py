@@ -15,7 +15,7 @@ from poolsmith.core.diagnostics import NoInputError, UsageError
 from poolsmith.core.diagnostics.message_text import did_you_mean
 from poolsmith.core.record import record
 from poolsmith.core.sources.input_tree import InputTree
-from poolsmith.fleet.plan.alike import AlikePlans
+from poolsmith.fleet.plan.alike import AlikeFindings, AlikePlans
 from poolsmith.fleet.profiles.bases import Bases, load_bases
 from poolsmith.fleet.profiles.fleet import PROFILES, ClusterFiles, FleetFiles, find_fleet
 from poolsmith.gpu.catalog import Catalog
@@ -114,9 +114,8 @@ class Project:
         return Predictions(self.catalog)
 
     @cached_property
-    def sound_predictions(self) -> set[bytes]:
-        """Of which nothing was found, by what is the same for all clusters that are alike."""
-        return set()
+    def alike_findings(self) -> AlikeFindings:
+        return AlikeFindings()
 
     @cached_property
     def texts(self) -> PredictionTexts:
