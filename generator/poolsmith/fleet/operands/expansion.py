@@ -10,10 +10,11 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
+from poolsmith.core.sources.source_file import tree_digest
 from poolsmith.gpu.catalog.operator_names import OPERATOR_NAMESPACE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from poolsmith.gpu.nodes.node_facts import NodeFacts
 
@@ -162,6 +163,24 @@ class Installation:
     @property
     def objects(self) -> tuple[KubernetesObject, ...]:
         return tuple(item.body for item in self.made)
+
+
+class OneOfEqual:
+    """Of objects that are equal the first one stands for all: what is known of it by its identity is known of them.
+
+    The oldest are forgotten, so that a fleet of clusters that differ does not grow without bound.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._known: dict[bytes, KubernetesObject] = {}
+
+    def of(self, made: Iterable[Made]) -> Iterator[Made]:
+        for item in made:
+            first = self._known.setdefault(tree_digest(item.body), item.body)
+            yield item if first is item.body else Made(first, item.maker, item.through)
+        while len(self._known) > self._most:
+            del self._known[next(iter(self._known))]
 
 
 def in_made_order(made: list[Made]) -> tuple[Made, ...]:

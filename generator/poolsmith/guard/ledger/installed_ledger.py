@@ -11,7 +11,6 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.sources.pod_template import account_of, mapping, pod_template_of, word
-from poolsmith.core.sources.source_file import tree_digest
 from poolsmith.gpu.catalog.node_labels import SelectedNodes
 from poolsmith.guard.ledger.ledger import ANY_NODE, NO_KNOWN_NODE, Holder, Ledger
 from poolsmith.guard.ledger.placement import placement_of
@@ -25,7 +24,7 @@ from poolsmith.guard.ledger.workload_privileges import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
 
     from poolsmith.fleet.operands.expansion import Installation, KubernetesObject, Node
     from poolsmith.guard.ledger.ledger import Row
@@ -40,14 +39,13 @@ _REMEMBERED, _REMEMBERED_RIGHTS = 2_000, 32
 
 
 class TemplateMemory:
-    """What workloads came to before. The key tells equal ones; without one, only the same object is equal to itself."""
+    """What workloads came to before, by their identity."""
 
-    def __init__(self, key: Callable[[KubernetesObject], Hashable] = id) -> None:
-        self._key = key
-        self._known: dict[Hashable, tuple[KubernetesObject, tuple[Held, ...]]] = {}
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[KubernetesObject, tuple[Held, ...]]] = {}
 
     def privileges(self, workload: KubernetesObject, template: Mapping[str, Any]) -> tuple[Held, ...]:
-        key = self._key(workload)
+        key = id(workload)
         if key not in self._known:
             if len(self._known) >= _REMEMBERED:
                 self._known.clear()
@@ -66,22 +64,22 @@ class TemplateMemory:
 
 
 class PredictedMemory(TemplateMemory):
-    """Of installations that are much alike, as those of one fleet: equal ones are told by their content."""
+    """Of installations that are much alike, as those of one fleet: what is equal in them is one object."""
 
     def __init__(self) -> None:
-        super().__init__(tree_digest)
-        self._rights: dict[bytes, AccountRights] = {}
+        super().__init__()
+        self._rights: dict[tuple[int, ...], tuple[list[KubernetesObject], AccountRights]] = {}
         self._rows: dict[tuple[int, int], tuple[object, object, tuple[Row, ...]]] = {}
 
     def rights(self, objects: Sequence[KubernetesObject]) -> AccountRights:
         """The same for the same roles and bindings."""
         of_rights = [item for item in objects if item.get("kind") in KINDS_OF_RIGHTS]
-        key = tree_digest(of_rights)
+        key = tuple(map(id, of_rights))
         if key not in self._rights:
             while len(self._rights) >= _REMEMBERED_RIGHTS:
                 del self._rights[next(iter(self._rights))]
-            self._rights[key] = AccountRights(of_rights)
-        return self._rights[key]
+            self._rights[key] = of_rights, AccountRights(of_rights)
+        return self._rights[key][1]
 
     def rows(self, held: tuple[Held, ...], rights: tuple[Privilege, ...]) -> tuple[Row, ...]:
         key = id(held), id(rights)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.fleet.operands.chart.operator_part import ChartParts
+from poolsmith.fleet.operands.expansion import OneOfEqual
 from poolsmith.fleet.operands.install import InstallationInput, install, installation_input
 from poolsmith.fleet.operands.pool_nodes import pool_nodes
 from poolsmith.fleet.operands.pulled_images import image_uses
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 _KATA_MANAGER = "nvidia-kata-manager"
 _REMEMBERED = 32
+_REMEMBERED_OBJECTS = 1_000
 """Installations that are kept; a fleet of many unlike clusters must not grow without bound."""
 
 
@@ -138,6 +140,7 @@ class Predictions:
         self._keys: OrderedDict[bytes, str] = OrderedDict()
         """Of the installations of clusters that are alike."""
         self._charts = ChartParts()
+        self._objects = OneOfEqual(_REMEMBERED_OBJECTS)
         self._memory = PredictedMemory()
 
     def of(self, plan: ClusterPlan, loaded: LoadedCluster, alike: bytes = b"") -> Prediction:
@@ -177,6 +180,7 @@ class Predictions:
         found = self._known.get(key)
         if found is None:
             installation = install(given, self._charts)
+            installation = replace(installation, made=tuple(self._objects.of(installation.made)))
             ledger = installed_ledger(installation, self._memory)
             made = {item.key: item for item in installation.made}
             found = self._known[key] = Shared(given, installation, ledger, made)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.inner_text import InnerText
-from poolsmith.core.sources.pointer import join, value_at
+from poolsmith.core.sources.pointer import BRANCHES, join, value_at
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ class _Walk:
 def _may_hold_text(node: Any) -> bool:
     if isinstance(node, str):
         return ("\n" in node or "{" in node) and len(node) <= _LARGEST
-    return isinstance(node, dict | list)
+    return isinstance(node, BRANCHES)
 
 
 def _at(pointer: str, path: tuple[str, ...], way: _Way) -> tuple[str, tuple[str, ...]]:
