@@ -7,44 +7,19 @@ library for `yaml.safe_load`, gets the whole: its own code runs then.
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from importlib.machinery import PathFinder
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.late import load_late
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_PACKAGE = "yaml"
-_TOLD = frozenset(("__version__", "__with_libyaml__"))
-"""What its own code says of it."""
+    from poolsmith.core.late import LateModule
 
 
-class _Beginning(ModuleType):
-    """The package before its own code has run."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name not in _TOLD:
-            raise AttributeError(name)
-        self.__class__ = ModuleType  # type: ignore[assignment]  # from now on it is one like any other
-        self.__spec__.loader.exec_module(self)  # type: ignore[union-attr]  # `_begin` has set it
-        return getattr(self, name)
-
-
-def _begin() -> ModuleType | None:
-    """Put the package where it is looked for; None where somebody has imported it, or it is not to be found."""
-    spec = PathFinder.find_spec(_PACKAGE) if _PACKAGE not in sys.modules else None
-    if spec is None or spec.loader is None:
-        return None
-    package = _Beginning(_PACKAGE)
-    package.__spec__, package.__loader__, package.__file__ = spec, spec.loader, spec.origin
-    package.__package__, package.__path__ = _PACKAGE, spec.submodule_search_locations or []
-    sys.modules[_PACKAGE] = package
-    return package
-
-
-def _load_c_code(package: ModuleType) -> None:
+def _load_c_code(package: LateModule) -> None:
     """What the C code looks up while it is loaded stands in the package so long."""
     import_module("yaml.tokens")
     for part, base in _BASES.items():
@@ -54,7 +29,7 @@ def _load_c_code(package: ModuleType) -> None:
         delattr(package, part)
 
 
-_package = _begin()
+_package = load_late("yaml")
 
 # The package stands there now.
 from yaml.composer import Composer, ComposerError  # noqa: E402

@@ -22,6 +22,8 @@ _RARELY = 500_000
 """New objects between two searches for cycles: what is loaded and read has hardly any, and a search takes its time."""
 _SOON = 0.01
 """Seconds after which an interrupt comes once more: late enough not to hit the same destructor."""
+_SELDOM = ("hashlib", "inspect", "ipaddress")
+"""What is imported more often than used: by our own code, `dataclasses` and `urllib`."""
 
 TOOL = f"poolsmith {__version__}"
 
@@ -95,6 +97,10 @@ def _run(arguments: list[str]) -> int:
 
 
 def _call(arguments: list[str]) -> int:
+    from poolsmith.core.late import load_late
+
+    for name in _SELDOM:
+        load_late(name)
     import click
 
     from poolsmith.core.diagnostics.diagnostic import NoInputError, PoolsmithError, UsageError
