@@ -49,7 +49,7 @@ def write_expressions(folder: Path) -> Path:
     for module in pkgutil.walk_packages(poolsmith.__path__, "poolsmith."):
         if not module.name.endswith("__main__"):
             with suppress(ImportError):
-                import_module(module.name)
+                vars(import_module(module.name))
     place = folder / TABLE
     _put(place, table_of(item.given for item in gc.get_objects() if type(item) is LazyPattern))
     return place
