@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.core.diagnostics import codes, known_rules
+from poolsmith.core.diagnostics import known_rules
 from poolsmith.core.diagnostics.codes.change import CHANGE, REVIEW
+from poolsmith.core.diagnostics.codes.code_book import CODE_BOOK
 from poolsmith.core.diagnostics.codes.compatibility import COMPATIBILITY
 from poolsmith.core.diagnostics.codes.engines import ENGINES
 from poolsmith.core.diagnostics.codes.hygiene import HYGIENE
@@ -213,7 +214,7 @@ def test_rules_that_judge_values_are_of_the_families_of_what_they_protect():
 
 
 def test_the_book_is_the_sum_of_its_families():
-    assert sorted(rule.code for rule in codes.CODE_BOOK) == sorted(
+    assert sorted(rule.code for rule in CODE_BOOK) == sorted(
         rule.code for family in FAMILIES.values() for rule in family
     )
 
