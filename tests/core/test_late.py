@@ -18,6 +18,7 @@ import sys
 STARTED = sys.modules["late_counts"].append(__name__) or True
 from late_package import other
 VALUE = {value}
+_late = __is_late = 7
 def twice():
     return 2 * VALUE
 """

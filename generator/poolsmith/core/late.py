@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _TOLD = frozenset(("__version__", "__with_libyaml__", "__all__"))
 """What a module's own code says of it; other names of that form are asked of any module, and say nothing of a wish."""
-_MARK = "_late"
+_MARK = "__is_late__"
 _NAMES: Any = vars(ModuleType)["__dict__"]
 """Gives the names of a module as they are."""
 
