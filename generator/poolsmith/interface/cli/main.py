@@ -26,6 +26,9 @@ _HOOK = ["check", "--hook"]
 _SELDOM = ("hashlib", "inspect", "ipaddress")
 """What is imported more often than used: by our own code, `dataclasses` and `urllib`."""
 
+_OWN = ("poolsmith", os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))  # noqa: PTH100, PTH120
+"""The package, and its folder."""
+
 TOOL = f"poolsmith {__version__}"
 
 
@@ -35,6 +38,10 @@ def main() -> NoReturn:
     if sys.stdin is None or sys.stdout is None or sys.stderr is None:
         _open_what_is_closed()
     gc.set_threshold(_RARELY)
+    if sys.argv[1:] != ["--version"]:
+        from poolsmith.core.own_modules import find_own_modules
+
+        find_own_modules(*_OWN)
     _leave(_run(sys.argv[1:]))
 
 
