@@ -120,7 +120,6 @@ def test_what_is_not_there_or_not_ours(package):
         "own_packages.one",
         "json",
         "own_package.one.two",
-        "own_package.",
     ):
         assert found(package, name) is None
     with pytest.raises(ModuleNotFoundError, match=r"own_package\.missing"):
