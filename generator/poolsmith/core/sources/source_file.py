@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import marshal
+from _blake2 import blake2b  # what hashlib would give, without loading OpenSSL
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +32,7 @@ def tree_digest(tree: Any) -> bytes:
     """Of mappings, lists and scalars. NOTE: marshal is by far the fastest way to bytes; its version 2 writes equal
     trees alike.
     """
-    return hashlib.blake2b(marshal.dumps(tree, 2), digest_size=16).digest()
+    return blake2b(marshal.dumps(tree, 2), digest_size=16).digest()
 
 
 class Content:

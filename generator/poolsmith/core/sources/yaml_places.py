@@ -5,11 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
-
 from poolsmith.core.diagnostics.diagnostic import Location, Position, Span
 from poolsmith.core.sources import pointer as pointers
 from poolsmith.core.sources.secret_scalars import Secrets, secrets_of
+from poolsmith.core.sources.yaml_library import MappingNode, Node, ScalarNode, SequenceNode
 from poolsmith.core.sources.yaml_reader import (
     YamlProblem,
     compose,
