@@ -26,7 +26,7 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
     if view.flag("migManager.enabled") is False or not isinstance(data, dict) or view.values is None:
         return
     for name, text in data.items():
-        if not isinstance(text, str) or "mig-configs" not in text or "{{" in text or "${" in text:
+        if not isinstance(text, str) or "{{" in text or "${" in text:
             continue
         pointer = join("", *_DATA.split("."), str(name))
         found = view.values.written(pointer)
