@@ -180,6 +180,7 @@ def node_of(name: str, labels: Mapping[str, str], facts: NodeFacts, place: Place
         os_version=value_of(facts.system_version),
         kernel=first(facts.kernels),
         arch=first(facts.architectures),
+        kubelet=first(facts.kubelets),
         gpu=product,
         architecture=gpu.architecture if gpu is not None else None,
     )
