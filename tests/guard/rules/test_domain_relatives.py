@@ -39,6 +39,10 @@ def layouts(text):
     }
 
 
+def pinned(version, modules="proprietary"):
+    return {"driver": {"version": version, "kernelModuleType": modules, "upgradePolicy": {"autoUpgrade": False}}}
+
+
 def discovery(**config):
     return {"node-feature-discovery": {"worker": {"config": config}}}
 
@@ -141,6 +145,36 @@ CASES = {
         "PSM330",
     ),
     "a gate": (NEWEST, {**CLAIMS, "draDriver": {"featureGates": {"TimeSlicingSettings": True}}}, None, None),
+    "a GPU of a family that is newer than the driver": (
+        NEWEST,
+        pinned("470.256.02"),
+        label("gpu.product", "NVIDIA-RTX-5000-Ada-Generation"),
+        "PSM268",
+    ),
+    "a GPU of a family that the driver leaves": (
+        NEWEST,
+        pinned("595.91.07", "open"),
+        label("gpu.product", "Quadro-P4000"),
+        "PSM268",
+    ),
+    "a GPU of Turing whose number looks like a later one": (
+        NEWEST,
+        pinned("535.230.02"),
+        label("gpu.product", "Quadro-RTX-5000"),
+        None,
+    ),
+    "a product as the driver calls it": (
+        NEWEST,
+        pinned("570.172.08", "open"),
+        label("gpu.product", "NVIDIA-B300-SXM6-AC"),
+        "PSM268",
+    ),
+    "the same with its first driver": (
+        NEWEST,
+        pinned("580.126.20", "open"),
+        label("gpu.product", "NVIDIA-B300-SXM6-AC"),
+        None,
+    ),
     "a section that discovery does not read": (
         NEWEST,
         discovery(source={"pci": {"deviceLabelFields": ["vendor"]}}),

@@ -169,7 +169,6 @@ def _taints(node: Node) -> tuple[Taint, ...]:
 def node_of(name: str, labels: Mapping[str, str], facts: NodeFacts, place: Place, catalog: Catalog) -> SetupNode:
     """A node, or all that one description makes, without its taints."""
     product = first(facts.products)
-    gpu = catalog.gpus.find(product) if product else None
     return SetupNode(
         name=name,
         labels={**labels, GPU_PRESENT: labels.get(GPU_PRESENT, "true")} if has_gpu(labels) else dict(labels),
@@ -182,5 +181,5 @@ def node_of(name: str, labels: Mapping[str, str], facts: NodeFacts, place: Place
         arch=first(facts.architectures),
         kubelet=first(facts.kubelets),
         gpu=product,
-        architecture=gpu.architecture if gpu is not None else None,
+        architecture=catalog.gpus.architecture_of(product),
     )
