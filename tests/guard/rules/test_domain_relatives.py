@@ -250,6 +250,26 @@ def of_layouts(text):
 
 
 OWN = policy(migManager={"enabled": True, "config": {"name": "own", "default": "all-disabled"}})
+IMAGE = {"repository": "nvcr.io/nvidia/cloud-native", "image": "dra-driver", "version": "v0.5.0"}
+GPU_CLUSTER = {
+    "apiVersion": "nvidia.com/v1alpha1",
+    "kind": "GPUCluster",
+    "metadata": {"name": "gpu-cluster"},
+    "spec": {"draDriver": IMAGE},
+}
+GRACE = {
+    "enabled": True,
+    "repository": "nvcr.io/nvidia",
+    "image": "driver",
+    "version": "580.126.20",
+    "kernelModuleType": "open",
+}
+RHEL = {
+    "feature.node.kubernetes.io__system-os_release.ID": "rhel",
+    "feature.node.kubernetes.io__system-os_release.VERSION_ID": "9.6",
+    "feature.node.kubernetes.io__kernel-version.full": "5.14.0-570.el9",
+}
+GRACE_NODE = node(**{**RHEL, "kubernetes.io__arch": "arm64", "nvidia.com__gpu.product": "NVIDIA-GH200-480GB"})
 OBJECTS = {
     "a release with a vulnerable toolkit": ("v25.3.0", [policy()], None, "PSM427"),
     "a release with the fix": ("v25.3.4", [policy()], None, None),
@@ -277,6 +297,14 @@ OBJECTS = {
         [OWN, of_layouts(layout().replace("mig-configs", "mig-config"))],
         None,
         "PSM540",
+    ),
+    "a GPUCluster beside a ClusterPolicy": (NEWEST, [policy(), GPU_CLUSTER], None, "PSM269"),
+    "a driver that is compiled on arm64 of RHEL 9": (NEWEST, [policy(driver=GRACE)], GRACE_NODE, "PSM265"),
+    "a driver that is compiled on RHEL 9": (
+        NEWEST,
+        [policy(driver=GRACE)],
+        node(**{**RHEL, "nvidia.com__gpu.product": A100}),
+        None,
     ),
     "own layouts": (NEWEST, [OWN, of_layouts(layout())], label("mig.config", "mine"), None),
 }
