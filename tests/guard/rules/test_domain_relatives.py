@@ -31,12 +31,9 @@ def layout(**group):
     return json.dumps({"version": "v1", "mig-configs": {"mine": [mine], "all-disabled": [off]}})
 
 
-def layouts(text):
-    return {
-        "migManager": {
-            "config": {"create": True, "name": "own", "default": "all-disabled", "data": {"config.yaml": text}}
-        }
-    }
+def layouts(text, **more):
+    data = {"config.yaml": text, **more}
+    return {"migManager": {"config": {"create": True, "name": "own", "default": "all-disabled", "data": data}}}
 
 
 def pinned(version, modules="proprietary"):
@@ -128,6 +125,7 @@ CASES = {
         None,
         "PSM540",
     ),
+    "another file beside the layouts": (NEWEST, layouts(layout(), notes="what: else\n"), None, None),
     "no layouts": (NEWEST, layouts('{"version": "v1", "mig-configs": {}}'), None, "PSM540"),
     "a profile with a dot": (NEWEST, layouts(layout(**{"mig-devices": {"1g.10gb.me": 1}})), None, "PSM540"),
     "an empty count, which is none": (

@@ -45,7 +45,7 @@ def _read(view: SetupView) -> Iterator[tuple[str, str, Location, tuple[SourceFil
     made = view.value(f"{_CONFIG}.create") is True
     data = view.value(_DATA) if made else None
     for name, text in data.items() if isinstance(data, dict) else ():
-        if isinstance(text, str) and view.values is not None:
+        if isinstance(text, str) and view.values is not None and (name == _KEY or _TOP in text):
             pointer = join("", *_DATA.split("."), str(name))
             yield (
                 f"`{_DATA}`, `{shorten(str(name))}`",
