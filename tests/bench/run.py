@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from budgets import BUDGETS, history, keep
 from daemon_sets import write_daemon_sets, write_schemas
+from live_cluster import CLUSTER, large_cluster
 from measuring import NOTHING, POOLSMITH, Measured, measure
 from peers import PEERS, VALUES, commands
 from policies import policies
@@ -96,6 +97,12 @@ class Bench:
             environment=self._store,
             ends=(FINDINGS,),
         )
+
+    def live(self) -> None:
+        """A cluster behind an API server on loopback, which is another process."""
+        with large_cluster(self.folder("live")) as kubeconfig:
+            command = (*POOLSMITH, "verify", CLUSTER, "--kubeconfig", str(kubeconfig))
+            self.rows["verify: 1,000 nodes, 20,000 pods"] = measure((command,), SAMPLE, 1)
 
     def changes(self, pools: int) -> None:
         """A repository whose base has the output of all, and a change that was generated too."""
@@ -235,6 +242,7 @@ def main() -> None:
         bench.ruled()
         bench.without_gpus()
         bench.schemas()
+        bench.live()
         if options.largest > 1_000:
             bench.large(options.largest, 1)
             bench.growth(1_000, options.largest)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
-
 from poolsmith.core.diagnostics.diagnostic import Location, Position, Span
 from poolsmith.core.sources import pointer as pointers
 from poolsmith.core.sources.secret_scalars import Secrets, secrets_of
+from poolsmith.core.sources.yaml_library import MappingNode, Node, ScalarNode, SequenceNode
 from poolsmith.core.sources.yaml_reader import (
     YamlProblem,
     compose,
@@ -167,14 +166,14 @@ class StreamPlaces:
     def _documents(self) -> list[Marks]:
         found: list[Marks] = []
         try:
-            found.extend(_NodeMarks(node) for node in compose(self._text))
+            found.extend(NodeMarks(node) for node in compose(self._text))
         except YamlProblem:
             return found
         return found
 
     def marks(self, document: int) -> Marks:
         """The places in one document; in one that does not exist there are none."""
-        return self._documents[document] if document < len(self._documents) else _NodeMarks(None)
+        return self._documents[document] if document < len(self._documents) else NodeMarks(None)
 
     @cached_property
     def lines(self) -> list[str]:
@@ -208,12 +207,12 @@ class StreamPlaces:
         return self._place((start, Position(start.line, start.column + 1)), pointer)
 
 
-class _NodeMarks(Marks):
+class NodeMarks(Marks):
     """Marks of a node that is composed already."""
 
     def __init__(self, root: Node | None) -> None:
-        super().__init__("")
         self._root = root
+        self._entries = {}
 
 
 def position_inside(node: ScalarNode, lines: Sequence[str], line: int, column: int) -> Position:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from poolsmith.core.diagnostics.outcome import Outcome
-    from poolsmith.interface.app.run import GenerateResult
+    from poolsmith.interface.app.results import GenerateResult
     from poolsmith.project.output.crew import Workers
     from poolsmith.project.output.result_store import ResultStore
     from poolsmith.project.run.project import Project

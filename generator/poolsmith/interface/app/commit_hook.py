@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from poolsmith.interface.app.run import GenerateResult
+    from poolsmith.interface.app.results import GenerateResult
 
 _FLAG = "--hook"
 

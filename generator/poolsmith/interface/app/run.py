@@ -368,17 +368,3 @@ def _result(project: Project, run: ClusterRun, folder: FolderResult | None) -> C
         admission=admission,
         unlisted_drivers=driver_pools(plan) if plan is not None and project.fleet.driver_images is None else 0,
     )
-
-
-@record
-class GenerateResult:
-    """`changed` are clusters that were written, or would be; `removed` those that have no profile any more."""
-
-    outcome: Outcome
-    changed: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-    written: bool = False
-
-    @property
-    def is_current(self) -> bool:
-        return not self.changed and not self.removed

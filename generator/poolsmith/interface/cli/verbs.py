@@ -1,15 +1,17 @@
-"""The verbs: what each is for, the module that is imported when it is called, and the exit codes of all of them."""
+"""The verbs: what each is for, and the module that is imported when it is called."""
 
 from __future__ import annotations
 
 import importlib
 import os
-from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from poolsmith import __version__
+from poolsmith.interface.cli.exits import Exit
+
+__all__ = ("GROUPS", "VERBS", "Exit", "cli")
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -161,16 +163,3 @@ def _without_colour(_context: click.Context, _option: click.Parameter, given: bo
 @click.version_option(__version__, prog_name="poolsmith", message="%(prog)s %(version)s")
 def cli() -> None:
     """Forge GPU node pools into GitOps manifests, and see every privilege before it lands."""
-
-
-class Exit(IntEnum):
-    CLEAN = 0
-    FINDINGS = 1
-    """Findings at or above --fail-on, output out of date, or a file that could not be written."""
-    USAGE = 2
-    """Flags, or the project root."""
-    NO_INPUT = 3
-    """Nothing to work on."""
-    INTERNAL = 70
-    """A bug in poolsmith."""
-    INTERRUPTED = 130

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.inner_text import InnerText
-from poolsmith.core.sources.pointer import join, value_at
+from poolsmith.core.sources.pointer import BRANCHES, join, value_at
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 
 if TYPE_CHECKING:
@@ -82,8 +82,12 @@ _INSIDE = pattern(r"mig-configs|timeSlicing|DCGM_FI_|nfd-(?:worker|master)\.conf
 """What a text that is YAML has to have in it, so that its own texts are looked for."""
 _PLUGIN_SECTIONS = ("sharing", "flags", "resources", "imex")
 _PLUGIN_FLAGS = ("mig", "device", "plugin", "gfd", "fail", "nvidia", "gds", "mofed", "imex")
+_DISCOVERY = "node-feature-discovery"
+"""The chart in that of the operator, whose values nobody else reads."""
 _MASTER_FILE = "nfd-master"
 _EXTRA_LABELS = "extraLabelNs"
+_Way = tuple["_Way", str | int] | None
+"""The last step to a place, and the way to what stands above: put together where something is found."""
 _RULES = {"NodeFeatureRule": "rules", "NodeFeatureGroup": "featureGroupRules"}
 """By kind, where it has its rules."""
 
@@ -128,22 +132,22 @@ class _Walk:
         self._depth = depth
 
     def texts(self, node: Any, pointer: str, path: tuple[str, ...]) -> Iterator[StackText]:
-        pending: list[tuple[Any, str, tuple[str, ...]]] = [(node, pointer, path)]
+        pending: list[tuple[Any, _Way, str]] = [(node, None, path[-1] if path else "")]
         while pending:
-            value, place, steps = pending.pop()
+            value, way, key = pending.pop()
             if isinstance(value, dict):
-                if steps[-1:] == ("config",):
-                    yield from self.shaped(value, place, steps)
-                elif steps[-1:] == ("master",) and _EXTRA_LABELS in value:
-                    extra = {_EXTRA_LABELS: value[_EXTRA_LABELS]}
+                if key == "config":
+                    yield from self.shaped(value, *_at(pointer, path, way))
+                elif key == "master" and _EXTRA_LABELS in value:
+                    extra, (place, steps) = {_EXTRA_LABELS: value[_EXTRA_LABELS]}, _at(pointer, path, way)
                     yield StackText(Shape.MASTER, self._source, place, self._told(steps), None, extra, self._subject)
-                pending.extend(
-                    (item, join(place, key), (*steps, str(key))) for key, item in reversed(list(value.items()))
-                )
+                below = reversed(value.items())
+                pending.extend((item, (way, name), name) for name, item in below if _may_hold_text(item))
             elif isinstance(value, list):
-                pending.extend((item, join(place, index), steps) for index, item in reversed(list(enumerate(value))))
-            elif isinstance(value, str) and ("\n" in value or "{" in value) and len(value) <= _LARGEST:
-                yield from self._of_text(value, place, steps)
+                items = reversed(list(enumerate(value)))
+                pending.extend((item, (way, index), key) for index, item in items if _may_hold_text(item))
+            elif _may_hold_text(value):
+                yield from self._of_text(value, *_at(pointer, path, way))
 
     def shaped(self, node: Any, pointer: str, path: tuple[str, ...]) -> Iterator[StackText]:
         """A mapping that is a configuration itself, and no text."""
@@ -180,6 +184,21 @@ class _Walk:
         return f"{self._shown}, `{path[-1]}`" if path else self._shown
 
 
+def _may_hold_text(node: Any) -> bool:
+    if isinstance(node, str):
+        return ("\n" in node or "{" in node) and len(node) <= _LARGEST
+    return isinstance(node, BRANCHES)
+
+
+def _at(pointer: str, path: tuple[str, ...], way: _Way) -> tuple[str, tuple[str, ...]]:
+    """Where a way leads that begins at a pointer and a path; a path has no positions in lists."""
+    steps: list[str | int] = []
+    while way is not None:
+        way, step = way
+        steps.insert(0, step)
+    return join(pointer, *steps), (*path, *(step for step in steps if isinstance(step, str)))
+
+
 def _shape_of(data: Any, path: tuple[str, ...]) -> Shape | None:
     if not isinstance(data, dict) or "apiVersion" in data or "kind" in data:
         return None
@@ -189,7 +208,7 @@ def _shape_of(data: Any, path: tuple[str, ...]) -> Shape | None:
         return Shape.PLUGIN
     from poolsmith.gpu.values.discovery_config import MASTER, WORKER, looks_like  # on demand
 
-    if looks_like(WORKER, data):
+    if looks_like(WORKER, data) or path[-3:] == (_DISCOVERY, WORKER, "config"):
         return Shape.WORKER
     is_master = any(_MASTER_FILE in step for step in path[-1:]) or path[-2:] == (MASTER, "config")
     return Shape.MASTER if is_master and looks_like(MASTER, data) else None
