@@ -356,7 +356,6 @@ RULES: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...] = (
     ("PSM930", "engine-difference", "warning", ()),
     ("PSM931", "engine-version", "note", ()),
     ("PSM932", "engine-too-old", "error", ()),
-    ("PSM933", "brought-by-machines", "warning", ()),
     ("PSM934", "taints-not-set", "warning", ()),
     ("PSM935", "device-attribute", "warning", ()),
     ("PSM936", "template-taints", "warning", ()),

@@ -8,6 +8,7 @@ from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import mapping
 from poolsmith.gpu.catalog.stack_objects import DRA_DRIVER_CHARTS
+from poolsmith.guard.rules.links.pod_security_of_namespace import enforcing
 from poolsmith.guard.rules.setup.privileged_namespace import ENFORCE, PRIVILEGED
 
 if TYPE_CHECKING:
@@ -59,8 +60,8 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
             continue
         if level:
             yield _finding(chart, namespace, f"enforces `{level}`")
-        elif view.distributions and view.is_alone:
-            yield _finding(chart, namespace, f"has no level of its own, and {min(view.distributions)} enforces one")
+        elif by := enforcing(view):
+            yield _finding(chart, namespace, f"has no level of its own, and {by} enforces one")
 
 
 def _finding(chart: LinkedChart, namespace: SetupObject, what: str) -> Finding[Location]:

@@ -8,7 +8,7 @@ from poolsmith.core.diagnostics.codes.privilege import POD_SECURITY
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import mapping, pod_template_of, pod_template_pointer, word
 from poolsmith.gpu.catalog.gpu_requests import asks_for_gpus
-from poolsmith.guard.rules.links.link_view import RKE2_CIS, TALOS
+from poolsmith.guard.rules.setup.goes_to import RKE2_CIS, TALOS
 from poolsmith.guard.rules.setup.privileged_namespace import ENFORCE
 from poolsmith.kubernetes.pod_security.standard import Level
 
@@ -40,8 +40,13 @@ def _level(view: LinkView, name: str) -> tuple[Level, str]:
     said = mapping(namespace.metadata.get("labels")).get(ENFORCE)
     if said is not None:
         return (Level(said) if word(said) in tuple(Level) else Level.PRIVILEGED), f"namespace {name} enforces"
-    known = [BY_DEFAULT[item] for item in view.distributions if item in BY_DEFAULT and view.is_alone]
-    return (known[0], f"{min(view.distributions)} enforces in namespace {name}") if known else (Level.PRIVILEGED, "")
+    by = enforcing(view)
+    return (BY_DEFAULT[by], f"{by} enforces in namespace {name}") if by else (Level.PRIVILEGED, "")
+
+
+def enforcing(view: LinkView) -> str:
+    """The distribution that enforces a level where a namespace says none; empty where none is known."""
+    return min((item for item in view.distributions if item in BY_DEFAULT and view.is_alone), default="")
 
 
 def _judged(view: LinkView, pod: LinkedPod, level: Level, whose: str) -> Iterator[Finding[Location]]:

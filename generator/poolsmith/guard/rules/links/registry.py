@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from poolsmith.guard.rules.links import (
     admin_access,
     autoscaler_hint,
-    brought_by_machines,
     chart_namespace,
     claim_of_nobody,
     definition_too_late,
@@ -68,7 +67,6 @@ LINK_RULES: tuple[Rule[LinkView, Location], ...] = (
     null_around_a_chart,
     claim_of_nobody,
     engine_difference,
-    brought_by_machines,
     taints_not_set,
     device_attribute,
     template_taints,

@@ -24,7 +24,7 @@ RULE = RuleInfo(
     applies_to="manifest",
     what="A chart of the stack selects nodes by labels of Node Feature Discovery or of the operator, and what stands "
     "beside it writes none of them: discovery is not there, or names PCI devices in another way. A note where somebody "
-    "outside of the files may write them.",
+    "outside of the files may write them. Or a part of it runs on nodes of the control plane, which the cloud hides.",
     why="The DaemonSet wants no pod on any node, and is ready. There is no event, and no GPU.",
     fix="install Node Feature Discovery with labels by vendor, switch GPU feature discovery of the chart on, or label "
     "the nodes",
@@ -33,7 +33,7 @@ RULE = RuleInfo(
     symptom="`DESIRED 0`",
     references=(
         "NVIDIA/k8s-device-plugin@v0.18.0:deployments/helm/nvidia-device-plugin/values.yaml, affinity",
-        "kubernetes-sigs/dra-driver-nvidia-gpu@v25.12.0:values.yaml, kubeletPlugin.affinity",
+        "kubernetes-sigs/dra-driver-nvidia-gpu@v25.12.0:values.yaml, kubeletPlugin.affinity, controller.affinity",
         "kubernetes-sigs/node-feature-discovery:source/pci, deviceLabelFields",
     ),
 )
@@ -43,6 +43,7 @@ _BY_VENDOR = ["vendor"]
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
+    yield from _of_control_planes(view)
     if not view.is_whole:
         return
     facts = store.table("selectors.yaml")["charts"]
@@ -56,6 +57,22 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
             continue
         if view.labels_said.isdisjoint(known["labels"]) and not _labels_of_objects(view, known["labels"]):
             yield from _unsupplied(view, chart, known)
+
+
+def _of_control_planes(view: LinkView) -> Iterator[Finding[Location]]:
+    """Parts that run on nodes of the control plane, which clouds show none of."""
+    facts = store.table("selectors.yaml")
+    cloud = min(view.distributions & {*facts["hidden"]}, default="") if view.is_alone else ""
+    for row in facts["controlPlanes"] if cloud else ():
+        for chart in view.named(*row["charts"]):
+            is_known = chart.version is not None and covers(row["versions"], chart.version) and not chart.partial
+            if is_known and not chart.says(row["replacedBy"]) and chart.value(row["switch"]) is True:
+                yield Finding(
+                    message=f"{row['says']} the chart {chart.name} runs on nodes of the control plane alone, and "
+                    f"{cloud} shows none of them",
+                    place=chart.declared_at,
+                    help=f"write `{row['replacedBy']}: null`; {row['later']}",
+                )
 
 
 def _unsupplied(view: LinkView, chart: LinkedChart, known: dict[str, Any]) -> Iterator[Finding[Location]]:

@@ -85,8 +85,9 @@ def _is_so(condition: Mapping[str, Any], value: Any) -> bool:
     return there if "has" in condition else isinstance(value, list) and not there
 
 
-def _variable(env: Any, name: str) -> str | None:
-    return next((str(item.get("value")).lower() for item in mappings(env) if item.get("name") == name), None)
+def _variable(env: Any, names: str | list[str]) -> str | None:
+    wanted = (names,) if isinstance(names, str) else names
+    return next((str(item.get("value")).lower() for item in mappings(env) if item.get("name") in wanted), None)
 
 
 def _is_bound(view: SetupView, account: str) -> bool:
