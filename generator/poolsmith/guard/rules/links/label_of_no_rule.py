@@ -99,7 +99,9 @@ def _of_rules(item: Selection, written: dict[str, set[str]]) -> Iterator[Finding
                 help=f"write `{min(values)}`",
             )
         return
-    right = None if "*" in written or item.key.startswith(_DOMAIN) else nearest(item.key, written, certain=True)
+    unseen = "*" in written or item.key.startswith(_DOMAIN)
+    changed = _full(item.key) if _full(item.key) in written else nearest(item.key, written, certain=True)
+    right = None if unseen else changed
     if right is not None:
         yield Finding(
             message=f"{item.who} selects nodes by `{shorten(item.key)}`, and the rules here write `{right}`",

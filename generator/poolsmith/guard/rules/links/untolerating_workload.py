@@ -40,6 +40,10 @@ RULE = RuleInfo(
 )
 
 
+_ADDS_NONE = ("talos", "rke2 or k3s")
+"""Tools whose API servers add no tolerations, unless they are told to."""
+
+
 def check(view: LinkView) -> Iterator[Finding[Location]]:
     yield from _of_nodes(view) if view.nodes else _of_templates(view)
 
@@ -68,7 +72,8 @@ def _of_templates(view: LinkView) -> Iterator[Finding[Location]]:
 
 def _gap_of_template(pod: LinkedPod, item: NodeTemplate) -> TaintMark | None:
     for mark in item.taints:
-        if mark.value is not None and _keeps_out(pod, {"key": mark.key, "value": mark.value, "effect": mark.effect}):
+        taint = {"key": mark.key, "value": mark.value or "", "effect": mark.effect}
+        if mark.value is not None and _keeps_out(pod, taint, adds=item.tool not in _ADDS_NONE):
             return mark
     return None
 
@@ -81,8 +86,10 @@ def _is_selected(pod: LinkedPod, node: SetupNode) -> bool:
     return matches(node.labels, {key: value for key, value in _selector(pod).items() if key in node.labels})
 
 
-def _keeps_out(pod: LinkedPod, taint: Taint) -> bool:
-    is_own = taint.get("key") in (None, "", GPU, *gpu_resources(pod.spec))  # a taint without a key is none
+def _keeps_out(pod: LinkedPod, taint: Taint, *, adds: bool = True) -> bool:
+    """`adds`: the cluster may tolerate by itself what is called like the resource."""
+    known = (GPU, *gpu_resources(pod.spec)) if adds else ()
+    is_own = taint.get("key") in (None, "", *known)  # a taint without a key is none
     return keeps_away(taint) and not is_own and covered(taint, list(mappings(pod.spec.get("tolerations")))) is False
 
 
