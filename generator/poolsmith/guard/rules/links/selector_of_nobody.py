@@ -44,7 +44,7 @@ _BY_VENDOR = ["vendor"]
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
     yield from _of_control_planes(view)
-    if not view.is_whole:
+    if not view.is_whole and not view.is_alone:
         return
     facts = store.table("selectors.yaml")["charts"]
     for chart in view.charts:
@@ -76,12 +76,13 @@ def _of_control_planes(view: LinkView) -> Iterator[Finding[Location]]:
 
 
 def _unsupplied(view: LinkView, chart: LinkedChart, known: dict[str, Any]) -> Iterator[Finding[Location]]:
-    operators = [item for item in view.charts if item.is_operator]
-    if operators:
+    if any(item.is_operator for item in view.charts) and not chart.is_operator:
         return  # its own discovery labels by vendor, and it writes nvidia.com/gpu.present
     discovery = next(view.named(_DISCOVERY), None)
     wanted = " or ".join(f"`{label}`" for label in known["labels"])
     if discovery is None:
+        if not view.is_whole or chart.is_operator:
+            return  # it may come from elsewhere; of the operator a rule over its setup says it
         yield Finding(
             message=f"the chart {chart.name} wants nodes with the label {wanted}, and nothing here writes one: without "
             "Node Feature Discovery it has no pod on any node",
@@ -92,10 +93,10 @@ def _unsupplied(view: LinkView, chart: LinkedChart, known: dict[str, Any]) -> It
         )
         return
     fields = discovery.value(_FIELDS)
-    if discovery.partial or fields == _BY_VENDOR or (fields is not MISSING and not isinstance(fields, list)):
+    if discovery.partial or (fields is not MISSING and not isinstance(fields, list)):
         return
     written = list(words(fields)) if fields is not MISSING else ["class", "vendor"]
-    if written == _BY_VENDOR:
+    if written in known.get("fields", [_BY_VENDOR]):
         return
     example = "_".join({"class": "0302", "vendor": "10de"}.get(field, f"<{field}>") for field in written)
     yield Finding(
