@@ -325,6 +325,7 @@ RULES: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...] = (
     ("PSM784", "gpus-held", "warning", ()),
     ("PSM785", "definitions-twice", "warning", ()),
     ("PSM786", "default-runtime", "warning", ()),
+    ("PSM787", "plugin-by-hand", "warning", ()),
     ("PSM801", "node-template-labels", "error", ()),
     ("PSM802", "node-template-taints", "error", ()),
     ("PSM803", "node-template-of-no-pool", "error", ()),

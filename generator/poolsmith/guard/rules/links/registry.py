@@ -33,7 +33,9 @@ from poolsmith.guard.rules.links import (
     null_around_a_chart,
     object_from_outside,
     part_of_the_host,
+    plugin_by_hand,
     pod_security_of_namespace,
+    quota_for_critical_pods,
     quota_of_gpus,
     release_forced,
     resource_of_nobody,
@@ -89,4 +91,6 @@ LINK_RULES: tuple[Rule[LinkView, Location], ...] = (
     gpus_held,
     definitions_twice,
     default_runtime,
+    plugin_by_hand,
+    quota_for_critical_pods,
 )

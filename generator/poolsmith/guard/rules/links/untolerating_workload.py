@@ -10,6 +10,7 @@ from poolsmith.core.sources.pod_template import mapping, mappings
 from poolsmith.fleet.profiles.toleration import covered, keeps_away
 from poolsmith.gpu.catalog.gpu_requests import GPU, asks_for_gpus, gpu_resources
 from poolsmith.gpu.catalog.node_labels import matches
+from poolsmith.guard.rules.links.plugin_by_hand import is_plugin as stands_for_plugin
 from poolsmith.guard.rules.setup.setup_view import named
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ RULE = RuleInfo(
     name="untolerating-workload",
     severity=Severity.WARNING,
     applies_to="manifest",
-    what="A workload asks for GPUs, and each GPU node that it selects has a taint that it does not tolerate. Nodes are "
+    what="A workload asks for GPUs, or is a device plugin, and each GPU node that it selects has a taint that it does not tolerate. Nodes are "
     "those that are given, else what files say of nodes to come.",
     why="The pod stays Pending. Clusters add a toleration by themselves only for a taint that is called like the "
     "resource, and only where the admission plugin ExtendedResourceToleration is switched on.",
@@ -49,11 +50,16 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
 
 
 def _of_nodes(view: LinkView) -> Iterator[Finding[Location]]:
+    """Of device plugins by hand, too; beside an operator a rule over its setup judges DaemonSets."""
+    beside_none = not any(chart.is_operator for chart in view.charts)
     for pod in view.pods:
-        if next(gpu_resources(pod.spec), None) is None or pod.spec.get("nodeName"):
+        is_plugin = beside_none and pod.owner.kind == "DaemonSet" and stands_for_plugin(pod)
+        if (next(gpu_resources(pod.spec), None) is None and not is_plugin) or pod.spec.get("nodeName"):
             continue
         nodes = [node for node in view.nodes or () if _is_selected(pod, node)]
-        gaps = [next((taint for taint in node.taints if _keeps_out(pod, taint)), None) for node in nodes]
+        gaps = [
+            next((taint for taint in node.taints if _keeps_out(pod, taint, adds=not is_plugin)), None) for node in nodes
+        ]
         if nodes and gaps[0] is not None and all(gap is not None for gap in gaps):
             yield _finding(pod, named(nodes), gaps[0], nodes[0].place("/metadata/name", "such a node"))
 
@@ -98,9 +104,13 @@ def _finding(pod: LinkedPod, whose: str, taint: Taint, place: Location) -> Findi
     value = f", operator: Equal, value: {given}" if given else ", operator: Exists"
     shown = f"{key}={given}:{effect}" if given else f"{key}:{effect}"
     return Finding(
-        message=f"{pod.owner.name} asks for GPUs and does not tolerate the taint `{shown}` of {whose}, the only "
+        message=f"{pod.owner.name} {_does(pod)} and does not tolerate the taint `{shown}` of {whose}, the only "
         "ones that it selects",
         place=pod.place("/tolerations" if "tolerations" in pod.spec else ""),
         help=f"add `{{key: {key}{value}, effect: {effect}}}` to the pod's tolerations",
         related=(place,),
     )
+
+
+def _does(pod: LinkedPod) -> str:
+    return "offers GPUs" if stands_for_plugin(pod) else "asks for GPUs"
