@@ -42,6 +42,7 @@ _SINCE = "v26.7.0"
 _LABEL = f"{DEPLOY}client"
 _VARIABLE = "NVIDIA_VISIBLE_DEVICES"
 _NONE = ("", "void", "none")
+_LASTING = ("Deployment", "StatefulSet")
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
@@ -56,11 +57,14 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
     can_restart = at_least(chart.version or "", _SINCE)
     for pod in view.pods:
         is_daemon = pod.owner.kind == "DaemonSet"
-        if (is_daemon or not drains) and (at := _holds(pod)) is not None:
+        is_held = is_daemon or (not drains and pod.owner.kind in _LASTING)
+        if is_held and (at := _holds(pod)) is not None:
             yield Finding(
                 message=f"{pod.owner.name} uses GPUs and asks for none: an upgrade of the driver does not evict its pods",
                 place=pod.place(at),
-                help=f"add `{_LABEL}: 'true'` to its nodeSelector" if is_daemon and can_restart else _advice(can_restart),
+                help=f"add `{_LABEL}: 'true'` to its nodeSelector"
+                if is_daemon and can_restart
+                else _advice(can_restart),
                 severity=None if can_restart else Severity.NOTE,
                 related=(chart.place(policy),),
             )

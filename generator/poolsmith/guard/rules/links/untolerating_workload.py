@@ -66,7 +66,11 @@ def _of_nodes(view: LinkView) -> Iterator[Finding[Location]]:
 
 def _of_templates(view: LinkView) -> Iterator[Finding[Location]]:
     """Where files describe nodes to come, by those that have all labels which the pod selects by."""
-    pods = [pod for pod in view.pods if (view.is_whole or view.is_alone) and pod.spec.get("nodeSelector") and asks_for_gpus(pod.spec)]
+    pods = [
+        pod
+        for pod in view.pods
+        if (view.is_whole or view.is_alone) and pod.spec.get("nodeSelector") and asks_for_gpus(pod.spec)
+    ]
     for pod in pods:
         selected = [view.machines.whole[index] for index in view.machines.by_labels.of(_selector(pod))]
         gaps = [(item, gap) for item in selected if (gap := _gap_of_template(pod, item)) is not None]

@@ -56,6 +56,8 @@ def _holds(view: SetupView, condition: Mapping[str, Any]) -> bool:
     if "nodes" in condition:
         wanted = condition["nodes"], condition["version"]
         return any((node.os_id, node.os_version.partition(".")[0]) == wanted for node in view.nodes or ())
+    if "chart" in condition:
+        return any(chart.name == condition["chart"] for _, chart in view.installed_charts())
     if "bound" in condition:
         return _is_bound(view, condition["bound"]) is bool(condition["is"])
     path = condition["path"]
