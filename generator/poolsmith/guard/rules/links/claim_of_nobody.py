@@ -22,7 +22,8 @@ RULE = RuleInfo(
     name="claim-of-nobody",
     applies_to="manifest",
     what="A container uses a claim that its pod does not have; a pod names a template of claims, while the files have "
-    "another one in that namespace; or a claim names a class of NVIDIA's devices that does not exist, or that the chart "
+    "another one in that namespace; or a claim names a class of NVIDIA's devices that does not exist, or that "
+    "the chart "
     "of the driver here is told not to make.",
     why="The API server refuses the first, and waits for the others: the pod stays Pending.",
     fix="write the name as it stands where the claim, the template or the class is made",
@@ -106,7 +107,7 @@ def _classes(view: LinkView) -> Iterator[Finding[Location]]:
 
 
 def _unmade(view: LinkView) -> dict[str, tuple[LinkedChart, str]]:
-    """Classes that no driver here makes, for each has them switched off; each with the first of these, and the value."""
+    """Classes that no driver here makes, for all have them switched off; each with the first one, and the value."""
     drivers = list(view.named(*DRA_DRIVER_CHARTS))
     by_operator = any(chart.is_operator and chart.value("gpuCluster.deployCR") is not False for chart in view.charts)
     found: dict[str, tuple[LinkedChart, str]] = {}
@@ -118,7 +119,8 @@ def _unmade(view: LinkView) -> dict[str, tuple[LinkedChart, str]]:
 
 def _not_made(who: str, name: str, place: Location, driver: LinkedChart, path: str) -> Finding[Location]:
     return Finding(
-        message=f"{who} asks for a device of class `{name}`, which the chart {driver.name} here does not make: `{path}` "
+        message=f"{who} asks for a device of class `{name}`, which the chart {driver.name} here does not make: "
+        f"`{path}` "
         "is off",
         place=place,
         help=f"write `{path}: true`, or ask for a GPU of the device plugin",

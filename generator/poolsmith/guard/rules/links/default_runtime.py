@@ -23,8 +23,10 @@ RULE = RuleInfo(
     severity=Severity.WARNING,
     applies_to="manifest",
     what="On k3s or RKE2 the device plugin, dcgm-exporter or a pod that asks for a GPU names no runtime class, and no "
-    "operator is there. A HelmChart of helm.cattle.io, or files of these distributions, tell that the chart goes there.",
-    why="k3s and RKE2 find NVIDIA's runtime and make the class `nvidia`; the default stays runc. A pod without the class "
+    "operator is there. A HelmChart of helm.cattle.io, or files of these distributions, tell that the chart "
+    "goes there.",
+    why="k3s and RKE2 find NVIDIA's runtime and make the class `nvidia`; the default stays runc. A pod without "
+    "the class "
     "has no driver's files: the plugin finds no GPU, the workload none either.",
     fix="write `runtimeClassName: nvidia`, or `default-runtime: nvidia` into the configuration of k3s",
     bad="# in a HelmChart of nvidia-device-plugin\nvaluesContent: |\n  gfd: {enabled: true}\n",

@@ -21,7 +21,8 @@ RULE = RuleInfo(
     code="PSM762",
     name="driver-root",
     applies_to="manifest",
-    what="A folder of libraries or programs is given as the root of a driver's files; or the chart goes to GKE, and looks "
+    what="A folder of libraries or programs is given as the root of a driver's files; or the chart goes to GKE, "
+    "and looks "
     "for the driver where GKE has none.",
     why="Device plugin, GPU feature discovery and DRA driver mount the folder as a root, and look for `usr/lib` and "
     "`usr/bin` below it: they find no NVML, and no GPU.",

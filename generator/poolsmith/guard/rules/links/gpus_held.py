@@ -25,9 +25,11 @@ RULE = RuleInfo(
     applies_to="manifest",
     what="A workload uses GPUs by the runtime class or by NVIDIA_VISIBLE_DEVICES and asks for none, and the operator "
     "beside it upgrades the driver by itself. A note where the release has no way to restart such pods.",
-    why="An upgrade evicts pods that ask for GPUs, and a drain passes DaemonSets over. Whoever else holds the driver keeps "
+    why="An upgrade evicts pods that ask for GPUs, and a drain passes DaemonSets over. Whoever else holds the "
+    "driver keeps "
     "it loaded: the node stays in `upgrade-failed` or `pod-restart-required`.",
-    fix="from v26.7.0 on write the node label `nvidia.com/gpu.deploy.client: 'true'` into the DaemonSet's nodeSelector; "
+    fix="from v26.7.0 on write the node label `nvidia.com/gpu.deploy.client: 'true'` into the DaemonSet's "
+    "nodeSelector; "
     "let other workloads ask for a GPU",
     bad="# a DaemonSet beside an operator of v26.7.0\nspec: {runtimeClassName: nvidia}\n",
     good="spec: {runtimeClassName: nvidia, nodeSelector: {nvidia.com/gpu.deploy.client: 'true'}}\n",
@@ -60,7 +62,8 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
         is_held = is_daemon or (not drains and pod.owner.kind in _LASTING)
         if is_held and (at := _holds(pod)) is not None:
             yield Finding(
-                message=f"{pod.owner.name} uses GPUs and asks for none: an upgrade of the driver does not evict its pods",
+                message=f"{pod.owner.name} uses GPUs and asks for none: an upgrade of the driver does not evict "
+                "its pods",
                 place=pod.place(at),
                 help=f"add `{_LABEL}: 'true'` to its nodeSelector"
                 if is_daemon and can_restart

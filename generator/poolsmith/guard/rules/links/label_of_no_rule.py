@@ -118,7 +118,8 @@ def _of_tags(view: LinkView, item: Selection) -> Iterator[Finding[Location]]:
         tags = mapping(mapping(template.body).get("tags"))
         if item.key in tags and not any(mark.key == item.key for mark in template.labels):
             yield Finding(
-                message=f"{template.title} has the tag `{shorten(item.key)}`, and {item.who} selects nodes by a label of "
+                message=f"{template.title} has the tag `{shorten(item.key)}`, and {item.who} selects nodes by a "
+                "label of "
                 "that name: a tag of instances is none",
                 place=template.at(f"{template.top}{join('', 'tags', item.key)}"),
                 help=f"write it into the group's labels; for an autoscaler add the tag `{_OF_AUTOSCALER}{item.key}`",

@@ -27,7 +27,8 @@ RULE = RuleInfo(
     severity=Severity.WARNING,
     applies_to="manifest",
     what="A description of new nodes with GPUs (Karpenter, Cluster API, clouds) has a taint, and the chart of the "
-    "operator, of the device plugin or of the DRA driver has no toleration for it: for its DaemonSets, or for the worker "
+    "operator, of the device plugin or of the DRA driver has no toleration for it: for its DaemonSets, or for "
+    "the worker "
     "of Node Feature Discovery.",
     why="The node comes up, none of them may run there, and it never offers a GPU: the pod that it was made for stays "
     "Pending, and an autoscaler makes the next one. Nothing reports an error.",

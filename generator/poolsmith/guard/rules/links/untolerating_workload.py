@@ -27,7 +27,8 @@ RULE = RuleInfo(
     name="untolerating-workload",
     severity=Severity.WARNING,
     applies_to="manifest",
-    what="A workload asks for GPUs, or is a device plugin, and each GPU node that it selects has a taint that it does not tolerate. Nodes are "
+    what="A workload asks for GPUs, or is a device plugin, and each GPU node that it selects has a taint that "
+    "it does not tolerate. Nodes are "
     "those that are given, else what files say of nodes to come.",
     why="The pod stays Pending. Clusters add a toleration by themselves only for a taint that is called like the "
     "resource, and only where the admission plugin ExtendedResourceToleration is switched on.",

@@ -28,7 +28,8 @@ RULE = RuleInfo(
     applies_to="setup",
     what="A workload has `runtimeClassName: nvidia`, `nvidia-cdi` or `nvidia-legacy`, and with the values beside it "
     "the operator does not create that class: under NRI it creates none, without CDI only `nvidia`, and "
-    "`operator.runtimeClass` renames that one. Or a class of Kata that the Kata manager here does not make. A warning if the distribution of the cluster is unknown: k3s has "
+    "`operator.runtimeClass` renames that one. Or a class of Kata that the Kata manager here does not make. A "
+    "warning if the distribution of the cluster is unknown: k3s has "
     "its own class.",
     why="The API server refuses pods whose runtime class does not exist; their Deployment or Job looks fine.",
     fix="request a GPU and remove the class, or turn on what creates the class",
