@@ -45,12 +45,16 @@ RULE = RuleInfo(
     ),
 )
 _WORKER = "the worker of Node Feature Discovery does"
-_OPERATOR = (
+_Daemons = tuple[tuple[str, str, str | None], ...]
+_OPERATOR: _Daemons = (
     ("daemonsets.tolerations", "the operator's DaemonSets do", None),
     ("node-feature-discovery.worker.tolerations", _WORKER, "nfd.enabled"),
 )
-_PLUGIN = (("tolerations", "the device plugin does", None), ("nfd.worker.tolerations", _WORKER, "gfd.enabled"))
-_CLAIMS = (("kubeletPlugin.tolerations", "the kubelet plugin of the DRA driver does", None),)
+_PLUGIN: _Daemons = (
+    ("tolerations", "the device plugin does", None),
+    ("nfd.worker.tolerations", _WORKER, "gfd.enabled"),
+)
+_CLAIMS: _Daemons = (("kubeletPlugin.tolerations", "the kubelet plugin of the DRA driver does", None),)
 _DAEMONS = dict.fromkeys(OPERATOR, _OPERATOR) | dict.fromkeys(DEVICE_PLUGIN_CHARTS, _PLUGIN)
 _DAEMONS |= dict.fromkeys(DRA_DRIVER_CHARTS, _CLAIMS)
 

@@ -22,7 +22,7 @@ from poolsmith.gpu.catalog.node_labels import CC_CAPABLE, WORKLOAD
 from poolsmith.guard.rules.setup.setup_view import named, takes_operands, verb
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.gpu.catalog.sandboxes import KataEra
@@ -132,7 +132,7 @@ def _alias(view: SetupView, era: KataEra) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def _limits_of_kata(pod: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _limits_of_kata(pod: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     if word(pod.get("runtimeClassName")).startswith("kata"):
         for field, index, container in container_places(pod):
             yield f"/{field}/{index}/resources/limits", mapping(mapping(container.get("resources")).get("limits"))
