@@ -210,7 +210,8 @@ class _Modelling:
             own = [item for item in self.alone if identity(item.document) in brought and not item.in_other_clusters]
             if own:
                 self.deliveries[index] = replace(delivery, installations=(*delivery.installations, *own))
-                self.alone = [item for item in self.alone if identity(item.document) not in brought]
+                adopted = set(map(id, own))
+                self.alone = [item for item in self.alone if id(item) not in adopted]
 
     @cached_property
     def folders_of_kustomizations(self) -> frozenset[str]:
