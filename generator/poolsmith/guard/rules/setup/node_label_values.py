@@ -141,7 +141,7 @@ def _layout(
         )
     elif entry is not None and own:
         groups = known[layout] if isinstance(known[layout], list) else []
-        why = next((why for group in groups if (why := _misfit(group, entry)) is not None), None)
+        why = next((why for group in groups if (why := _misfit(group, entry, view)) is not None), None)
         if why is not None:
             yield Finding(
                 message=f"the MIG layout `{layout}` of node `{node.name}` can't be made on {entry.product}: {why}",
@@ -193,7 +193,7 @@ def _plain(profile: str) -> str:
     return profile.replace("+", ".").replace("-", ".")
 
 
-def _misfit(group: Any, entry: GpuEntry) -> str | None:
+def _misfit(group: Any, entry: GpuEntry, view: SetupView) -> str | None:
     """Why GPUs of a kind can't be partitioned as a group of somebody's own layout says."""
     devices = group.get("mig-devices") if isinstance(group, dict) else None
     if not isinstance(devices, dict) or not devices or not _is_for(group, entry):
@@ -201,9 +201,18 @@ def _misfit(group: Any, entry: GpuEntry) -> str | None:
     if group.get("mig-enabled") is False:
         return "it has devices of GPUs for which MIG is off"
     counts = {name: count for name, count in devices.items() if isinstance(count, int) and count > 0}
+    foreign = [name for name in counts if _is_of_others(str(name), entry, view)]
+    if foreign:
+        return f"it has no profile `{shorten(str(foreign[0]))}`, which is one of other GPUs"
     if len(counts) < len(devices) or not set(counts) <= set(entry.mig_profiles):
         return None
     return misfit(counts, entry.mig_profiles)
+
+
+def _is_of_others(profile: str, entry: GpuEntry, view: SetupView) -> bool:
+    """Whether a GPU whose profiles are known lacks one that another GPU of the catalog has."""
+    is_known = any(profile in other.mig_profiles for other in view.catalog.gpus.entries)
+    return is_known and bool(entry.mig_profiles) and not _has(entry, profile)
 
 
 def _is_for(group: dict[str, Any], entry: GpuEntry) -> bool:
