@@ -16,7 +16,7 @@ from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import covers
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, pod_template_of, pod_template_pointer, word
-from poolsmith.core.sources.pointer import MISSING, value_at
+from poolsmith.core.sources.pointer import MISSING, reached, value_at
 from poolsmith.gpu.catalog.chart_workloads import read_chart_workloads
 from poolsmith.gpu.catalog.node_labels import SelectedNodes
 from poolsmith.gpu.catalog.stack_objects import DRA_DRIVER_CHARTS, OPERATOR
@@ -179,12 +179,24 @@ class LinkView:
 
 
 def _pods(objects: Sequence[SetupObject]) -> Iterator[LinkedPod]:
+    """Those of workloads, and of custom resources that controllers make pods of."""
+    others: dict[str, list[Mapping[str, Any]]] = {}
+    for row in store.table("named_objects.yaml")["workloads"]:
+        others.setdefault(row["kind"], []).append(row)
     for item in objects:
+        yield from _of_custom(item, others[item.kind]) if item.kind in others else ()
         template, at = pod_template_of(item.data), pod_template_pointer(item.data)
         if template is not None and at is not None:
             spec = mapping(template.get("spec"))
             if spec:
                 yield LinkedPod(owner=item, spec=spec, at=f"{at}/spec")
+
+
+def _of_custom(item: SetupObject, rows: Sequence[Mapping[str, Any]]) -> Iterator[LinkedPod]:
+    for row in rows:
+        for at, spec in reached(item.data, row["at"]) if row["group"] == item.group else ():
+            if isinstance(spec, dict) and spec:
+                yield LinkedPod(owner=item, spec=spec, at=at)
 
 
 def chart_defaults(chart: str, version: str | None) -> Mapping[str, Any] | None:
