@@ -6,6 +6,7 @@ A user can describe nodes that are not in the files.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
@@ -15,6 +16,7 @@ from poolsmith.gpu.catalog.stack_objects import CHARTS, OPERATOR, OPERATOR_GROUP
 from poolsmith.gpu.values.release_tier import judged_by
 from poolsmith.gpu.values.resource_documents import operator_defaults
 from poolsmith.gpu.values.values_places import values_of
+from poolsmith.guard.rules.setup.goes_to import told_distribution
 from poolsmith.guard.rules.setup.setup_view import SetupObject, SetupValues, SetupView
 from poolsmith.kubernetes.repository.declared_charts import DeclaredChart
 from poolsmith.kubernetes.repository.kustomize_roots import folder_of
@@ -46,6 +48,8 @@ class Setup:
     """What files beside it install that are no objects."""
     is_one_of_several: bool = False
     """More files of values stand beside it, and nobody knows which of them are read together."""
+    distribution: str | None = None
+    """As files about machines and clusters tell it."""
 
 
 def setups_of(model: RepositoryModel, loose: list[FoundValues], release: str | None) -> list[Setup]:
@@ -70,7 +74,8 @@ def setups_of(model: RepositoryModel, loose: list[FoundValues], release: str | N
         several = item.is_file and siblings[folder_of(item.path)] > 1
         beside = tuple(other for other in _without_object(model.installations) if _is_beside(other, item.installation))
         setups.append(Setup(found=item, objects=tuple(nearest[index]), charts=beside, is_one_of_several=several))
-    return setups
+    told = told_distribution(model)
+    return [replace(item, distribution=told) for item in setups] if told else setups
 
 
 def _without_object(installations: Iterable[ChartInstallation]) -> tuple[ChartInstallation, ...]:
@@ -142,7 +147,7 @@ def view_of(setup: Setup, release: str | None, given: GivenNodes | None, kuberne
         catalog=catalog,
         tag=tag,
         operator=catalog.releases.near(tag) if tag is not None else None,
-        distribution=given.distribution if given is not None else None,
+        distribution=(given.distribution if given is not None else None) or setup.distribution,
         kubernetes=kubernetes or (given.kubernetes if given is not None else None),
         nodes=given.nodes if given is not None else None,
         bystanders=given.bystanders if given is not None else (),
