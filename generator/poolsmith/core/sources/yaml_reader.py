@@ -1,7 +1,7 @@
 """YAML text to plain data, read as Kubernetes reads it.
 
-The C parser composes nodes; scalars are resolved and mappings built here, because no YAML library reads
-scalars as Kubernetes does. Marks are not kept: while all is well nobody asks for them, and when somebody
+Most texts are read line by line (`yaml_lines`). Of the others the C parser composes nodes; scalars are resolved and
+mappings built here, because no YAML library reads scalars as Kubernetes does. Marks are not kept: while all is well nobody asks for them, and when somebody
 does, the text is composed once more (`yaml_marks`).
 """
 
@@ -22,6 +22,7 @@ from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.scalars import NotJsonError, Scalar, key_text, resolve_plain
 from poolsmith.core.sources.yaml_events import deserves_counting, first_excess, most_nodes
+from poolsmith.core.sources.yaml_lines import CONFLICT_MARKERS, documents_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -43,7 +44,6 @@ _LONGEST_MESSAGE = 160
 _CORE = "tag:yaml.org,2002:"
 _STRING, _BINARY = _CORE + "str", _CORE + "binary"
 _CONFLICT = pattern(r"^(?:<{7}|={7}|>{7}|\|{7})(?:[ \t].*)?\r?$", re.MULTILINE)
-_MARKERS = ("<<<<<<<", "|||||||", "=======", ">>>>>>>")
 _TEXT_AFTER_MARKER = pattern(r"^---(?:[ \t]+(?=[^\s#])|(?=\S))(?P<text>.*)$", re.MULTILINE)
 
 
@@ -81,6 +81,9 @@ def read_documents(text: str, duplicates: list[YamlProblem] | None = None) -> li
     given, keys that stand twice go there instead, at most MAX_DUPLICATES, and the first of their values counts: so
     that the rest of the file can be judged in the same run. Such a file is refused all the same, by the caller.
     """
+    documents = documents_in(text, most_nodes(text))
+    if documents is not None:
+        return documents
     return [_Builder(duplicates).build(node, 0) for node in compose(text)]
 
 
@@ -111,7 +114,7 @@ def compose(text: str) -> Iterator[Node]:
 
 
 def _refuse_what_is_not_yaml(text: str) -> None:
-    if any(marker in text for marker in _MARKERS) and (match := _CONFLICT.search(text)):
+    if any(marker in text for marker in CONFLICT_MARKERS) and (match := _CONFLICT.search(text)):
         raise YamlProblem(
             reason="merge-conflict-marker",
             message=f"merge-conflict marker `{match[0].strip()[:40]}`",
