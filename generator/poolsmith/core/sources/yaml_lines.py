@@ -1,7 +1,8 @@
 """YAML as nearly all of it is written, line by line: plain data, or None where a line needs a whole parser.
 
-Blocks of keys and items, scalars on one line, texts behind `|` and `>`, and collections in brackets on one line. What is
-anything else, or might be a mistake, is left to the parser of `yaml_reader`, which says the same of whatever this reads.
+Read are blocks of keys and items, plain and quoted scalars, texts behind `|` and `>`, collections in brackets, and
+scalars with an anchor. What is anything else, or might be a mistake, is left to the parser of `yaml_reader`, which says
+the same of whatever this reads; a test holds the two against each other.
 """
 
 from __future__ import annotations
@@ -12,9 +13,8 @@ from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.scalars import NotJsonError, key_text, resolve_plain
 
 CONFLICT_MARKERS = ("<<<<<<<", "|||||||", "=======", ">>>>>>>")
-_LINE = (
-    r"""( *)((?:- +)*+)(?:([A-Za-z0-9_./$][A-Za-z0-9_./$@%+-]{0,200}|"[^"\\]{1,200}"|'[^']{1,200}'):(?: ++|$))?+(.*)"""
-)
+_PLAIN_KEY = r"[A-Za-z0-9_./$][A-Za-z0-9_./$@%+:,=*~()-]{0,200}"
+_LINE = pattern(rf"""( *)((?:- +)*+)(?:({_PLAIN_KEY}|"[^"\\]{{1,200}}"|'[^']{{1,200}}'):(?: ++|$))?+(.*)""")
 """Indent, dashes, key, and what stands behind it."""
 _DASH = pattern(r"- +")
 _COMMENT = r" *(?: #.*)?"
@@ -27,8 +27,9 @@ _QUOTED_ALONE = pattern(rf"""(?s:"({_IN_DOUBLE})"|'({_IN_SINGLE})')""")
 _IN_QUOTES = pattern(r"""\"[^"]*+"|'[^']*+'""")
 _ESCAPE = pattern(r"\\(.)")
 _ESCAPED = {"n": "\n", "t": "\t"}
+_FLOW = r"""[^,\[\]{}:#?"']*+(?:(?::(?![ ,\[\]{}?]|$)|(?<! )#)[^,\[\]{}:#?"']*+)*+"""
 _TOKEN = pattern(
-    r""" *+(?:([\[\]{},])|([A-Za-z0-9_./$][A-Za-z0-9_./$@%+=-]*+|-[A-Za-z0-9_.-][A-Za-z0-9_./$@%+=-]*+)"""
+    rf""" *+(?:([\[\]{{}},])|((?:[A-Za-z0-9_./$~+(=^;\\<]|-(?=[A-Za-z0-9_./])){_FLOW})"""
     rf"""|"({_IN_DOUBLE})"|'({_IN_SINGLE})')(: ++)?"""
 )
 _ANCHOR = pattern(r"&([A-Za-z0-9_-]{1,60}) +([^#].*)")
@@ -72,18 +73,21 @@ def _is_in_conflict(text: str) -> bool:
     return any(f"\n{mark}" in text or text.startswith(mark) for mark in CONFLICT_MARKERS)
 
 
-def _read(lines: list[str], *, has_tabs: bool) -> list[Any]:  # noqa: C901, PLR0912, PLR0915 - the loop of every file
+def _read(lines: list[str], *, has_tabs: bool) -> list[Any]:  # noqa: PLR0915 - the loop of every line
     """`box` and `key` are where the next value goes, `at` is the column of the collection that `box` is.
 
-    `is_open`: a key or a dash stands there without its value. `raw` is the text that the value was read from, as long as
-    the next line may go on with it, and `raw_end` the number of that line.
+    `is_open`: a key or a dash stands there without its value. `raw` is the text of the last plain scalar, and `raw_end`
+    the number of the line that may go on with it.
     """
     documents: list[Any] = []
     root: list[Any] = [None]
-    box, key, at, is_open, is_told = root, 0, -1, True, False
+    box: Any = root
+    key: Any = 0
+    at, is_open, is_told = -1, True, False
     stack: list[tuple[int, Any]] = []
     raw, raw_end, number, end = "", -1, 0, len(lines)
-    match, resolve = _match(), resolve_plain
+    match: Any = _LINE.match
+    resolve = resolve_plain
     anchors: dict[str, Any] = {}
     while number < end:
         line = lines[number]
@@ -169,7 +173,7 @@ def _read(lines: list[str], *, has_tabs: bool) -> list[Any]:  # noqa: C901, PLR0
         elif first in "\"'":
             box[key], number = _quoted(value, lines, number, at)
         elif first in "[{":
-            box[key], number = _in_brackets(value, lines, number, at)
+            box[key], number = _in_brackets(value, lines, number)
         elif first in "|>":
             box[key], number = _block(value, lines, number, at)
         else:
@@ -181,12 +185,6 @@ def _read(lines: list[str], *, has_tabs: bool) -> list[Any]:  # noqa: C901, PLR0
     if is_told:
         documents.append(root[0])
     return documents
-
-
-def _match() -> Any:
-    import re  # on demand
-
-    return re.compile(_LINE).match
 
 
 def _width(dashes: str) -> int:
@@ -238,7 +236,7 @@ def _key(name: str, resolve: Any) -> str:
         return name[1:-1]
     value = resolve(name)
     if value.__class__ is str:
-        return value  # type: ignore[no-any-return]
+        return value
     if value is None:
         raise _OtherError
     return key_text(value)
@@ -252,7 +250,7 @@ def _quoted(value: str, lines: list[str], number: int, at: int) -> tuple[str, in
         texts, is_odd = [[text]], _has_odd(quote, value[1:])
         while not is_odd:
             is_cut = quote == '"' and _is_cut(lines[number - 1], text)
-            number, text = _next(lines, number, at)
+            number, text = _next(lines, number, max(at, 0) + 1)
             is_odd = _has_odd(quote, text)
             if not is_cut:
                 texts.append([text])
@@ -280,11 +278,11 @@ def _has_odd(quote: str, text: str) -> bool:
     return (_ESCAPE.sub("", text) if quote == '"' else text).count(quote) % 2 == 1
 
 
-def _next(lines: list[str], number: int, at: int) -> tuple[int, str]:
-    """A line that goes on with a value of a collection at a column, without the blanks around it; and its number."""
+def _next(lines: list[str], number: int, least: int) -> tuple[int, str]:
+    """A line that goes on with a value, without the blanks around it, and its number; `least` is its least indent."""
     line = lines[number] if number + 1 < len(lines) else "\t"
     text = line.strip(" ")
-    if "\t" in line or (text and _indent(line) <= max(at, 0)):
+    if "\t" in line or (text and _indent(line) < least) or text[:3] in ("---", "..."):
         raise _OtherError
     return number + 1, text
 
@@ -350,16 +348,16 @@ def _folded(texts: list[str]) -> str:
     return "".join(parts)
 
 
-def _in_brackets(text: str, lines: list[str], number: int, at: int) -> tuple[Any, int]:
+def _in_brackets(text: str, lines: list[str], number: int) -> tuple[Any, int]:
     """A list or a mapping in brackets, and the number of the line after it."""
     depth = _opened(text)
     if depth > 0:
-        parts = [text]
+        parts = [text.rstrip(" ")]
         while depth > 0:
-            number, text = _next(lines, number, at)
-            if "#" in text:
+            number, text = _next(lines, number, 0)
+            if "#" in text or not (parts[-1][-1] in ",[{" or text[:1] in ("]", "}", ",")):
                 raise _OtherError
-            parts.append(text)
+            parts.append(text or " ")
             depth += _opened(text)
         text = " ".join(parts)
     value, end = _collection(text, 0, 0)
@@ -420,7 +418,7 @@ def _token(text: str, place: int, depth: int) -> tuple[str, int, Any, bool]:
         value, end = _collection(text, found.start(1), depth + 1)
         return "", end, value, False
     if plain is not None:
-        return "", found.end(), resolve_plain(plain), colon is not None
+        return "", found.end(), resolve_plain(plain.rstrip(" ")), colon is not None
     if sign:
         return sign, found.end(), None, colon is not None
     return "", found.end(), _text(double, single), colon is not None

@@ -1,8 +1,8 @@
 """YAML text to plain data, read as Kubernetes reads it.
 
 Most texts are read line by line (`yaml_lines`). Of the others the C parser composes nodes; scalars are resolved and
-mappings built here, because no YAML library reads scalars as Kubernetes does. Marks are not kept: while all is well nobody asks for them, and when somebody
-does, the text is composed once more (`yaml_marks`).
+mappings built here, because no YAML library reads scalars as Kubernetes does. Marks are not kept: while all is well
+nobody asks for them, and when somebody does, the text is composed once more (`yaml_marks`).
 """
 
 from __future__ import annotations
