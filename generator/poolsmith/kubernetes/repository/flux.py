@@ -260,7 +260,7 @@ class _Run:
         self.emptied: list[Emptied] = []
         self.units: list[tuple[Delivered, ...]] = []
         self._seen: set[tuple[str, str, str]] = set()
-        self._named: dict[tuple[str, str], Delivered] = {}
+        self._named: dict[tuple[str, str], list[Delivered]] = {}
 
     def add(self, item: Delivered, depth: int) -> None:
         spec = mapping(item.data.get("spec"))
@@ -283,7 +283,7 @@ class _Run:
             if is_flux_kustomization(found) and identity(found) == identity(item):
                 continue  # flux-system applies itself
             self.objects.append(found)
-            self._named.setdefault((found.kind, word(found.metadata.get("name"))), found)
+            self._named.setdefault((found.kind, word(found.metadata.get("name"))), []).append(found)
         for found in objects:
             if is_flux_kustomization(found):
                 self.add(found, depth + 1)
@@ -320,7 +320,8 @@ class _Run:
         is_complete = True
         for index, reference in enumerate(mappings(build.get("substituteFrom"))):
             kind, name = word(reference.get("kind")), word(reference.get("name"))
-            source = self._named.get((kind, name)) or self.others(kind, name)
+            source, is_sure = self._source(kind, name, word(item.metadata.get("namespace")))
+            is_complete &= is_sure
             if source is None:
                 if not reference.get("optional"):
                     place = item.source.locate(f"/spec/postBuild/substituteFrom/{index}")
@@ -335,6 +336,16 @@ class _Run:
             known[key] = _as_text(value)
             hidden.discard(key)
         return Variables(known=known, hidden=frozenset(hidden), is_complete=is_complete)
+
+    def _source(self, kind: str, name: str, namespace: str) -> tuple[CheckedDocument | None, bool]:
+        """The object that variables are read from, and whether it is surely that one, and made by nobody else."""
+        is_made = kind == "Secret" and self.others("ExternalSecret", name) is not None
+        delivered_ones = self._named.get((kind, name), [])
+        for found in delivered_ones:
+            if word(found.metadata.get("namespace")) in (namespace, ""):
+                return found, not is_made
+        found = next(iter(delivered_ones), None) or self.others(kind, name)
+        return found, not is_made and len(delivered_ones) == 0
 
     def _tell(self, unknown: Unknown) -> None:
         if unknown not in self.unknown:
