@@ -27,7 +27,7 @@ from poolsmith.core.sources.pointer import join, overlap, value_at
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.gpu.catalog.schema_versions import operator_releases
 from poolsmith.gpu.catalog.stack_objects import CHART_OF, CHARTS
-from poolsmith.gpu.values.neighbour_files import neighbour_blocks
+from poolsmith.gpu.values.neighbour_files import is_of_neighbour, neighbour_blocks
 from poolsmith.gpu.values.release_tier import Tier, said_alike
 from poolsmith.gpu.values.values_file import not_a_mapping
 from poolsmith.gpu.values.values_places import FoundValues, place_in, values_file
@@ -325,7 +325,7 @@ def plain_files(model: RepositoryModel, release: str | None, named: frozenset[st
     newest = value_paths().tags[-1]
     for document in _unclaimed(model):
         is_named, is_expected = document.path in named and release is not None, release is not None
-        if not is_named and _has_neighbour(document):
+        if not is_named and (_has_neighbour(document) or is_of_neighbour(document)):
             continue
         loosely = values_file(document, release or newest, is_named=is_named, is_expected=is_expected)
         if loosely is None or _is_of_chart(document.path, model, is_expected=is_expected):
