@@ -100,6 +100,10 @@ class SourceFile:
         """A line of the file without its secrets."""
         return self._secrets.shown(number, self._lines[number - 1]) if 0 < number <= len(self._lines) else None
 
+    def line_at(self, pointer: str, number: int) -> str | None:
+        """A line of the file in which `pointer` stands, where there are several."""
+        return self.line(number)
+
     def has(self, pointer: str) -> bool:
         """Whether the file itself says something at `pointer`; null counts as saying something."""
         return reach(self.data, pointer)[1]

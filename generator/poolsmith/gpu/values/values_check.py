@@ -208,6 +208,7 @@ def _of_all(finding: Finding[ValuePlace], newest: ReleaseValues) -> Finding[Valu
     every = "" if newest.is_of_operator else f" {newest.paths.chart}"
     message = finding.message.replace(f"the chart {chart} does not read", f"no known release of the chart{every} reads")
     help_text = None if finding.help is None else finding.help.replace("this release", newest.tag)
+    message = message.replace(newest.told, f"every known release{f' of{every}' if every else ''}")
     return replace(finding, message=message.replace(newest.tag, "every known release"), help=help_text)
 
 

@@ -66,7 +66,7 @@ class StackText:
         if start is None:
             return at_key
         span = Span(path=at_key.span.path, start=start, end=start)
-        return replace(at_key, span=span, source_line=self.source.line(start.line))
+        return replace(at_key, span=span, source_line=self.source.line_at(self.pointer, start.line))
 
 
 _LARGEST = 1 << 20
