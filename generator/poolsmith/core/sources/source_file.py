@@ -100,7 +100,7 @@ class SourceFile:
         """A line of the file without its secrets."""
         return self._secrets.shown(number, self._lines[number - 1]) if 0 < number <= len(self._lines) else None
 
-    def line_at(self, pointer: str, number: int) -> str | None:
+    def line_at(self, pointer: str, number: int) -> str | None:  # noqa: ARG002 - here is one file
         """A line of the file in which `pointer` stands, where there are several."""
         return self.line(number)
 
