@@ -119,6 +119,7 @@ def judge_values_of(
     files: defaultdict[str, list[int]] = defaultdict(list)
     for item in found:
         if not item.has_values and (item.is_of_operator or item.known() is None):
+            result.diagnostics.extend(_of_defaults(item))
             continue
         by, document = item.judged_by, item.document
         if not by.tags:
@@ -155,6 +156,16 @@ def _of_older(item: FoundValues) -> Iterator[Diagnostic]:
         and (found := of_older(item.judged_by.said, item.values)) is not None
     ):
         yield _diagnostic(found, item)
+
+
+def _of_defaults(item: FoundValues) -> Iterator[Diagnostic]:
+    """What a release tells that is installed as it comes, by its own toolkit."""
+    from poolsmith.gpu.values.rules.vulnerable_toolkit import of_release  # on demand
+
+    known = item.known()
+    if item.is_of_operator and not item.partial and known is not None and not item.installation.unknown:
+        place = item.document.source.locate(item.installation.version_pointer or item.installation.pointer)
+        yield from (replace(_diagnostic(found, item), primary=place) for found in of_release(known.tag))
 
 
 ALL_RELEASES = "all known releases"
