@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,23 @@ _NFD = "node-feature-discovery"
 _IMAGE = "registry.example.com/miniature:v1"
 
 
-def package(release: str, folder: Path, scratch: Path) -> Path:
-    """Write `gpu-operator-RELEASE.tgz` and the index of all packages to `folder`."""
+_OTHERS = {"nvidia-device-plugin": "0.20.0", _NFD: "0.19.0", "dcgm-exporter": "4.8.2"}
+"""Charts of a stack without an operator: a DaemonSet stands for each, and for one its hook."""
+
+
+def package(releases: Sequence[str], folder: Path, scratch: Path) -> None:
+    """Write `gpu-operator-RELEASE.tgz` of each, the other charts, and the index of all packages to `folder`."""
     charts = os.environ.get("POOLSMITH_CHARTS")
-    chart = released(Path(charts), release, scratch) if charts else _miniature(release, scratch / "miniature" / release)
-    _helm("package", str(chart), "--destination", str(folder))
+    made = [
+        released(Path(charts), release, scratch) if charts else _miniature(release, scratch / "miniature" / release)
+        for release in releases
+    ]
+    for name, version in _OTHERS.items():
+        hook = _hook(name, version) if name == _NFD else ()
+        made.append(_chart(scratch / name, name, version, [_workload("DaemonSet", name, version), *hook]))
+    for chart in made:
+        _helm("package", str(chart), "--destination", str(folder))
     _helm("repo", "index", str(folder))
-    return folder / f"{CHART}-{release}.tgz"
 
 
 def _helm(*arguments: str) -> None:
@@ -35,25 +46,29 @@ def _helm(*arguments: str) -> None:
 
 
 def _miniature(release: str, folder: Path) -> Path:
-    shutil.rmtree(folder, ignore_errors=True)
-    for name in ("crds", "templates"):
-        (folder / name).mkdir(parents=True)
-    about = {"apiVersion": "v2", "name": CHART, "version": release, "appVersion": release}
-    (folder / "Chart.yaml").write_text(yaml.safe_dump(about))
-    (folder / "values.yaml").write_text("{}\n")
+    _chart(folder, CHART, release, _objects(release))
+    (folder / "crds").mkdir()
     files = recording("gpu_operator")
     for path in files.below(f"gpu-operator/{release}/crds"):
         content = files[path]
         documents = content if isinstance(content, list) else [content]
         (folder / "crds" / path.rpartition("/")[2]).write_text(yaml.safe_dump_all(documents))
-    for item in _objects(release):
+    return folder
+
+
+def _chart(folder: Path, name: str, version: str, objects: Iterable[dict[str, Any]]) -> Path:
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "templates").mkdir(parents=True)
+    about = {"apiVersion": "v2", "name": name, "version": version, "appVersion": version}
+    (folder / "Chart.yaml").write_text(yaml.safe_dump(about))
+    (folder / "values.yaml").write_text("{}\n")
+    for item in objects:
         name = f"{item['kind']}-{item['metadata']['name']}.yaml".lower()
         (folder / "templates" / name).write_text(yaml.safe_dump(item))
     return folder
 
 
 def _objects(release: str) -> list[dict[str, Any]]:
-    hook = {"helm.sh/hook": "post-delete", "helm.sh/hook-delete-policy": "before-hook-creation,hook-succeeded"}
     rights: dict[str, Any] = {"rules": []}
     full = f"{CHART}-{_NFD}"
     return [
@@ -65,13 +80,21 @@ def _objects(release: str) -> list[dict[str, Any]]:
         _workload("Deployment", f"{full}-gc", release),
         _workload("DaemonSet", f"{full}-worker", release),
         {**_object("nvidia.com/v1", "ClusterPolicy", "cluster-policy"), "spec": _policy(release)},
+        *_hook(full, release),
+    ]
+
+
+def _hook(full: str, release: str) -> tuple[dict[str, Any], ...]:
+    """Node Feature Discovery's, which runs once its chart is deleted."""
+    hook = {"helm.sh/hook": "post-delete", "helm.sh/hook-delete-policy": "before-hook-creation,hook-succeeded"}
+    return (
         _object("v1", "ServiceAccount", f"{full}-prune", hook),
-        {**_object(_RIGHTS, "ClusterRole", f"{full}-prune", hook), **rights},
+        {**_object(_RIGHTS, "ClusterRole", f"{full}-prune", hook), "rules": []},
         {
             **_object("batch/v1", "Job", f"{full}-prune", hook),
             "spec": {"template": {"spec": {**_pod(release), "restartPolicy": "Never"}}},
         },
-    ]
+    )
 
 
 def _policy(release: str) -> dict[str, Any]:

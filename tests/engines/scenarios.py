@@ -52,6 +52,8 @@ class Step:
     """Files of the repository beside profiles and output, from this step on."""
     move: tuple[str, ...] = ()
     """Arguments of `poolsmith move`, which writes the profiles and the output of the merge."""
+    unguarded: bool = False
+    """The output of this merge has no guards, as it had none of earlier versions."""
     hold_by: str | None = None
     """The engine whose object holds the delivery, where it is not the first of the scenario."""
 
@@ -85,7 +87,7 @@ class Scenario:
             if step.by_hand is not None:
                 step.by_hand(world)
             if step.files is not None:
-                world.commit(step.files)
+                world.commit(step.files, unguarded=step.unguarded)
             if step.move:
                 world.move(step.move)
             if number == 0:
