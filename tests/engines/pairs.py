@@ -157,9 +157,11 @@ class Pair:
         steps = [install]
         if base != _running(base):
             steps.append(Step("base", base.files))
-        steps.append(Step("merged", head.files))
-        if head.reads != base.reads:
-            steps.append(Step("what holds the delivery reads the new folder", hold=head.reads))
+        moves = {"hold": head.reads} if head.reads != base.reads else {}
+        if moves and base.engine == ARGOCD:
+            steps += [Step("merged", head.files), Step("what holds the delivery reads the new folder", **moves)]
+        else:
+            steps.append(Step("merged", head.files, **moves))
         engines = (base.engine,) if head.engine == base.engine else (base.engine, head.engine)
         return Scenario(self.name, base.engine, ", ".join(self.what), tuple(steps), engines)
 

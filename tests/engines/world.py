@@ -14,6 +14,7 @@ from typing import Any
 
 import yaml
 
+from change.diff.projects import take_guards_off
 from change.review.repositories import IDENTITY
 from engines import argocd, charts, flux
 from engines.kubelet import Kubelet
@@ -200,15 +201,6 @@ class World:
 
     def files(self, text: str) -> list[dict[str, Any]]:
         return [item for item in yaml.safe_load_all(self.located(text)) if item]
-
-
-def take_guards_off(project: Path) -> None:
-    """Output as it was before the objects of a delivery said what must not go by accident."""
-    for path in project.rglob("output/clusters/*/delivery/*.yaml"):
-        path.write_text(_GUARD.sub("", path.read_text("utf-8")), "utf-8")
-
-
-_GUARD = re.compile(r"(?:  annotations:\n)?    kustomize\.toolkit\.fluxcd\.io/prune: disabled\n")
 
 
 def moved(project: Path, arguments: Sequence[str]) -> None:

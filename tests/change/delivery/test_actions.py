@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from change.diff.projects import changes, project
+from change.diff.projects import changes, project, take_guards_off
 from change.diff.test_departures import _random_fleet
 from change.review.conftest import repository_of
 from poolsmith.change.delivery.fields import changed_fields, read_field_effects
@@ -32,9 +32,8 @@ def written(repository, files, *, guarded=True):
     repository.write(files)
     result = generate(repository.root)
     assert result.written, [item.message for item in result.outcome.diagnostics]
-    for path in repository.root.rglob("delivery/*.yaml") if not guarded else ():
-        text = path.read_text()
-        path.write_text(text.replace("  annotations:\n    kustomize.toolkit.fluxcd.io/prune: disabled\n", ""))
+    if not guarded:
+        take_guards_off(repository.root)
 
 
 def handed(repository):

@@ -16,10 +16,11 @@ from poolsmith.core.sources.input_tree import InputTree
 from poolsmith.core.sources.pod_template import mapping
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
+from poolsmith.fleet.profiles.cluster import Engine
 from poolsmith.guard.policies.revision import LINK, SUBMODULE
 from poolsmith.project.output.argocd import SKIP_RECONCILE
 from poolsmith.project.output.argocd_fleet import fleet_entry
-from poolsmith.project.output.delivery_units import render_platform, render_units
+from poolsmith.project.output.delivery_units import PRUNE_GUARDS, render_platform, render_units
 from poolsmith.project.output.pools import render_pools
 from poolsmith.project.output.tree import FOLDER, render_delivery
 from poolsmith.project.run.project import CLUSTERS
@@ -46,12 +47,26 @@ _GROUPS = {
     "source.toolkit.fluxcd.io": frozenset(("GitRepository", "HelmRepository", "OCIRepository", "Bucket")),
 }
 SOURCES = _GROUPS["source.toolkit.fluxcd.io"]
-_GUARD = "kustomize.toolkit.fluxcd.io/prune"
+_NO_PRUNE = "Prune=false"
 _META = ("metadata",)
 _TRUE = ("1", "t", "true")
 """As Go reads a boolean, in lower case."""
 _YAML = (".yaml", ".yml")
 KUSTOMIZATION_FILES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+
+
+def is_guarded(body: Mapping[str, Any], engine: Engine) -> bool:
+    """Whether an engine leaves an object in place that it has applied, and that is not there any more.
+
+    Source: fluxcd/pkg@ssa, `Exclusions` (annotations or labels);
+    argoproj/argo-cd@v3.5.1:gitops-engine/pkg/sync/resource/annotations.go, HasAnnotationOption
+    """
+    key, guard = next(iter(PRUNE_GUARDS[engine].items()))
+    annotations = mapping(value_at(body, (*_META, "annotations")))
+    if engine is Engine.FLUX:
+        return guard in (annotations.get(key), mapping(value_at(body, (*_META, "labels"))).get(key))
+    return _NO_PRUNE in (item.strip() for item in str(annotations.get(key, "")).split(","))
+
 
 Identity = tuple[str, str, str]
 """Kind, namespace and name."""
@@ -72,9 +87,8 @@ class DeliveryObject:
 
     @property
     def is_guarded(self) -> bool:
-        """Whether kustomize-controller leaves it in place once it is not there any more."""
-        texts = (mapping(value_at(self.body, (*_META, key))).get(_GUARD) for key in ("annotations", "labels"))
-        return "disabled" in texts
+        """Whether whoever holds the delivery leaves it in place once it is not there any more."""
+        return is_guarded(self.body, Engine.ARGOCD if self.kind == APPLICATION else Engine.FLUX)
 
     @property
     def is_suspended(self) -> bool:
