@@ -18,7 +18,7 @@ from change.diff.projects import cluster, pool, project
 from engines.argocd import NAMESPACE as ARGOCD_NAMESPACE
 from engines.flux import NAMESPACE as FLUX_NAMESPACE
 from engines.observed import DRIFTED, Observed
-from engines.world import DELIVERY, HELD, World, moved
+from engines.world import DELIVERY, HELD, NAMESPACE, World, moved
 from poolsmith.interface.app.generate import generate
 
 Files = Mapping[str, str]
@@ -291,6 +291,7 @@ _OTHER_VALUES = {
     _LAB: cluster(mode="cluster-policy", values="{dcgmExporter: {enabled: false}}"),
     "profiles/lab/a.yaml": pool("a"),
 }
+_LESS = {**INSTALLED, _LAB: cluster(values="{dcgmExporter: {enabled: false}}")}
 _WITHOUT_DRIVERS = {_LAB: cluster(mode="cluster-policy"), "profiles/lab/a.yaml": pool("a")}
 
 
@@ -337,6 +338,42 @@ def hold_old(world: World) -> None:
 def hold_fleet(world: World) -> None:
     """What the generated folder of the fleet is for: its ApplicationSets make what holds each delivery."""
     world.hold("output/fleet/argocd", name="fleet")
+
+
+def refuse_policy(world: World) -> None:
+    """An admission policy refuses each change of the ClusterPolicy."""
+    match = {
+        "apiGroups": ["nvidia.com"],
+        "apiVersions": ["*"],
+        "resources": ["clusterpolicies"],
+        "operations": ["UPDATE"],
+    }
+    world.apply(
+        {
+            "apiVersion": _ADMISSION,
+            "kind": "ValidatingAdmissionPolicy",
+            "metadata": {"name": _REFUSES},
+            "spec": {
+                "matchConstraints": {"resourceRules": [match]},
+                "validations": [{"expression": "object.spec == oldObject.spec", "message": "not today"}],
+            },
+        },
+        {
+            "apiVersion": _ADMISSION,
+            "kind": "ValidatingAdmissionPolicyBinding",
+            "metadata": {"name": _REFUSES},
+            "spec": {"policyName": _REFUSES, "validationActions": ["Deny"]},
+        },
+    )
+    sleep(_SECONDS_TO_NOTICE)
+
+
+def take_policy(world: World) -> None:
+    world.delete(_ADMISSION, "ValidatingAdmissionPolicyBinding", _REFUSES)
+    sleep(_SECONDS_TO_NOTICE)
+
+
+_ADMISSION, _REFUSES = "admissionregistration.k8s.io/v1", "refuses"
 
 
 def look_now(world: World) -> None:
@@ -391,7 +428,7 @@ def let_go(*names: str) -> Callable[[World], None]:
     return by_hand
 
 
-def sync_once(*names: str) -> Callable[[World], None]:
+def sync_once(*names: str, namespace: str = ARGOCD_NAMESPACE) -> Callable[[World], None]:
     """One sync without FailOnSharedResource: `argocd app sync NAME --server-side`."""
 
     def by_hand(world: World) -> None:
@@ -399,7 +436,7 @@ def sync_once(*names: str) -> Callable[[World], None]:
             item = {
                 "apiVersion": _ARGOCD_VERSION,
                 "kind": "Application",
-                "metadata": {"name": name, "namespace": ARGOCD_NAMESPACE},
+                "metadata": {"name": name, "namespace": namespace},
             }
             world.patch(item, {"operation": {"sync": {"syncOptions": ["ServerSideApply=true"]}}})
 
@@ -460,6 +497,16 @@ def both(engine: str) -> tuple[Scenario, ...]:
             engine,
             "somebody changes and deletes objects of the stack by hand",
             (install(engine), Step(DRIFTED, by_hand=drift, after=look_now)),
+        ),
+        Scenario(
+            f"{engine}-failed",
+            engine,
+            "an upgrade fails, since the API server refuses an object of the chart; later it takes it",
+            (
+                install(engine),
+                Step("other values, refused", of(_LESS, engine), by_hand=refuse_policy),
+                Step("taken", by_hand=take_policy, after=look_now),
+            ),
         ),
         Scenario(
             f"{engine}-removed",
@@ -676,7 +723,116 @@ def moves(engine: str) -> tuple[Scenario, ...]:
     )
 
 
+def _with_oslo(files: Files) -> Files:
+    """Beside another cluster, which Flux delivers elsewhere."""
+    other = {path: text.replace("engine: flux", 'engine: "flux"') for path, text in files.items()}
+    return {**files, **renamed(other, "oslo")}
+
+
+_BY = ("--accept-outage-by", "platform", "--today", "2026-11-20")
+_GIVEN_UP, _OUT = "given up", "the cluster is out of the fleet"
+_PLACES = ("--repo", "https://git.example.com/gpu-2.git", "--path", "out", "--revision", "refs/heads/stable")
+_CHARTS = ("--charts", "https://charts.example.com/mirror")
+
+
+def take_all_along(world: World) -> None:
+    """What holds the delivery is deleted with the finalizer that deletes what it applied, too."""
+    metadata = {"name": HELD, "namespace": ARGOCD_NAMESPACE}
+    item = {"apiVersion": _ARGOCD_VERSION, "kind": "Application", "metadata": metadata}
+    world.patch(item, {"metadata": {"finalizers": ["resources-finalizer.argocd.argoproj.io"]}})
+    world.delete(_ARGOCD_VERSION, "Application", HELD, ARGOCD_NAMESPACE)
+
+
+def further_moves(engine: str) -> tuple[Scenario, ...]:
+    """Those that give the delivery or its objects another place, or an end."""
+    is_flux = engine == FLUX
+    left = (_RELEASE, _KUSTOMIZATION) if is_flux else (_ARGOCD_VERSION, _ARGOCD_VERSION)
+    kinds = ("HelmRelease", "Kustomization") if is_flux else ("Application", "Application")
+    namespace = FLUX_NAMESPACE if is_flux else ARGOCD_NAMESPACE
+    old = tuple(
+        (left[number > 0], kinds[number > 0], f"lab-{unit}", namespace)
+        for number, unit in enumerate(("gpu-operator", "platform", "pools"))
+    )
+    names = [name for *_, name, _ in old]
+    holder = (_KUSTOMIZATION, "Kustomization", HELD, FLUX_NAMESPACE)
+    to_gitops = ("delivery-namespace", "lab", NAMESPACE)
+    remove = ("remove-cluster", "lab")
+    lets_go = Step(_LETS_GO, by_hand=take_finalizers_off(*names))
+    synced = Step("synced once without FailOnSharedResource", by_hand=sync_once(*names, namespace=NAMESPACE))
+    return (
+        Scenario(
+            f"{engine}-move-delivery-namespace",
+            engine,
+            "`poolsmith move delivery-namespace`",
+            (
+                install(engine),
+                Step(_SUSPENDED, move=to_gitops),
+                *(() if is_flux else (lets_go,)),
+                Step(_HANDED, move=to_gitops, hold=None if is_flux else _AT_LAB),
+                *(() if is_flux else (synced,)),
+                Step(_LEFT_DELETED, by_hand=delete(*old)),
+            ),
+            keeps=True,
+        ),
+        Scenario(
+            f"{engine}-move-source",
+            engine,
+            "`poolsmith move source`: repository, path, revision and charts at once",
+            (
+                install(engine),
+                Step("moved", move=("source", "lab", *_PLACES, *_CHARTS)),
+                Step(_READ, hold=_AT_LAB.replace("output/", "out/", 1)),
+            ),
+            keeps=True,
+        ),
+        Scenario(
+            f"{engine}-move-mode",
+            engine,
+            "`poolsmith move driver-mode` on v26.7.0: drivers are handed over",
+            (
+                install(
+                    engine, {path: text.replace("nvidia-driver", "cluster-policy") for path, text in LATER.items()}
+                ),
+                Step("moved", move=("driver-mode", "lab", "nvidia-driver")),
+            ),
+            keeps=True,
+        ),
+        Scenario(
+            f"{engine}-move-removed",
+            engine,
+            "`poolsmith move remove-cluster`",
+            (
+                install(engine, _with_oslo(INSTALLED)),
+                Step(_GIVEN_UP, move=(*remove, *_BY)),
+                Step(_OUT, move=remove),
+                Step("what held the delivery is deleted", by_hand=delete(holder) if is_flux else take_all_along),
+            ),
+        ),
+        Scenario(
+            f"{engine}-move-removed-running",
+            engine,
+            "`poolsmith move remove-cluster --keep-running`",
+            (
+                install(engine, _with_oslo(INSTALLED)),
+                Step(_SUSPENDED, move=(*remove, "--keep-running")),
+                Step(
+                    _LETS_GO,
+                    by_hand=by_both(suspend(("Kustomization", HELD)), delete(holder))
+                    if is_flux
+                    else take_finalizers_off(*names),
+                ),
+                Step(_OUT, move=(*remove, "--keep-running")),
+                Step(_LEFT_DELETED, by_hand=delete(*old)),
+            ),
+            keeps=True,
+        ),
+    )
+
+
+_LEFT_DELETED = "what is left of the old delivery is deleted"
 _MOVES = (
+    *further_moves(FLUX),
+    *further_moves(ARGOCD),
     *moves(FLUX),
     Scenario(
         "flux-move-engine",
@@ -694,7 +850,7 @@ _MOVES = (
             Step(_HANDED, move=_TO_ARGOCD),
             Step(_TAKES, hold=_AT_LAB, hold_by=ARGOCD),
             Step(
-                "what is left of the old delivery is deleted",
+                _LEFT_DELETED,
                 by_hand=delete(
                     (_RELEASE, "HelmRelease", "lab-gpu-operator", FLUX_NAMESPACE),
                     (_KUSTOMIZATION, "Kustomization", "lab-platform", FLUX_NAMESPACE),

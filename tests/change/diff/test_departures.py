@@ -182,7 +182,7 @@ SCENARIOS = [
         ("leaves the GPU Operator behind on cluster `lab`", "once whoever holds the delivery", "`Prune=false`"),
         DepartureOutcome.LEFT,
         Evidence.READ,
-        None,
+        "warning",
     ),
     (
         "engine",
