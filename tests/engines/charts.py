@@ -7,7 +7,9 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import yaml
@@ -25,19 +27,28 @@ _OTHERS = {"nvidia-device-plugin": "0.20.0", _NFD: "0.19.0", "dcgm-exporter": "4
 """Charts of a stack without an operator: a DaemonSet stands for each, and for one its hook."""
 
 
-def package(releases: Sequence[str], folder: Path, scratch: Path) -> None:
+def packages(releases: Sequence[str], folder: Path) -> None:
     """Write `gpu-operator-RELEASE.tgz` of each, the other charts, and the index of all packages to `folder`."""
+    for name, content in _packaged(tuple(releases)).items():
+        (folder / name).write_bytes(content)
+
+
+@cache
+def _packaged(releases: tuple[str, ...]) -> dict[str, bytes]:
+    """Contents by name; the index has no addresses but names."""
     charts = os.environ.get("POOLSMITH_CHARTS")
-    made = [
-        released(Path(charts), release, scratch) if charts else _miniature(release, scratch / "miniature" / release)
-        for release in releases
-    ]
-    for name, version in _OTHERS.items():
-        hook = _hook(name, version) if name == _NFD else ()
-        made.append(_chart(scratch / name, name, version, [_workload("DaemonSet", name, version), *hook]))
-    for chart in made:
-        _helm("package", str(chart), "--destination", str(folder))
-    _helm("repo", "index", str(folder))
+    with TemporaryDirectory() as scratch:
+        folder, packed = Path(scratch) / "charts", Path(scratch) / "packed"
+        made = [
+            released(Path(charts), release, folder) if charts else _miniature(release, folder / release)
+            for release in releases
+        ]
+        for name, version in _OTHERS.items():
+            hook = _hook(name, version) if name == _NFD else ()
+            made.append(_chart(folder / name, name, version, [_workload("DaemonSet", name, version), *hook]))
+        _helm("package", *map(str, made), "--destination", str(packed))
+        _helm("repo", "index", str(packed))
+        return {path.name: path.read_bytes() for path in packed.iterdir()}
 
 
 def _helm(*arguments: str) -> None:

@@ -10,6 +10,7 @@ scenario, in place of what stood there; of random pairs into `engine_pairs.jsonl
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -48,7 +49,10 @@ def main(names: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder, started(Path(folder)) as plane:
         for number, scenario in enumerate(chosen):
             begun = monotonic()
-            _keep(scenario.name, record_of(plane, scenario, Path(folder) / f"world-{number}"))
+            try:
+                _keep(scenario.name, record_of(plane, scenario, Path(folder) / f"world-{number}"))
+            except (AssertionError, OSError, subprocess.SubprocessError) as error:
+                print(f"{scenario.name}: {error!r:.2000}", flush=True)
             print(f"{scenario.name}: {monotonic() - begun:.0f} s", flush=True)
 
 

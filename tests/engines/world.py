@@ -78,7 +78,7 @@ class World:
             git(path.parent, "init", "-q", "-b", "main", str(path))
         for name, path in bare.items():
             git(self.published, "remote", "add", name, str(path))
-        charts.package(RELEASES, self.served.folder / "charts", self.folder / "charts")
+        charts.packages(RELEASES, self.served.folder / "charts")
         (self.served.folder / "mirror").symlink_to("charts")
         self.server.start_controllers(*_CONTROLLERS)
         self.kubelet = Kubelet(self.server.client())

@@ -80,6 +80,11 @@ class Leaving:
         return self.item.chart == _DISCOVERY or (self.is_operator and not external)
 
     @property
+    def hook(self) -> str:
+        """What its end starts, for behind what becomes of it."""
+        return f"; that starts the chart's post-delete hook: {_PRUNE_JOB}" if self.has_prune_job else ""
+
+    @property
     def later(self) -> str:
         return _LATER if self.after is None else ""
 
@@ -187,7 +192,7 @@ def _release(leaving: Leaving) -> DepartureEffect:
         evidence=evidence,
         headline=f"uninstalls {leaving.title}",
         words=f"{unless}{leaving.later}Flux prunes it, and helm-controller uninstalls {release} within seconds, with "
-        f"all that the chart made{then}",
+        f"all that the chart made{leaving.hook}{then}",
         takes_drivers=leaving.is_operator,
     )
 
@@ -198,7 +203,7 @@ def _k3s_chart(leaving: Leaving) -> DepartureEffect:
     words = (
         "it stays in the cluster, since it has `prune: disabled`"
         if stays
-        else (f"whoever applied it prunes it, and k3s uninstalls {_release_words(leaving.item)}")
+        else (f"whoever applied it prunes it, and k3s uninstalls {_release_words(leaving.item)}{leaving.hook}")
     )
     return DepartureEffect(
         outcome=DepartureOutcome.LEFT if stays else DepartureOutcome.UNINSTALLED,
@@ -317,7 +322,7 @@ def _application(leaving: Leaving) -> DepartureEffect:
             outcome=DepartureOutcome.UNINSTALLED if leaving.item.is_chart else DepartureOutcome.DELETED,
             evidence=Evidence.READ,
             headline=f"uninstalls {leaving.title}" if leaving.item.is_chart else "deletes what an Application applied",
-            words=f"{prunes}, and Argo CD deletes all that it applied: it has the finalizer `{CASCADE}`",
+            words=f"{prunes}, and Argo CD deletes all that it applied: it has the finalizer `{CASCADE}`{leaving.hook}",
             takes_drivers=leaving.is_operator,
         )
     if leaving.has_prune_job:
