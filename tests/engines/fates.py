@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engines.judged import Happened, Report, is_of_stack
-from engines.pairs import Fleet
+from engines.pairs import BEFORE, Fleet
 
 _CHARTS = {
     "gpu-operator": ("gpu-operator", "cluster-policy"),
@@ -38,6 +38,18 @@ class Fates:
     refused: frozenset[str]
     has_hook: bool
 
+    @property
+    def words(self) -> str:
+        """One line for people."""
+        some = (
+            ("gone", self.gone),
+            ("gone, and there again", self.again),
+            ("made", self.made),
+            ("refused or without effect", self.refused),
+        )
+        parts = [f"{what}: {', '.join(f'`{name}`' for name in sorted(names))}" for what, names in some if names]
+        return "; ".join(parts + (["a post-delete hook runs"] if self.has_hook else [])) or "all is kept"
+
 
 @dataclass(frozen=True)
 class Stack:
@@ -47,9 +59,9 @@ class Stack:
     there: frozenset[str]
 
 
-def seen_fates(steps: Iterable[Mapping[str, Any]]) -> tuple[Stack, Fates]:
-    """Of all steps of a merge together."""
-    steps = list(steps)
+def seen_fates(run: Mapping[str, Any]) -> tuple[Stack, Fates]:
+    """Of all steps of a merge together; those before it made what is its base."""
+    steps = [step for step in run["steps"] if step["name"] not in BEFORE]
     first, last = steps[0], steps[-1]
     stood = _of_stack(first["kept"], first["deleted"], first["replaced"])
     there, went, new = stood, frozenset[str](), frozenset[str]()
@@ -101,14 +113,16 @@ def _fates_of_objects(found: Iterable[Mapping[str, Any]]) -> list[tuple[str, str
 
 
 def _fates_of_charts(found: Iterable[Mapping[str, Any]], base: Fleet, stack: Stack) -> Iterator[tuple[str, str]]:
+    found = [item for item in found if not item["within"]]
+    made = {_unit(item) for item in found if item["verb"] == "create"}
     for item in found:
         unit = _unit(item)
-        if item["within"] or not unit:
+        if not unit:
             continue
         old = {name for name in stack.stood if _is_of(name, unit)}
         new = {name for name in stack.there if _is_of(name, unit)} - old
         if item["verb"] == "uninstall" and (item["kind"] == "HelmRelease" or _CASCADE in item["words"]):
-            yield from (("gone", name) for name in old)
+            yield from (("again" if unit in made else "gone", name) for name in old)
         elif item["verb"] == "replace":
             yield from (("gone", name) for name in old if name.count("/") == 2)
             yield from (("again", name) for name in old if name.count("/") == 1 and item["kind"] == "HelmRelease")

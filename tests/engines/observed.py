@@ -44,7 +44,7 @@ class Seen(NamedTuple):
     leaving: bool
     """Whether somebody asked for its deletion, and a finalizer holds it."""
     generation: int
-    """How often what is asked of it has changed."""
+    """How often what is asked of it has changed; 0 of an Application, which counts its status, too."""
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,13 @@ def seen(client: ApiClient) -> dict[str, Seen]:
             metadata = item["metadata"]
             if _counts(kind, metadata["name"], metadata.get("namespace", "")):
                 found[_named(kind, metadata)] = Seen(
-                    metadata["uid"], "deletionTimestamp" in metadata, metadata.get("generation", 0)
+                    metadata["uid"], "deletionTimestamp" in metadata, _generation(kind, metadata)
                 )
     return found
+
+
+def _generation(kind: str, metadata: Mapping[str, Any]) -> int:
+    return 0 if kind == "Application" else int(metadata.get("generation", 0))
 
 
 def _counts(kind: str, name: str, namespace: str) -> bool:

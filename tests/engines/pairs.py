@@ -22,6 +22,7 @@ _PLUGIN = {"kind": "device-plugin", "release": "v0.20.0"}
 _MONITORED = {**_PLUGIN, "gpuFeatureDiscovery": "true", "dcgmExporter": "{release: 4.5.3-4.8.2}"}
 _OPERATOR = {"release": "v26.3.3", "driverMode": "nvidia-driver"}
 _REPOSITORY = '"https://git.example.com/gpu.git"'
+BEFORE = ("installed", "the base, of what was installed")
 OTHER_ENGINE = {FLUX: ARGOCD, ARGOCD: FLUX}
 
 
@@ -151,12 +152,25 @@ class Pair:
     head: Fleet
 
     @property
+    def words(self) -> str:
+        """What is there before, as far as it is not by default."""
+        base = self.base
+        kind = (
+            "the operator"
+            if base.by_operator
+            else "device plugin" + (", monitored" if base.stack == _MONITORED else "")
+        )
+        given = {key: value for key, value in base.stack.items() if key not in _MONITORED} | base.delivery
+        parts = [f"`{key}: {value}`" for key, value in given.items() if value not in _OPERATOR.values()]
+        return ", ".join([kind, *parts, *([] if base.is_guarded else ["without guards"])])
+
+    @property
     def scenario(self) -> Scenario:
         base, head = self.base, self.head
-        install = Step("installed", _running(base).files, hold=base.reads, unguarded=not base.is_guarded)
+        install = Step(BEFORE[0], _running(base).files, hold=base.reads, unguarded=not base.is_guarded)
         steps = [install]
         if base != _running(base):
-            steps.append(Step("base", base.files))
+            steps.append(Step(BEFORE[1], base.files))
         moves = {"hold": head.reads} if head.reads != base.reads else {}
         if moves and base.engine == ARGOCD:
             steps += [Step("merged", head.files), Step("what holds the delivery reads the new folder", **moves)]

@@ -24,7 +24,7 @@ from engines.world import World
 from support.control_plane import ControlPlane, started
 from support.recordings import DATA, ENDING, packed, recording
 
-NAME, OF_PAIRS = "engine_runs", "engine_pairs"
+NAME, PAIRS_NAME = "engine_runs", "engine_pairs"
 BY_PAIR = {item.name: item.scenario for item in PAIRS}
 _CHART = "NVIDIA/gpu-operator, as published"
 _MINIATURE = "a miniature of it"
@@ -57,7 +57,7 @@ def main(names: list[str]) -> None:
 
 
 def _keep(name: str, found: dict[str, Any]) -> None:
-    file, there = (NAME, BY_NAME) if name in BY_NAME else (OF_PAIRS, BY_PAIR)
+    file, there = (NAME, BY_NAME) if name in BY_NAME else (PAIRS_NAME, BY_PAIR)
     path = DATA / f"{file}{ENDING}"
     recording.cache_clear()
     held = dict(recording(file).items()) if path.exists() else {}

@@ -259,6 +259,9 @@ def _taken(change: DeliveryChange, old: DeliveryObject, new: DeliveryObject) -> 
             return _action(change, new, Verb.ADOPT, f"{said}; until then it is refused", Evidence.READ)
         said = "the objects carry the tracking of the old one, and nothing is synced as long as they do"
         return _action(change, new, Verb.REFUSE, f"{said} (FailOnSharedResource)", Evidence.SEEN)
+    if cascades(old) or (old.kind == HELM_RELEASE and not old.is_guarded and not old.is_suspended):
+        said = "what the old owner installed goes with that one, and the chart is installed anew"
+        return _action(change, new, Verb.CREATE, said, Evidence.SEEN)
     does = "Argo CD applies the objects that are there, each in its place"
     evidence = Evidence.READ if old.is_suspended else Evidence.SEEN
     if new.kind == HELM_RELEASE:

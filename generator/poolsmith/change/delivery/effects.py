@@ -185,6 +185,8 @@ def _release(leaving: Leaving) -> DepartureEffect:
             "itself"
         )
         evidence = Evidence.SEEN if leaving.cause in _OTHER_NAMES else Evidence.READ
+    elif leaving.cause == "ENGINE":
+        then = "; Argo CD installs the chart anew where it reads the delivery, so that all of it is replaced"
     elif leaving.after is None:
         evidence = Evidence.READ
     return DepartureEffect(
