@@ -17,7 +17,7 @@ import yaml
 from control_plane.released_chart import released
 from support.recordings import recording
 
-CHART = "gpu-operator"
+CHART, UMBRELLA = "gpu-operator", "platform"
 _RIGHTS = "rbac.authorization.k8s.io/v1"
 _NFD = "node-feature-discovery"
 _IMAGE = "registry.example.com/miniature:v1"
@@ -46,9 +46,22 @@ def _packaged(releases: tuple[str, ...]) -> dict[str, bytes]:
         for name, version in _OTHERS.items():
             hook = _hook(name, version) if name == _NFD else ()
             made.append(_chart(folder / name, name, version, [_workload("DaemonSet", name, version), *hook]))
+        made.append(_umbrella(folder / UMBRELLA, made[0]))
         _helm("package", *map(str, made), "--destination", str(packed))
         _helm("repo", "index", str(packed))
         return {path.name: path.read_bytes() for path in packed.iterdir()}
+
+
+def _umbrella(folder: Path, inner: Path) -> Path:
+    """A chart with the operator's inside, and something of its own."""
+    beside = {**_object("v1", "ConfigMap", "beside"), "data": {}}
+    _chart(folder, UMBRELLA, "1.0.0", [beside])
+    about = yaml.safe_load((folder / "Chart.yaml").read_text())
+    version = yaml.safe_load((inner / "Chart.yaml").read_text())["version"]
+    part = {"name": CHART, "version": version, "condition": f"{CHART}.enabled"}
+    (folder / "Chart.yaml").write_text(yaml.safe_dump(about | {"dependencies": [part]}))
+    shutil.copytree(inner, folder / "charts" / CHART)
+    return folder
 
 
 def _helm(*arguments: str) -> None:

@@ -16,6 +16,7 @@ import yaml
 
 from change.diff.projects import cluster, pool, project
 from engines.argocd import NAMESPACE as ARGOCD_NAMESPACE
+from engines.charts import UMBRELLA
 from engines.flux import NAMESPACE as FLUX_NAMESPACE
 from engines.observed import DRIFTED, Observed
 from engines.world import DELIVERY, HELD, NAMESPACE, World, moved
@@ -24,6 +25,7 @@ from poolsmith.interface.app.generate import generate
 Files = Mapping[str, str]
 FLUX, ARGOCD = "flux", "argocd"
 _LAB = "profiles/lab/cluster.yaml"
+_OPERATOR = "gpu-operator"
 _TRACKING = "argocd.argoproj.io/tracking-id"
 _TRACKED = (
     ("v1", ("Namespace", "ServiceAccount", "ConfigMap", "Service")),
@@ -215,7 +217,6 @@ def drift(world: World) -> None:
     world.delete("apps/v1", "DaemonSet", f"{_OPERATOR}-node-feature-discovery-worker", _OPERATOR)
 
 
-_OPERATOR = "gpu-operator"
 _DRIFTS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
     ("apps/v1", "Deployment", _OPERATOR, {"spec": {"replicas": 0}}),
     (
@@ -287,6 +288,63 @@ spec:
       - ServerSideApply=true
 """
 _KEPT = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: kept\n  namespace: default\n"
+_UMBRELLA_RELEASE = """\
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: gpu-operator
+  annotations:
+    kustomize.toolkit.fluxcd.io/prune: disabled
+---
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: HelmRepository
+metadata:
+  name: own
+  namespace: gpu-operator
+spec:
+  interval: 24h
+  url: https://helm.ngc.nvidia.com/nvidia
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata:
+  name: platform
+  namespace: gpu-operator
+spec:
+  interval: 1h
+  chart:
+    spec:
+      chart: platform
+      version: 1.0.0
+      sourceRef:
+        kind: HelmRepository
+        name: own
+  values: {values}
+"""
+_UMBRELLA_APPLICATION = """\
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata:
+  name: platform
+  namespace: argocd
+spec:
+  project: default
+  source:
+    repoURL: https://helm.ngc.nvidia.com/nvidia
+    chart: platform
+    targetRevision: 1.0.0
+    helm:
+      releaseName: platform
+      valuesObject: {values}
+  destination:
+    server: https://kubernetes.default.svc
+    namespace: gpu-operator
+  syncPolicy:
+    automated: {{prune: {prunes}, selfHeal: true}}
+    syncOptions:
+      - CreateNamespace=true
+      - ServerSideApply=true
+"""
 _OTHER_VALUES = {
     _LAB: cluster(mode="cluster-policy", values="{dcgmExporter: {enabled: false}}"),
     "profiles/lab/a.yaml": pool("a"),
@@ -323,6 +381,43 @@ def old_application(
         return {f"{_OLD}/application.yaml": text, f"{_OLD}/kept.yaml": _KEPT}
 
     return beside
+
+
+def umbrella(engine: str, *, enabled: bool = True, prunes: bool = True) -> Callable[[World], Mapping[str, str]]:
+    """The operator's chart inside of another one, of which something else stays."""
+
+    def beside(world: World) -> Mapping[str, str]:
+        values = json.dumps({_OPERATOR: {**_values(world), "enabled": enabled}})
+        text = _UMBRELLA_RELEASE if engine == FLUX else _UMBRELLA_APPLICATION
+        return {f"{_OLD}/platform.yaml": text.format(values=values, prunes=json.dumps(prunes))}
+
+    return beside
+
+
+def keep_released(world: World, release: str = UMBRELLA, policy: str | None = "keep") -> None:
+    """`kubectl annotate` of each object of a release: Helm leaves it where it is, once its chart has it no more."""
+    change_released(world, release, {_RESOURCE_POLICY: policy})
+
+
+def change_released(world: World, release: str, annotations: Mapping[str, str | None]) -> None:
+    """`kubectl annotate` of each object of a release."""
+    for version, kinds in _TRACKED:
+        for kind in kinds:
+            for item in world.client.listed(version, kind):
+                if item["metadata"].get("annotations", {}).get(_RELEASE_NAME) == release:
+                    world.patch(item, {"metadata": {"annotations": dict(annotations)}})
+
+
+_RESOURCE_POLICY, _RELEASE_NAME = "helm.sh/resource-policy", "meta.helm.sh/release-name"
+_OTHER_NAME = "gpu"
+
+
+def hand_over(world: World) -> None:
+    """The objects of a release of another name are given to the generated one, and its record is deleted."""
+    change_released(world, _OTHER_NAME, {_RELEASE_NAME: _OPERATOR})
+    for item in world.client.listed("v1", "Secret"):
+        if item["metadata"].get("labels", {}).get("name") == _OTHER_NAME:
+            world.delete("v1", "Secret", item["metadata"]["name"], _OPERATOR)
 
 
 def nothing_old(namespace: bool = False) -> Callable[[World], Mapping[str, str]]:
@@ -389,13 +484,17 @@ def look_now(world: World) -> None:
         sleep(0.5)
 
 
-def helm_install(world: World) -> None:
+def helm_install_other(world: World) -> None:
+    helm_install(world, _OTHER_NAME)
+
+
+def helm_install(world: World, name: str = _OPERATOR) -> None:
     """A release by hand."""
     values = world.folder / "values.json"
     values.write_text(json.dumps(_values(world)))
     chart = world.served.folder / "charts/gpu-operator-v26.3.3.tgz"
     flags = ("--namespace", _OPERATOR, "--create-namespace", "--values", str(values))
-    command = ["helm", "install", _OPERATOR, str(chart), *flags, "--kubeconfig", str(world.server.kubeconfig())]
+    command = ["helm", "install", name, str(chart), *flags, "--kubeconfig", str(world.server.kubeconfig())]
     subprocess.run(command, check=True, capture_output=True, timeout=120)
 
 
@@ -515,6 +614,17 @@ def both(engine: str) -> tuple[Scenario, ...]:
             (install(engine), Step("deleted", by_hand=delete(holder))),
         ),
         Scenario(
+            f"{engine}-from-helm-of-another-name",
+            engine,
+            "takeover from a Helm release of another name, as Terraform, Helmfile or Ansible leave one",
+            (
+                Step("installed by hand", of(_WITHOUT_DRIVERS, engine), after=helm_install_other),
+                Step("handed over", by_hand=hand_over),
+                Step("taken over", hold=_AT_LAB),
+            ),
+            keeps=True,
+        ),
+        Scenario(
             f"{engine}-from-helm",
             engine,
             "takeover from a Helm release by hand",
@@ -568,6 +678,46 @@ _FLUX_ALONE = (
             Step("suspended in git", beside=old_release(suspend=True)),
             Step("removed from git", beside=nothing_old(namespace=True)),
             Step("taken over", hold=_AT_LAB),
+        ),
+        keeps=True,
+    ),
+)
+_UMBRELLA = "takeover from an umbrella chart, of which the rest stays"
+_UNDER, _SWITCHED_OFF = "under the umbrella chart", "switched off in git"
+_FROM_UMBRELLA = (
+    Scenario(
+        "flux-from-umbrella",
+        FLUX,
+        _UMBRELLA,
+        (
+            Step(_UNDER, _WITHOUT_DRIVERS, beside=umbrella(FLUX), after=hold_old),
+            Step("its objects are to be kept", by_hand=keep_released),
+            Step(_SWITCHED_OFF, beside=umbrella(FLUX, enabled=False)),
+            Step("taken over", hold=_AT_LAB),
+            Step("no longer kept", by_hand=lambda world: keep_released(world, _OPERATOR, None)),
+        ),
+        keeps=True,
+    ),
+    Scenario(
+        "flux-from-umbrella-careless",
+        FLUX,
+        "the same, switched off as it is",
+        (
+            Step(_UNDER, _WITHOUT_DRIVERS, beside=umbrella(FLUX), after=hold_old),
+            Step(_SWITCHED_OFF, beside=umbrella(FLUX, enabled=False)),
+        ),
+    ),
+    Scenario(
+        "argocd-from-umbrella",
+        ARGOCD,
+        _UMBRELLA,
+        (
+            Step(_UNDER, of(_WITHOUT_DRIVERS, ARGOCD), beside=umbrella(ARGOCD), after=hold_old),
+            Step("prunes no more", beside=umbrella(ARGOCD, prunes=False)),
+            Step(_SWITCHED_OFF, beside=umbrella(ARGOCD, enabled=False, prunes=False)),
+            Step("what holds the delivery is created", hold=_AT_LAB),
+            Step("synced once without FailOnSharedResource", by_hand=sync_once("lab-gpu-operator")),
+            Step("prunes again", beside=umbrella(ARGOCD, enabled=False)),
         ),
         keeps=True,
     ),
@@ -877,5 +1027,5 @@ _MOVES = (
         keeps=True,
     ),
 )
-SCENARIOS = (*both(FLUX), *_FLUX_ALONE, *both(ARGOCD), *_ARGOCD_ALONE, *_MOVES)
+SCENARIOS = (*both(FLUX), *_FLUX_ALONE, *both(ARGOCD), *_ARGOCD_ALONE, *_FROM_UMBRELLA, *_MOVES)
 BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}
