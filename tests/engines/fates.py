@@ -67,7 +67,7 @@ def seen_fates(run: Mapping[str, Any]) -> tuple[Stack, Fates]:
     there, went, new = stood, frozenset[str](), frozenset[str]()
     for step in steps:
         gone = _of_stack(step["deleted"], step["replaced"], step["leaving"])
-        went, new = went | gone, new | {*step["made"]}
+        went, new = went | gone, new | {*step["made"], *step["replaced"]}
         there = (there - {*step["deleted"]}) | _of_stack(step["made"])
     unwell = {name for name in Happened(last).unwell if name.startswith(_INSTALL) and name in new}
     fates = Fates(
