@@ -151,6 +151,12 @@ def renamed(files: Files, name: str = "rome") -> dict[str, str]:
     }
 
 
+def _with_oslo(files: Files) -> Files:
+    """Beside another cluster, which Flux delivers elsewhere."""
+    other = {path: text.replace("engine: flux", 'engine: "flux"') for path, text in INSTALLED.items()}
+    return {**files, **renamed(other, "oslo")}
+
+
 INSTALLED = project("a", "b")
 LATER = {path: text.replace("v26.3.3", "v26.7.0") for path, text in INSTALLED.items()}
 ONE_POOL = project("a")
@@ -744,6 +750,24 @@ _ARGOCD_ALONE = (
         ),
     ),
     Scenario(
+        "argocd-fleet-removed",
+        ARGOCD,
+        "the profile of the only cluster in the generated ApplicationSet is removed, without care",
+        (
+            Step("installed", _with_oslo(of(INSTALLED, ARGOCD)), after=hold_fleet),
+            Step("removed", _with_oslo({})),
+        ),
+    ),
+    Scenario(
+        "argocd-fleet-project",
+        ARGOCD,
+        "`delivery.project` becomes another one, without care: another ApplicationSet has the cluster",
+        (
+            Step("installed", of(INSTALLED, ARGOCD), after=hold_fleet),
+            Step("project changed", edited(of(INSTALLED, ARGOCD), "engine: argocd", "engine: argocd, project: gpu")),
+        ),
+    ),
+    Scenario(
         "argocd-upgraded",
         ARGOCD,
         "the release goes from v26.3.3 to v26.7.0",
@@ -871,12 +895,6 @@ def moves(engine: str) -> tuple[Scenario, ...]:
             keeps=True,
         ),
     )
-
-
-def _with_oslo(files: Files) -> Files:
-    """Beside another cluster, which Flux delivers elsewhere."""
-    other = {path: text.replace("engine: flux", 'engine: "flux"') for path, text in files.items()}
-    return {**files, **renamed(other, "oslo")}
 
 
 _BY = ("--accept-outage-by", "platform", "--today", "2026-11-20")
