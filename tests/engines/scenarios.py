@@ -18,6 +18,7 @@ from change.diff.projects import cluster, pool, project
 from engines.argocd import NAMESPACE as ARGOCD_NAMESPACE
 from engines.charts import UMBRELLA
 from engines.flux import NAMESPACE as FLUX_NAMESPACE
+from engines.k3s import NAMESPACE as K3S_NAMESPACE
 from engines.observed import DRIFTED, Observed
 from engines.world import DELIVERY, HELD, NAMESPACE, World, moved
 from poolsmith.interface.app.generate import generate
@@ -504,6 +505,33 @@ def helm_install(world: World, name: str = _OPERATOR) -> None:
     subprocess.run(command, check=True, capture_output=True, timeout=120)
 
 
+_HELM_CHART = ("helm.cattle.io/v1", "HelmChart", _OPERATOR, K3S_NAMESPACE)
+
+
+def helm_chart(world: World) -> None:
+    """The HelmChart of the release that stands, as k3s has it."""
+    version, kind, name, namespace = _HELM_CHART
+    spec = {
+        "repo": f"{world.served.url}/charts",
+        "chart": _OPERATOR,
+        "version": "v26.3.3",
+        "targetNamespace": _OPERATOR,
+        "valuesContent": json.dumps(_values(world)),
+    }
+    metadata = {"name": name, "namespace": namespace}
+    world.apply({"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec})
+
+
+def let_helm_chart_go(world: World) -> None:
+    """Its controller looks away first."""
+    version, kind, name, namespace = _HELM_CHART
+    item = {"apiVersion": version, "kind": kind, "metadata": {"name": name, "namespace": namespace}}
+    world.patch(item, {"metadata": {"annotations": {"helmcharts.helm.cattle.io/unmanaged": "true"}}})
+    sleep(_SECONDS_TO_NOTICE)
+    world.patch(item, {"metadata": {"finalizers": None}})
+    world.delete(*_HELM_CHART)
+
+
 def define_later(world: World) -> None:
     """`kubectl apply --server-side --force-conflicts` of the definitions that the next release's chart carries."""
     chart = world.served.folder / "charts/gpu-operator-v26.7.0.tgz"
@@ -726,6 +754,30 @@ _FROM_UMBRELLA = (
             Step("prunes again", beside=umbrella(ARGOCD, enabled=False)),
         ),
         keeps=True,
+    ),
+)
+_FROM_HELM_CHART = (
+    Scenario(
+        "flux-from-helmchart",
+        FLUX,
+        "takeover from a HelmChart of k3s, by the steps of docs/takeover.md",
+        (
+            Step("under the HelmChart", _WITHOUT_DRIVERS, after=by_both(helm_install, helm_chart)),
+            Step("let go", by_hand=let_helm_chart_go),
+            Step("taken over", hold=_AT_LAB),
+        ),
+        engines=(FLUX, "k3s"),
+        keeps=True,
+    ),
+    Scenario(
+        "flux-from-helmchart-careless",
+        FLUX,
+        "the HelmChart of k3s is deleted as it is (the job that uninstalls is started, and nobody runs it here)",
+        (
+            Step("under the HelmChart", _WITHOUT_DRIVERS, after=by_both(helm_install, helm_chart)),
+            Step("deleted", by_hand=delete(_HELM_CHART)),
+        ),
+        engines=(FLUX, "k3s"),
     ),
 )
 _ARGOCD_ALONE = (
@@ -1045,5 +1097,5 @@ _MOVES = (
         keeps=True,
     ),
 )
-SCENARIOS = (*both(FLUX), *_FLUX_ALONE, *both(ARGOCD), *_ARGOCD_ALONE, *_FROM_UMBRELLA, *_MOVES)
+SCENARIOS = (*both(FLUX), *_FLUX_ALONE, *both(ARGOCD), *_ARGOCD_ALONE, *_FROM_UMBRELLA, *_FROM_HELM_CHART, *_MOVES)
 BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}

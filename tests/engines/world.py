@@ -16,7 +16,7 @@ import yaml
 
 from change.diff.projects import take_guards_off
 from change.review.repositories import IDENTITY
-from engines import argocd, charts, flux
+from engines import argocd, charts, flux, k3s
 from engines.kubelet import Kubelet
 from engines.observed import Observed, Seen, observed, seen, states
 from engines.served import Served
@@ -44,9 +44,9 @@ _MERGE = "application/merge-patch+json"
 _SOURCES = ("GitRepository", "HelmRepository")
 _SOURCE = "source.toolkit.fluxcd.io/v1"
 _APPLICATION = ("argoproj.io/v1alpha1", "Application")
-_SECONDS_OF_QUIET = {"flux": 12.0, "argocd": 20.0}
+_SECONDS_OF_QUIET = {"flux": 12.0, "argocd": 20.0, "k3s": 12.0}
 _SECONDS_AT_MOST = 150.0
-_SECONDS_IN_PROGRESS = 45.0
+_SECONDS_IN_PROGRESS = 30.0
 """So long nothing has to change where an engine says that it is at work."""
 _AT_WORK = re.compile(
     r".*(Progressing|ArtifactFailed|DependencyNotReady|no word|Running|Missing)|OutOfSync, \w+, not synced$"
@@ -88,6 +88,8 @@ class World:
         self.client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
         if "flux" in self.engines:
             flux.start(self.server)
+        if "k3s" in self.engines:
+            k3s.start(self.server)
         if "argocd" in self.engines:
             health = self.project / "output/fleet/argocd/argocd-cm-health.patch"
             argocd.start(self.server, health if health.is_file() else None, NAMESPACE)
