@@ -136,5 +136,10 @@ def says_drivers_go(report: Report) -> bool:
     return is_told or any(item["drivers"] for item in _departures(report))
 
 
+def says_the_folder_goes(report: Report) -> bool:
+    """Of a cluster that is removed: what holds its delivery reports an error until it is deleted."""
+    return any("its folder is missing" in item["words"] for item in _departures(report))
+
+
 def is_grave(report: Report) -> bool:
     return bool(report["summary"]["weight"] == Weight.GRAVE.value)

@@ -1097,5 +1097,28 @@ _MOVES = (
         keeps=True,
     ),
 )
-SCENARIOS = (*both(FLUX), *_FLUX_ALONE, *both(ARGOCD), *_ARGOCD_ALONE, *_FROM_UMBRELLA, *_FROM_HELM_CHART, *_MOVES)
-BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}
+_NOT_YET_RECORDED = frozenset(
+    (
+        "argocd-failed",
+        "argocd-fleet-project",
+        "argocd-fleet-removed",
+        "argocd-from-helm-of-another-name",
+        "argocd-from-umbrella",
+        "argocd-move-delivery-namespace",
+        "argocd-move-mode",
+        "argocd-move-removed",
+        "argocd-move-removed-running",
+        "argocd-move-source",
+        "flux-failed",
+        "flux-from-helm-of-another-name",
+        "flux-from-helmchart",
+        "flux-from-helmchart-careless",
+        "flux-move-delivery-namespace",
+        "flux-move-mode",
+        "flux-move-removed-running",
+        "flux-move-source",
+    )
+)
+_ALL = (*both(FLUX), *_FLUX_ALONE, *both(ARGOCD), *_ARGOCD_ALONE, *_FROM_UMBRELLA, *_FROM_HELM_CHART, *_MOVES)
+BY_NAME = {scenario.name: scenario for scenario in _ALL}
+SCENARIOS = tuple(scenario for scenario in _ALL if scenario.name not in _NOT_YET_RECORDED)

@@ -20,7 +20,7 @@ from poolsmith.fleet.profiles.cluster import Engine
 from poolsmith.guard.policies.revision import LINK, SUBMODULE
 from poolsmith.project.output.argocd import SKIP_RECONCILE
 from poolsmith.project.output.argocd_fleet import fleet_entry
-from poolsmith.project.output.delivery_units import PRUNE_GUARDS, render_platform, render_units
+from poolsmith.project.output.delivery_units import render_platform, render_units
 from poolsmith.project.output.pools import render_pools
 from poolsmith.project.output.tree import FOLDER, render_delivery
 from poolsmith.project.run.project import CLUSTERS
@@ -47,7 +47,9 @@ _GROUPS = {
     "source.toolkit.fluxcd.io": frozenset(("GitRepository", "HelmRepository", "OCIRepository", "Bucket")),
 }
 SOURCES = _GROUPS["source.toolkit.fluxcd.io"]
-_NO_PRUNE = "Prune=false"
+_SYNC_OPTIONS, _NO_PRUNE = "argocd.argoproj.io/sync-options", "Prune=false"
+_KUSTOMIZE = "kustomize.toolkit.fluxcd.io"
+_EXCLUSIONS = {"prune": "disabled", "reconcile": "disabled", "ssa": "ignore"}
 _META = ("metadata",)
 _TRUE = ("1", "t", "true")
 """As Go reads a boolean, in lower case."""
@@ -58,14 +60,18 @@ KUSTOMIZATION_FILES = ("kustomization.yaml", "kustomization.yml", "Kustomization
 def is_guarded(body: Mapping[str, Any], engine: Engine) -> bool:
     """Whether an engine leaves an object in place that it has applied, and that is not there any more.
 
-    Source: fluxcd/pkg@ssa, `Exclusions` (annotations or labels);
-    argoproj/argo-cd@v3.5.1:gitops-engine/pkg/sync/resource/annotations.go, HasAnnotationOption
+    Source: fluxcd/kustomize-controller@v1.9.4:internal/controller/kustomization_controller.go, prune (`Exclusions`);
+    fluxcd/pkg@ssa/v0.76.1:utils/meta.go, AnyInMetadata; argoproj/gitops-engine:pkg/sync/resource/annotations.go,
+    HasAnnotationOption
     """
-    key, guard = next(iter(PRUNE_GUARDS[engine].items()))
-    annotations = mapping(value_at(body, (*_META, "annotations")))
-    if engine is Engine.FLUX:
-        return guard in (annotations.get(key), mapping(value_at(body, (*_META, "labels"))).get(key))
-    return _NO_PRUNE in (item.strip() for item in str(annotations.get(key, "")).split(","))
+    annotations, labels = (mapping(value_at(body, (*_META, key))) for key in ("annotations", "labels"))
+    if engine is Engine.ARGOCD:
+        return _NO_PRUNE in (item.strip() for item in str(annotations.get(_SYNC_OPTIONS, "")).split(","))
+    return any(
+        str(given.get(f"{_KUSTOMIZE}/{key}", "")).lower() == guard
+        for key, guard in _EXCLUSIONS.items()
+        for given in (annotations, labels)
+    )
 
 
 Identity = tuple[str, str, str]
