@@ -85,10 +85,10 @@ def _chart(folder: Path, name: str, version: str, objects: Iterable[dict[str, An
     (folder / "templates").mkdir(parents=True)
     about = {"apiVersion": "v2", "name": name, "version": version, "appVersion": version}
     (folder / "Chart.yaml").write_text(yaml.safe_dump(about))
-    (folder / "values.yaml").write_text("{}\n")
+    (folder / "values.yaml").write_text("dcgmExporter: {enabled: true}\n")
     for item in objects:
         name = f"{item['kind']}-{item['metadata']['name']}.yaml".lower()
-        (folder / "templates" / name).write_text(yaml.safe_dump(item))
+        (folder / "templates" / name).write_text(yaml.safe_dump(item).replace(f"'{_VALUE}'", _VALUE))
     return folder
 
 
@@ -135,7 +135,14 @@ def _policy(release: str) -> dict[str, Any]:
         "nodeStatusExporter",
     )
     found: dict[str, Any] = {**{name: {} for name in names}, "toolkit": {"enabled": True}}
-    return found | ({"dcgmExporter": {"serviceMonitor": {"scrapeTimeout": "10s"}}} if release >= "v26.7" else {})
+    found["dcgmExporter"] = {"enabled": _VALUE}
+    if release >= "v26.7":
+        found["dcgmExporter"]["serviceMonitor"] = {"scrapeTimeout": "10s"}
+    return found
+
+
+_VALUE = "{{ .Values.dcgmExporter.enabled }}"
+"""The one that is read."""
 
 
 def _object(version: str, kind: str, name: str, annotations: dict[str, str] | None = None) -> dict[str, Any]:

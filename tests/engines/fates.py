@@ -14,14 +14,15 @@ from engines.judged import Happened, Report, is_of_stack
 from engines.pairs import BEFORE, Fleet
 
 _CHARTS = {
-    "gpu-operator": ("gpu-operator", "cluster-policy"),
+    "gpu-operator": ("gpu-operator", "cluster-policy", "clusterpolicies.", "nvidiadrivers."),
     "device-plugin": ("nvidia-device-plugin",),
     "node-feature-discovery": ("node-feature-discovery",),
     "dcgm-exporter": ("dcgm-exporter",),
 }
 """How the names of the objects of each chart begin, by the unit that installs it."""
 _INSTALL = ("HelmRelease", "Application")
-_OF_CHARTS = ("Deployment", "DaemonSet", "ClusterPolicy")
+_DEFINITION = "CustomResourceDefinition"
+_OF_CHARTS = ("Deployment", "DaemonSet", "ClusterPolicy", _DEFINITION)
 _HOOK, _CASCADE = "post-delete hook", "resources-finalizer"
 
 
@@ -119,8 +120,9 @@ def _fates_of_charts(found: Iterable[Mapping[str, Any]], base: Fleet, stack: Sta
         unit = _unit(item)
         if not unit:
             continue
-        old = {name for name in stack.stood if _is_of(name, unit)}
-        new = {name for name in stack.there if _is_of(name, unit)} - old
+        there = {name for name in stack.stood if _is_of(name, unit)}
+        old = {name for name in there if not name.startswith(_DEFINITION)}
+        new = {name for name in stack.there if _is_of(name, unit)} - there
         if item["verb"] == "uninstall" and (item["kind"] == "HelmRelease" or _CASCADE in item["words"]):
             yield from (("again" if unit in made else "gone", name) for name in old)
         elif item["verb"] == "replace":

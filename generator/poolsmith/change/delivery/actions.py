@@ -88,10 +88,11 @@ def actions(
 ) -> tuple[Action, ...]:
     """Of one cluster. `refused` are pointers of fields that the API server lets nobody change, by kind, namespace and
     name."""
+    first = tuple(_of_holder(change, leaving, was, now))
     return (
-        *_of_holder(change, leaving, was, now),
+        *first,
         *_departing(leaving),
-        *_of_units(change, leaving, was, now, refused),
+        *_of_units(change, leaving, was, now, refused, _waiting(change, first)),
     )
 
 
@@ -314,12 +315,30 @@ def _action(
     )
 
 
+def _waiting(change: DeliveryChange, found: Sequence[Action]) -> frozenset[str]:
+    """Units whose Kustomization waits for one that waits for a HelmRelease that is refused. Seen on Flux 2.9."""
+    if change.now is None or change.after is None:
+        return frozenset()
+    failed = {item.name for item in found if item.verb is Verb.REFUSE and item.kind == HELM_RELEASE}
+    objects = [item for item in change.now.generated.values() if item.kind == KUSTOMIZATION]
+    stuck = {item.name for item in objects if failed & _named(item, "healthChecks")}
+    waiting: set[str] = set()
+    while more := {item.name for item in objects if (stuck | waiting) & _named(item, "dependsOn")} - waiting:
+        waiting |= more
+    return frozenset(name.removeprefix(f"{change.after.plan.delivery_name}-") for name in waiting)
+
+
+def _named(item: DeliveryObject, field: str) -> set[str]:
+    return {word(other.get("name")) for other in mappings(value_at(item.body, ("spec", field)))}
+
+
 def _of_units(
     change: DeliveryChange,
     leaving: Sequence[Departure],
     was: UnitFiles,
     now: UnitFiles,
     refused: Mapping[tuple[str, str, str], tuple[str, ...]],
+    waiting: frozenset[str],
 ) -> Iterator[Action]:
     order = {name: number for number, name in enumerate((*now.order, *was.order))}
     keys = sorted({*was.objects, *now.objects}, key=lambda key: _place(key, was, now, order))
@@ -328,9 +347,11 @@ def _of_units(
         old, new = was.objects.get(key), now.objects.get(key)
         unit = ends.get(f"{change.before.plan.delivery_name}-{old.unit}") if old is not None else None
         if old is not None and unit is not None:
-            yield _left(change, key, old, new, unit)
+            yield _left(change, key, old, None if new is not None and new.unit in waiting else new, unit)
         elif new is None and old is not None:
             yield _pruned(change, key, old)
+        elif new is not None and new.unit in waiting:
+            yield _object(key, new.unit, Verb.WAIT, _WAITS, Evidence.SEEN)
         elif new is not None and (old is None or old.body != new.body or old.unit != new.unit):
             yield _applied(change, key, old, new, refused.get(key[1:], ()))
 
@@ -361,6 +382,7 @@ def _is_suspended(change: DeliveryChange, unit: str) -> bool:
     return any(item.name == name and item.is_suspended for item in change.now.generated.values())
 
 
+_WAITS = "its unit waits for a HelmRelease that is refused, and applies nothing"
 _GOES_ALONG = "its unit leaves the delivery, and takes it along"
 _COMES_AGAIN = "its unit leaves the delivery, and takes it along, until somebody applies it anew"
 _STAYS = "its unit leaves the delivery, and leaves it behind"
