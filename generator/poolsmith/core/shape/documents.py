@@ -79,11 +79,13 @@ def read_envelope(
     data = file.data
     if _report_other_kind(file, expected, sink):
         return None
+    metadata_class: type = of
+    metadata_fields = fields_of(metadata_class)
     for key in data:
         if key not in ENVELOPE:
             known = nearest(key, ENVELOPE)
             sink.misspelt = (*sink.misspelt, known) if known is not None else sink.misspelt
-            place = "metadata" if key in fields_of(of) else next(iter(sink.places_of(key)), "")
+            place = "metadata" if key in metadata_fields else next(iter(sink.places_of(key)), "")
             under = f"it belongs under `{place}`" if place else "it may belong under `spec`"
             advice = f"did you mean `{known}`?" if known else under
             message = f"the document has no field `{shorten(key)}`"

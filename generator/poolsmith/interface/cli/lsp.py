@@ -10,6 +10,7 @@ import click
 
 from poolsmith.core.diagnostics import UsageError
 from poolsmith.interface.cli import options
+from poolsmith.interface.cli.plain import project_above
 from poolsmith.interface.cli.terminal import tell
 from poolsmith.interface.cli.verbs import Exit
 
@@ -39,7 +40,7 @@ def command(root: Path, jobs: int | None, *, stdio: bool) -> int:
     messages = Messages(sys.stdin.fileno(), sink)
     folder = os.path.realpath(root)
     try:
-        return Server(messages, options.project_above, folder=folder, jobs=jobs or 1).run()
+        return Server(messages, project_above, folder=folder, jobs=jobs or 1).run()
     except ClosedError as error:
         tell([str(error) or "the editor left without `exit`"])
         return Exit.FINDINGS
