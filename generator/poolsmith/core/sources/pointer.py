@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
+BRANCHES = (dict, list)
+"""What a tree has below its root that is no scalar."""
 _INDEX = pattern(r"0|[1-9][0-9]{0,8}")
 
 
@@ -103,7 +105,7 @@ def copied(value: Any) -> Any:
     Several times as fast as the general copy, which looks for cycles and for classes.
     """
     if isinstance(value, dict):
-        return {key: copied(item) for key, item in value.items()}
+        return {key: copied(item) if isinstance(item, BRANCHES) else item for key, item in value.items()}
     if isinstance(value, list):
-        return [copied(item) for item in value]
+        return [copied(item) if isinstance(item, BRANCHES) else item for item in value]
     return value

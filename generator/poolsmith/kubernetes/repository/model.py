@@ -134,7 +134,7 @@ class _Modelling:
         return frozenset(found)
 
     def _flux(self, whole: list[CheckedDocument]) -> None:
-        clusters = FluxClusters(self.files, self.builder, self.whole.named)
+        clusters = FluxClusters(self.files, self.builder, self.whole.all_named)
         by_place: dict[str, list[Delivered]] = {}
         folders: dict[str, set[str]] = {}
         emptied: dict[str, list[Emptied]] = {}

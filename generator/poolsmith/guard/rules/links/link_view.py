@@ -153,6 +153,11 @@ class LinkView:
     made: dict[str, object] = field(default_factory=dict)
     """What rules share, by a name."""
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing that a finding could be about; descriptions of machines alone are nothing."""
+        return not (self.objects or self.charts or self.kustomizations or self.emptied or self.units)
+
     @cached_property
     def _by_kind(self) -> dict[str, list[tuple[int, SetupObject]]]:
         found: dict[str, list[tuple[int, SetupObject]]] = {}

@@ -23,7 +23,7 @@ _GPU_KEY, _GPU_TAINT = "karpenter.k8s.aws/instance-gpu-", "nvidia.com/gpu"
 
 
 def known_images() -> dict[str, Mapping[str, Any]]:
-    return {row["image"]: row for row in store.read_yaml("machines/brought.yaml")["images"]}
+    return {row["image"]: row for row in store.table("machines/brought.yaml")["images"]}
 
 
 def machine_images(documents: Iterable[CheckedDocument]) -> dict[str, Location]:

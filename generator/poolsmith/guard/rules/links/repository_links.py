@@ -77,9 +77,10 @@ def judge_links(
     diagnostics: list[Diagnostic] = []
     needs: Counter[State] = Counter()
     for view in views_of(model, release, given, labelled, external):
-        diagnostics += run_rules(LINK_RULES, view, by_file=True)
-        needs += states(view)
-        view.made.clear()
+        if not view.is_empty:
+            diagnostics += run_rules(LINK_RULES, view, by_file=True)
+            needs += states(view)
+            view.made.clear()
     return LinkResult(tuple(diagnostics), needs)
 
 

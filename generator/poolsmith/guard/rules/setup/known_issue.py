@@ -62,7 +62,7 @@ def _holds(view: SetupView, condition: Mapping[str, Any]) -> bool:
         return _is_bound(view, condition["bound"]) is bool(condition["is"])
     path = condition["path"]
     if "set" in condition:
-        return view.is_set(path)
+        return view.is_set(path) and view.value(path) != ""
     value = view.value(path)
     if "variable" in condition:
         value = _variable(value, condition["variable"])

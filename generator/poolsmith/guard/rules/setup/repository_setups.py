@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
+from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import join, split
 from poolsmith.gpu.catalog import Catalog
 from poolsmith.gpu.catalog.stack_objects import CHARTS, OPERATOR, OPERATOR_GROUP
@@ -73,9 +74,22 @@ def setups_of(model: RepositoryModel, loose: list[FoundValues], release: str | N
     for index, item in enumerate(loose):
         several = item.is_file and siblings[folder_of(item.path)] > 1
         beside = tuple(other for other in _without_object(model.installations) if _is_beside(other, item.installation))
-        setups.append(Setup(found=item, objects=tuple(nearest[index]), charts=beside, is_one_of_several=several))
+        objects = tuple(_without_rendered(nearest[index]))
+        setups.append(Setup(found=item, objects=objects, charts=beside, is_one_of_several=several))
     told = told_distribution(model)
     return [replace(item, distribution=told) for item in setups] if told else setups
+
+
+def _without_rendered(objects: list[CheckedDocument]) -> Iterator[CheckedDocument]:
+    """Without what Helm made of the operator's chart, kept as a file: it is no second of what these values make."""
+    rendered = {document.path for document in objects if _is_rendered(document)}
+    return (document for document in objects if document.path not in rendered)
+
+
+def _is_rendered(document: CheckedDocument) -> bool:
+    labels = mapping(document.metadata.get("labels"))
+    chart = word(labels.get("helm.sh/chart"))
+    return labels.get("app.kubernetes.io/managed-by") == "Helm" and chart.rpartition("-")[0] in OPERATOR
 
 
 def _without_object(installations: Iterable[ChartInstallation]) -> tuple[ChartInstallation, ...]:
