@@ -15,7 +15,7 @@ from poolsmith.core.sources import yaml_reader
 DATA = Path(__file__).parents[2] / "data"
 LIKE = "like"
 """In place of an entry: the release whose entry it is but for `changes`."""
-READER = ("scalars.py", "yaml_events.py", "yaml_reader.py")
+READER = ("scalars.py", "yaml_events.py", "yaml_lines.py", "yaml_reader.py")
 """What a YAML file says depends on these modules of `core/sources/`."""
 _GENERATION = (
     "*.yaml",

@@ -154,6 +154,10 @@ class SourceFile:
         """A line of the file without its secrets."""
         return self.content.line(number)
 
+    def line_of(self, pointer: str, number: int) -> str | None:  # noqa: ARG002 - here is one file
+        """A line of the file in which `pointer` stands, where there are several."""
+        return self.line(number)
+
     def has(self, pointer: str) -> bool:
         """Whether the file itself says something at `pointer`; null counts as saying something."""
         return reach(self.data, pointer)[1]

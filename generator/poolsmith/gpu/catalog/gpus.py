@@ -118,6 +118,11 @@ class Gpus:
         match = nearest(wanted, self.by_name, certain=True)
         return (self.by_name[match].product,) if match is not None else ()
 
+    def resource_of(self, device: str) -> str:
+        """What the passthrough plugins advertise a PCI device as, by its id in small letters; empty where unknown."""
+        found = (item.resource for entry in self.entries for item in entry.devices if item.id == device)
+        return next(found, None) or ""
+
     def names(self) -> tuple[str, ...]:
         return tuple(entry.product for entry in self.entries)
 

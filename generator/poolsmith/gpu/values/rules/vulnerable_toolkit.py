@@ -56,14 +56,21 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
         return
     if document.partial or not document.size or default is None or (pinned is None and document.is_set(_VERSION)):
         return
-    found = limits().of_toolkit(default)
+    yield from (found.finding for found in of_release(tag))
+
+
+def of_release(tag: str) -> Iterator[Found[ValuePlace]]:
+    """What a release's own toolkit tells."""
+    default = image_default("toolkit.version", tag)
+    found = () if default is None else limits().of_toolkit(default)
     if any(item.critical for item in found):
-        yield Finding(
+        finding: Finding[ValuePlace] = Finding(
             place=(),
             message=f"{tag} installs the toolkit {default}, which is open to {_names(found)}",
             help=f"pin {advisable(found[-1].operator)} or a later release, or write `toolkit.version`",
             severity=Severity.WARNING,
         )
+        yield Found(RULE, finding)
 
 
 def of_number(release: str, values: dict[str, Any]) -> Found[ValuePlace] | None:
