@@ -69,4 +69,4 @@ class InnerText(SourceFile):
 
     def line(self, number: int) -> str | None:
         """A line of the user's file."""
-        return self._outer.line_at(self._pointer, number)
+        return self._outer.line_of(self._pointer, number)

@@ -118,14 +118,17 @@ def judge_values_of(
     shown: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
     files: defaultdict[str, list[int]] = defaultdict(list)
     for item in found:
+        by, document = item.judged_by, item.document
+        if not item.values and by.tier is Tier.PINNED:
+            result.diagnostics.extend(_of_number(item))
         if not item.has_values and (item.is_of_operator or item.known() is None):
             result.diagnostics.extend(_of_defaults(item))
             continue
-        by, document = item.judged_by, item.document
         if not by.tags:
             result.unjudged.append(item)
             result.paths.add((document.path, document.index))
-            result.diagnostics.extend(_of_older(item))
+            if by.is_older:
+                result.diagnostics.extend(_of_number(item))
             continue
         others = [index for index in files[document.path] if index != document.index]
         if item.is_file and len(others) >= _SECOND:
@@ -146,15 +149,11 @@ def judge_values_of(
     return result
 
 
-def _of_older(item: FoundValues) -> Iterator[Diagnostic]:
-    """What the number of a release that is not known tells."""
-    from poolsmith.gpu.values.rules.vulnerable_toolkit import of_older  # on demand
+def _of_number(item: FoundValues) -> Iterator[Diagnostic]:
+    """What the number of a release tells, where its values are not judged."""
+    from poolsmith.gpu.values.rules.vulnerable_toolkit import of_number  # on demand
 
-    if (
-        item.is_of_operator
-        and item.judged_by.is_older
-        and (found := of_older(item.judged_by.said, item.values)) is not None
-    ):
+    if item.is_of_operator and (found := of_number(item.judged_by.said, item.values)) is not None:
         yield _diagnostic(found, item)
 
 

@@ -73,8 +73,8 @@ def of_release(tag: str) -> Iterator[Found[ValuePlace]]:
         yield Found(RULE, finding)
 
 
-def of_older(release: str, values: dict[str, Any]) -> Found[ValuePlace] | None:
-    """What the number alone tells of a release that is older than all that are known, with its own toolkit."""
+def of_number(release: str, values: dict[str, Any]) -> Found[ValuePlace] | None:
+    """What the number alone tells of a release with its own toolkit."""
     toolkit = values.get("toolkit")
     if isinstance(toolkit, dict) and (toolkit.get("enabled") is False or toolkit.get("version")):
         return None
@@ -82,7 +82,7 @@ def of_older(release: str, values: dict[str, Any]) -> Found[ValuePlace] | None:
     if not found:
         return None
     message = f"{shorten(release)} is older than {found[0].operator}, the first release whose toolkit is not open to "
-    help_text = f"pin {advisable(found[-1].operator)} or a later release"
+    help_text = f"pin {advisable(limits().of_operator(release)[-1].operator)} or a later release"
     finding: Finding[ValuePlace] = Finding(
         place=(), message=message + _names(found[:1]), help=help_text, severity=Severity.WARNING
     )

@@ -33,12 +33,15 @@ RULE = RuleInfo(
 )
 _FILES = ("/data/", "/stringData/")
 
+_VENDOR = "nvidia"
+"""In a script or a workload: it is about GPUs, whatever it is called."""
+
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
     namespaces = own_namespaces((chart.name, chart.namespace) for chart in view.charts)
     once = {(id(found.item), found.name): found for found in reversed(view.emptied)}
     for found in reversed(once.values()):
-        if is_of_stack(found.item, namespaces):
+        if is_of_stack(found.item, namespaces) or _VENDOR in str(found.item.data).lower():
             yield _finding(found)
 
 

@@ -177,13 +177,9 @@ class Configured:
 
     @cached_property
     def _api_versions(self) -> frozenset[str]:
-        from poolsmith.gpu.catalog.gpu_clusters import gpu_cluster_releases, read_gpu_cluster  # on demand
+        from poolsmith.gpu.catalog.gpu_clusters import served_by  # on demand
 
-        if self.release not in gpu_cluster_releases():
-            return frozenset()
-        entry = read_gpu_cluster(self.release)
-        versions = entry.behaviour["draVersions"]["servedFrom"] if entry is not None else ()
-        return frozenset(f"resource.k8s.io/{version}/DeviceClass" for version in versions)
+        return served_by(self.release, None)
 
     @cached_property
     def _nodes(self) -> tuple[Node, ...]:

@@ -66,7 +66,7 @@ class StackText:
         if start is None:
             return at_key
         span = Span(path=at_key.span.path, start=start, end=start)
-        return replace(at_key, span=span, source_line=self.source.line_at(self.pointer, start.line))
+        return replace(at_key, span=span, source_line=self.source.line_of(self.pointer, start.line))
 
 
 _LARGEST = 1 << 20
@@ -82,6 +82,8 @@ _INSIDE = pattern(r"mig-configs|timeSlicing|DCGM_FI_|nfd-(?:worker|master)\.conf
 """What a text that is YAML has to have in it, so that its own texts are looked for."""
 _PLUGIN_SECTIONS = ("sharing", "flags", "resources", "imex")
 _PLUGIN_FLAGS = ("mig", "device", "plugin", "gfd", "fail", "nvidia", "gds", "mofed", "imex")
+_DISCOVERY = "node-feature-discovery"
+"""The chart in that of the operator, whose values nobody else reads."""
 _MASTER_FILE = "nfd-master"
 _EXTRA_LABELS = "extraLabelNs"
 _CONFIG, _MASTER = "config", "master"
@@ -221,7 +223,7 @@ def _shape_of(data: Any, path: tuple[str, ...]) -> Shape | None:
         return Shape.PLUGIN
     from poolsmith.gpu.values.discovery_config import MASTER, WORKER, looks_like  # on demand
 
-    if looks_like(WORKER, data):
+    if looks_like(WORKER, data) or path[-3:] == (_DISCOVERY, WORKER, "config"):
         return Shape.WORKER
     is_master = any(_MASTER_FILE in step for step in path[-1:]) or path[-2:] == (MASTER, "config")
     return Shape.MASTER if is_master and looks_like(MASTER, data) else None
