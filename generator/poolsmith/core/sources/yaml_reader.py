@@ -1,8 +1,8 @@
 """YAML text to plain data, read as Kubernetes reads it.
 
-The C parser composes nodes; scalars are resolved and mappings built here, because no YAML library reads
-scalars as Kubernetes does. Marks are not kept: while all is well nobody asks for them, and when somebody
-does, the text is composed once more (`yaml_marks`).
+Most texts are read line by line (`yaml_lines`). Of the others the C parser composes nodes; scalars are resolved and
+mappings built here, because no YAML library reads scalars as Kubernetes does. Marks are not kept: while all is well
+nobody asks for them, and when somebody does, the text is composed once more (`yaml_marks`).
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ from poolsmith.core.sources.yaml_library import (
     YAMLError,
     events_of,
 )
+from poolsmith.core.sources.yaml_lines import CONFLICT_MARKERS, documents_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 YamlValue = Any
 """A tree of dict (string keys), list, str, int, float, bool and None: what JSON can say."""
@@ -48,7 +49,6 @@ _LONGEST_MESSAGE = 160
 _CORE = "tag:yaml.org,2002:"
 _STRING, _BINARY = _CORE + "str", _CORE + "binary"
 _CONFLICT = pattern(r"^(?:<{7}|={7}|>{7}|\|{7})(?:[ \t].*)?\r?$", re.MULTILINE)
-_MARKERS = ("<<<<<<<", "|||||||", "=======", ">>>>>>>")
 _TEXT_AFTER_MARKER = pattern(r"^---(?:[ \t]+(?=[^\s#])|(?=\S))(?P<text>.*)$", re.MULTILINE)
 
 
@@ -86,7 +86,13 @@ def read_documents(text: str, duplicates: list[YamlProblem] | None = None) -> li
     given, keys that stand twice go there instead, at most MAX_DUPLICATES, and the first of their values counts: so
     that the rest of the file can be judged in the same run. Such a file is refused all the same, by the caller.
     """
-    return [_Builder(duplicates).build(node, 0) for node in compose(text)]
+    documents = documents_in(text, most_nodes(text))
+    return documents_of(compose(text), duplicates) if documents is None else documents
+
+
+def documents_of(nodes: Iterable[Node], duplicates: list[YamlProblem] | None = None) -> list[YamlValue]:
+    """The same, of documents that are composed already."""
+    return [_Builder(duplicates).build(node, 0) for node in nodes]
 
 
 def compose(text: str) -> Iterator[Node]:
@@ -116,7 +122,7 @@ def compose(text: str) -> Iterator[Node]:
 
 
 def _refuse_what_is_not_yaml(text: str) -> None:
-    if any(marker in text for marker in _MARKERS) and (match := _CONFLICT.search(text)):
+    if any(marker in text for marker in CONFLICT_MARKERS) and (match := _CONFLICT.search(text)):
         raise YamlProblem(
             reason="merge-conflict-marker",
             message=f"merge-conflict marker `{match[0].strip()[:40]}`",

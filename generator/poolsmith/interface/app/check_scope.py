@@ -23,7 +23,7 @@ from poolsmith.core.diagnostics.outcome import Outcome, Skipped
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mappings, word
 from poolsmith.core.sources.pointer import join
-from poolsmith.gpu.catalog.stack_objects import CHARTS, OPERATOR, is_of_stack
+from poolsmith.gpu.catalog.stack_objects import CHARTS, OPERATOR, is_of_stack, own_namespaces
 from poolsmith.gpu.catalog.stack_words import is_about_gpus, mentions
 from poolsmith.gpu.values.values_places import values_of
 from poolsmith.kubernetes.repository.manifest_files import (
@@ -120,16 +120,8 @@ def _paths_of(layer: ValuesLayer) -> Iterator[str]:
 
 
 def scope_of(model: RepositoryModel, named: frozenset[str], *, everything: bool) -> Scope:
-    namespaces = {
-        item.namespace
-        for item in model.all_installations
-        if item.chart in CHARTS and item.namespace and item.namespace not in _SHARED
-    }
-    return Scope(everything=everything, named=named, namespaces=frozenset(namespaces))
-
-
-_SHARED = frozenset(("kube-system", "default", "flux-system", "argocd"))
-"""Namespaces that hold much besides, so that being in them says nothing."""
+    namespaces = own_namespaces((item.chart, item.namespace) for item in model.all_installations)
+    return Scope(everything=everything, named=named, namespaces=namespaces)
 
 
 @record(kw_only=False)

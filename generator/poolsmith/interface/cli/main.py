@@ -101,7 +101,8 @@ def _run(arguments: list[str]) -> int:
     except (OSError, RecursionError, MemoryError) as error:
         return _beyond(error)
     except Exception as error:  # noqa: BLE001 - the last resort: a bug is told, not shown
-        return _bug(error)
+        lacking = _package_of(error)
+        return _not_whole(lacking) if lacking else _bug(error)
 
 
 def _call(arguments: list[str]) -> int:
@@ -186,6 +187,21 @@ def _beyond(error: OSError | RecursionError | MemoryError) -> int:
         return _say(f"can't go on: {error.strerror or type(error).__name__}{where}", Exit.FINDINGS)
     what = "nested too deep" if isinstance(error, RecursionError) else "larger than the memory"
     return _say(f"can't go on: the input is {what}", Exit.FINDINGS)
+
+
+def _package_of(error: Exception) -> str:
+    """The package of others that could not be found; empty for any other error."""
+    name = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+    return "" if name in ("poolsmith", *sys.stdlib_module_names) else name
+
+
+def _not_whole(package: str) -> int:
+    """Even the parser of arguments may be what is missing."""
+    sys.stderr.write(
+        f"poolsmith: the package `{package}` is not installed for {sys.executable}; install what poolsmith needs: "
+        "`pip install --require-hashes -r requirements-run.lock`\n"
+    )
+    return 70
 
 
 def _open_what_is_closed() -> None:

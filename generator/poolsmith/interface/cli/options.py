@@ -73,11 +73,21 @@ def subject(root: Path, given: str | None, *, base: str | None = None) -> str:
         return given
     if base is not None:
         return "commit"
-    if os.environ.get("CI") in (None, "", "0", "false"):
+    if not in_pipeline():
         return "work-tree"
     from poolsmith.project.run.judged_tree import is_committed
 
     return "commit" if is_committed(root) else "work-tree"
+
+
+def in_pipeline() -> bool:
+    return os.environ.get("CI") not in (None, "", "0", "false")
+
+
+def only_at_a_desk(verb: str) -> None:
+    """Raises UsageError where nobody edits."""
+    if in_pipeline():
+        raise UsageError(f"`{verb}` waits for somebody who edits files, and CI is set here: use `poolsmith check`")
 
 
 @contextmanager
@@ -352,7 +362,7 @@ def report_files(wanted: tuple[str, ...], root: Path, kind: str) -> tuple[Report
         return ()
     from poolsmith.interface.app.report_files import report_files as checked
 
-    return checked(root, wanted, kind)
+    return checked(root, wanted, names_for(kind))
 
 
 def layout(*, verbose: bool, group_by: str = RULE, fail_on: str = Severity.ERROR) -> Layout:

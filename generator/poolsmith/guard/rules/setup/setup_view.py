@@ -61,6 +61,7 @@ class SetupNode:
     os_version: str = ""
     kernel: str = ""
     arch: str = ""
+    kubelet: str = ""
     gpu: str = ""
     architecture: str | None = None
     image_tag: str | None = None
