@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _STANDS_IN = "zz-stands-in"
 _TYPED = pattern(r"[^\s,\[\]{}#\"']*$")
 _REST = pattern(r"[^\s,\[\]{}#\"':]*")
-_BEFORE_VALUE = pattern(r"(:[ \t]+|\[[ \t]*|\[[^\]]*,[ \t]*)[\"']?$")
+_BEFORE_VALUE = pattern(r"(:[ \t]+|\[[ \t]*|\[[^\[\]]*,[ \t]*)[\"']?$")
 _VALUES = ("spec", "stack", "values")
 _RELEASE = ("spec", "stack", "release")
 _FEW = 12
