@@ -20,7 +20,7 @@ from poolsmith.core.sources.source_file import SourceFile
 from poolsmith.core.sources.yaml_reader import YamlProblem, compose, documents_of, read_documents
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Hashable, Iterable, Iterator
     from pathlib import Path
 
     from yaml.nodes import Node
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 
 MAX_PROFILE_BYTES = 1 << 20
+_KEPT, _MOST_KEPT = 256, 1 << 14
+"""Texts of profiles that are not parsed again where other files have the same; and characters of one."""
+_MOST_SEEN = 10_000
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -41,6 +44,23 @@ class Listing:
     problems: tuple[Diagnostic, ...] = ()
 
 
+class Seen:
+    """Whether something comes again: what comes once is not worth being kept."""
+
+    def __init__(self) -> None:
+        self._hashes: set[int] = set()
+
+    def has(self, value: Hashable) -> bool:
+        """Whether it was asked for before."""
+        known = hash(value)
+        if known in self._hashes:
+            return True
+        if len(self._hashes) >= _MOST_SEEN:
+            self._hashes.clear()
+        self._hashes.add(known)
+        return False
+
+
 class InputTree:
     """The project's root folder, and reading below it. Paths are relative, with forward slashes."""
 
@@ -48,6 +68,8 @@ class InputTree:
         self.root = root
         self._real_root = os.path.realpath(root)
         self._sound_folders: set[str] = set()
+        self._seen = Seen()
+        self._known: dict[str, SourceFile] = {}
 
     def listing(self, folder: str) -> Listing:
         """Hidden entries (a leading dot) are left out, as every tool of this field does."""
@@ -96,17 +118,18 @@ class InputTree:
             return 0
 
     def read_profile(self, path: str) -> SourceFile | Diagnostic:
-        """A file that holds one YAML mapping."""
+        """A file that holds one YAML mapping. Files with the same text are parsed once."""
         text = self.read_text(path)
         if isinstance(text, Diagnostic):
             return text
-        duplicates: list[YamlProblem] = []
-        nodes: list[Node] = []
-        try:
-            documents = documents_of(_kept_in(nodes, compose(text)), duplicates)
-        except YamlProblem as problem:
-            return yaml_diagnostic(path, text, problem)
-        return _one_mapping(path, text, documents, duplicates, nodes)
+        known = self._known.pop(text, None)
+        file = known.under(path) if known is not None else _parsed(path, text)
+        if self._seen.has(text) and isinstance(file, SourceFile) and not file.problems and len(text) <= _MOST_KEPT:
+            file.content.is_shared = True
+            self._known[text] = file
+            if len(self._known) > _KEPT:
+                del self._known[next(iter(self._known))]
+        return file
 
     def _absolute(self, path: str) -> str:
         return os.path.join(self.root, path) if path else str(self.root)
@@ -207,6 +230,16 @@ def yaml_diagnostic(path: str, text: str, problem: YamlProblem) -> Diagnostic:
 
 def reading_rule(name: str) -> RuleInfo:
     return next(rule for rule in reading.READING if rule.name == name)
+
+
+def _parsed(path: str, text: str) -> SourceFile | Diagnostic:
+    duplicates: list[YamlProblem] = []
+    nodes: list[Node] = []
+    try:
+        documents = documents_of(_kept_in(nodes, compose(text)), duplicates)
+    except YamlProblem as problem:
+        return yaml_diagnostic(path, text, problem)
+    return _one_mapping(path, text, documents, duplicates, nodes)
 
 
 def without_empty_end(documents: list[Any]) -> list[Any]:

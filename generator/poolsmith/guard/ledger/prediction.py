@@ -68,13 +68,15 @@ class Shared:
 class Prediction:
     """One cluster's. `ledger` has no origins yet; `origins` tells them.
 
-    `running` is that of the release which an upgrade replaces, for as long as pods of both may start.
+    `running` is that of the release which an upgrade replaces, for as long as pods of both may start. `alike` is the
+    same for all clusters whose plans say the same but for the cluster's name; empty where nothing is known of others.
     """
 
     plan: ClusterPlan
     shared: Shared
     origins: Origins
     running: Prediction | None = None
+    alike: bytes = b""
 
     @property
     def installation(self) -> Installation:
@@ -138,16 +140,25 @@ class Predictions:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self._known: OrderedDict[str, Shared] = OrderedDict()
+        self._keys: OrderedDict[bytes, str] = OrderedDict()
+        """Of the installations of clusters that are alike."""
         self._charts = ChartParts()
         self._objects = OneOfEqual(_REMEMBERED_OBJECTS)
         self._memory = PredictedMemory()
 
-    def of(self, plan: ClusterPlan, loaded: LoadedCluster) -> Prediction:
+    def of(self, plan: ClusterPlan, loaded: LoadedCluster, alike: bytes = b"") -> Prediction:
+        """`alike` as in `Prediction`."""
         chart = self._chart(plan)
-        given = installation_input(plan, pool_nodes(plan, self._catalog.gpus), chart)
-        shared = self._shared(given)
+        shared = self._known.get(self._keys.get(alike, ""))
+        if shared is None:
+            given = installation_input(plan, pool_nodes(plan, self._catalog.gpus), chart)
+            shared = self._shared(given)
+            if alike:
+                self._keys[alike] = given.key
+                while len(self._keys) > _REMEMBERED:
+                    self._keys.popitem(last=False)
         effects = self._effects(plan, shared)
-        return Prediction(plan, shared, Origins(plan, chart, shared.made, _locate(loaded), effects))
+        return Prediction(plan, shared, Origins(plan, chart, shared.made, _locate(loaded), effects), alike=alike)
 
     def _effects(self, plan: ClusterPlan, shared: Shared) -> Effects:
         """Of the values that the cluster's profile sets itself."""

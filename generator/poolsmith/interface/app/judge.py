@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from poolsmith.guard.policies.applied_policies import JudgingOptions
     from poolsmith.interface.app.cluster_judgement import Sorted
     from poolsmith.interface.app.output_judgement import FleetJudgement
-    from poolsmith.interface.app.run import ClusterResult, GenerateResult, KnownResults, Run, Totals
+    from poolsmith.interface.app.results import GenerateResult
+    from poolsmith.interface.app.run import ClusterResult, KnownResults, Run, Totals
     from poolsmith.project.run.project import Project
 
 _NO_OBJECTS = "Helm values and label lists hold no Kubernetes objects"
