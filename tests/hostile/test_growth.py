@@ -33,8 +33,12 @@ def filled(piece: str) -> Callable[[int], str]:
     return lambda size: piece * (size // len(piece.encode()))
 
 
+FIRST = 10**6
+"""Numbers have as many digits as this one: words that are longer are compared with others."""
+
+
 def numbered(piece: str, before: str = "") -> Callable[[int], str]:
-    return lambda size: before + "".join(map(piece.format, range(size // len(piece.format(size)))))
+    return lambda size: before + "".join(map(piece.format, range(FIRST, FIRST + size // len(piece.format(FIRST)))))
 
 
 DEGENERATE = {
@@ -84,7 +88,7 @@ DEGENERATE = {
 def read_profile(file: Path) -> object:
     found = InputTree(file.parent).read_profile(file.name)
     if not isinstance(found, Diagnostic):
-        found.locate("/spec/k1")
+        found.locate(f"/spec/k{FIRST}")
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import field, fields
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.rule_engine import Finding
@@ -43,6 +43,8 @@ class SeenWorkload:
     through: str
     pools: tuple[str, ...]
     lines: tuple[LedgerLine, ...]
+    _held: dict[tuple[Privilege, ...], tuple[LedgerLine, ...]] = field(default_factory=dict, compare=False, repr=False)
+    """What was asked for before, by rules or by other clusters that are installed alike."""
 
     @property
     def key(self) -> str:
@@ -67,9 +69,11 @@ class SeenWorkload:
 
     def held(self, *wanted: Privilege) -> tuple[LedgerLine, ...]:
         """The lines of what it holds of these privileges, or of what includes one of them."""
-        names = {item.name for item in wanted}
-        alike = (line for line in self.lines if line.privilege.name in names)  # nearly none is
-        return tuple(line for line in alike if any(covers(line.privilege, item) for item in wanted))
+        if wanted not in self._held:
+            names = {item.name for item in wanted}
+            alike = (line for line in self.lines if line.privilege.name in names)  # nearly none is
+            self._held[wanted] = tuple(line for line in alike if any(covers(line.privilege, item) for item in wanted))
+        return self._held[wanted]
 
 
 @record

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from poolsmith.gpu.catalog import Catalog
     from poolsmith.gpu.catalog.charts import Chart
     from poolsmith.guard.ledger.ledger import Ledger, LedgerLine, LineOrigins
+    from poolsmith.guard.ledger.ledger_view import SeenWorkload
     from poolsmith.guard.ledger.origins import Effects
 
 
@@ -55,6 +56,8 @@ class Shared:
     ledger: Ledger
     made: dict[str, Made]
     effects: dict[tuple[ValuePath, ...], Effects] = field(default_factory=dict)
+    seen: tuple[SeenWorkload, ...] | None = None
+    """Workloads as rules see them, once some cluster was judged."""
 
     @property
     def unknown(self) -> tuple[str, ...]:

@@ -75,9 +75,11 @@ def privilege_view(prediction: Prediction, loaded: LoadedCluster) -> PrivilegeVi
         key = f"{workload.namespace}/{workload.workload}"
         return (*origins.of_pool(key, pool), *origins.of_workload(key))
 
+    if prediction.shared.seen is None:
+        prediction.shared.seen = tuple(_seen(prediction))
     return PrivilegeView(
         plan=prediction.plan,
-        workloads=tuple(_seen(prediction)),
+        workloads=prediction.shared.seen,
         files=loaded.files,
         reasons=reasons,
     )

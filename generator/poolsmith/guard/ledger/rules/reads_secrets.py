@@ -48,8 +48,10 @@ def _scopes(workload: SeenWorkload) -> tuple[str, ...]:
     """Where it may read secrets, or a secret that is named."""
     scopes: dict[str, None] = {}
     for line in workload.lines:
-        if line.privilege.name == "rbac" and line.reach <= Reach.SECRETS:
-            scope, name = line.privilege.arguments[3:]
+        if line.reach <= Reach.SECRETS and line.privilege.name == "rbac":
+            _, resource, _, scope, name = line.privilege.arguments
+            if scope in scopes or resource not in ("*", "secrets"):
+                continue
             if any(covers(line.privilege, privilege("rbac", "core", "secrets", verb, scope, name)) for verb in READING):
                 scopes[scope] = None
     return tuple(scopes)

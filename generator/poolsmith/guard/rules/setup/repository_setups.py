@@ -6,7 +6,7 @@ A user can describe nodes that are not in the files.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
@@ -51,6 +51,13 @@ class Setup:
     """More files of values stand beside it, and nobody knows which of them are read together."""
     distribution: str | None = None
     """As files about machines and clusters tell it."""
+    made: dict[int, tuple[SetupObject, ...]] = field(default_factory=dict, compare=False, repr=False)
+    """What rules see of documents, by their identity: setups that are of one model share it."""
+
+    def made_of(self, document: CheckedDocument) -> tuple[SetupObject, ...]:
+        if id(document) not in self.made:
+            self.made[id(document)] = tuple(objects_of(document))
+        return self.made[id(document)]
 
 
 def setups_of(model: RepositoryModel, loose: list[FoundValues], release: str | None) -> list[Setup]:
@@ -77,7 +84,8 @@ def setups_of(model: RepositoryModel, loose: list[FoundValues], release: str | N
         objects = tuple(_without_rendered(nearest[index]))
         setups.append(Setup(found=item, objects=objects, charts=beside, is_one_of_several=several))
     told = told_distribution(model)
-    return [replace(item, distribution=told) for item in setups] if told else setups
+    made: dict[int, tuple[SetupObject, ...]] = {}
+    return [replace(item, distribution=told or item.distribution, made=made) for item in setups]
 
 
 def _without_rendered(objects: list[CheckedDocument]) -> Iterator[CheckedDocument]:
@@ -155,7 +163,7 @@ def view_of(setup: Setup, release: str | None, given: GivenNodes | None, kuberne
     catalog, item = Catalog(), setup.found
     known = value_paths().release(release or "")
     tag = known.tag if known is not None else None
-    objects = [found for document in setup.objects if not document.is_incomplete for found in objects_of(document)]
+    objects = [found for document in setup.objects if not document.is_incomplete for found in setup.made_of(document)]
     defaults = known.line_defaults if known else None
     return SetupView(
         catalog=catalog,

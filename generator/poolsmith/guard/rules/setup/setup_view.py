@@ -86,9 +86,9 @@ class SetupNode:
         return "pool" if self.is_pool else "node"
 
 
-@record(kw_only=False)
+@record(kw_only=False, slots=False)
 class SetupObject:
-    """A Kubernetes object; `file` is where it stands, or would be generated."""
+    """A Kubernetes object; `file` is where it stands, or would be generated. Many setups may share it."""
 
     data: dict[str, Any]
     place: Place
@@ -96,7 +96,7 @@ class SetupObject:
     source: SourceFile | None = None
     """What it is written in, where it stands at the top of a document."""
 
-    @property
+    @cached_property
     def kind(self) -> str:
         kind = self.data.get("kind")
         return kind if isinstance(kind, str) else ""
