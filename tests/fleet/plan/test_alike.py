@@ -97,12 +97,8 @@ def upgraded(name, text):
 
 def delivered(name, text):
     """To a place that others do not go to."""
-    place = (
-        f"destination: {{server: 'https://{name}.example.com'}}" if len(name) > 4 else f"destination: {{name: {name}}}"
-    )
-    return text.replace("engine: argocd", f"engine: argocd, {place}").replace(
-        "engine: flux", "engine: flux, chartRepo: oci://a/b"
-    )
+    where = f"server: 'https://{name}.example.com'" if len(name) > len("true") else f"name: '{name}'"
+    return text.replace("engine: argocd", f"engine: argocd, destination: {{{where}}}")
 
 
 @pytest.mark.parametrize("change", [longer, upgraded, delivered])
