@@ -202,11 +202,11 @@ class Bench:
 
 def _without_output(root: Path) -> Callable[[], None]:
     """Each run writes new files. Put aside, not deleted: ext4 looks long for inodes that were not deleted lately."""
-    aside = count()
 
     def put_aside() -> None:
         if (root / "output").exists():
-            (root / "output").rename(root.with_name(f"{root.name}-output-{next(aside)}-{id(aside)}"))
+            places = (root.with_name(f"{root.name}-output-{number}") for number in count())
+            (root / "output").rename(next(place for place in places if not place.exists()))
 
     return put_aside
 
