@@ -25,8 +25,9 @@ _MAPS = (
 _SECONDS_BETWEEN_LOOKS = 10
 
 
-def start(server: Scenario, health: Path | None = None) -> None:
-    """Definitions, configuration, and the programs; `health` is the generated patch of Argo CD's configuration."""
+def start(server: Scenario, health: Path | None, beside: str) -> None:
+    """Definitions, configuration, and the programs; `health` is the generated patch of Argo CD's configuration, `beside`
+    a further namespace with Applications."""
     binary, redis = program("argocd"), program("redis-server")
     client = server.client()
     define(client, "argoproj.io")
@@ -51,7 +52,7 @@ def start(server: Scenario, health: Path | None = None) -> None:
         "argocd-application-controller": [
             *own,
             *(f"--repo-server={repo}", f"--metrics-port={ports['free-1']}"),
-            *(f"--app-resync={_SECONDS_BETWEEN_LOOKS}", "--app-resync-jitter=0"),
+            *(f"--app-resync={_SECONDS_BETWEEN_LOOKS}", "--app-resync-jitter=0", f"--application-namespaces={beside}"),
         ],
         "argocd-applicationset-controller": [
             *(f"--argocd-repo-server={repo}", f"--metrics-addr={LOOPBACK}:{ports['free-2']}"),
@@ -90,6 +91,7 @@ def _configure(client: ApiClient, health: Path | None) -> None:
     _put(client, {"apiVersion": "v1", "kind": "Secret", "metadata": _metadata("argocd-secret"), "data": key})
     project: dict[str, Any] = {
         "sourceRepos": ["*"],
+        "sourceNamespaces": ["*"],
         "destinations": [{"namespace": "*", "server": "*"}],
         "clusterResourceWhitelist": [{"group": "*", "kind": "*"}],
     }

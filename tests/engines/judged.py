@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from change.diff.projects import changes
+from change.diff.projects import changes, take_guards_off
 from change.review.repositories import Repository
 from engines.observed import DELIVERY
 from poolsmith.change.diff.change_sections import Weight
@@ -40,13 +40,13 @@ class Happened:
     @property
     def stood(self) -> list[str]:
         return [
-            name for key in ("kept", "deleted", "replaced", "leaving") for name in self.step[key] if _is_of_stack(name)
+            name for key in ("kept", "deleted", "replaced", "leaving") for name in self.step[key] if is_of_stack(name)
         ]
 
     @property
     def lost(self) -> list[str]:
         """Objects of the stack that went, whatever came after them."""
-        return [name for key in ("deleted", "replaced", "leaving") for name in self.step[key] if _is_of_stack(name)]
+        return [name for key in ("deleted", "replaced", "leaving") for name in self.step[key] if is_of_stack(name)]
 
     @property
     def operator_is_lost(self) -> bool:
@@ -69,7 +69,7 @@ class Happened:
             parts.append(f"{len(lost)} of {len(stood)} objects of the stack went: {', '.join(map(_short, lost))}")
         elif stood:
             parts.append(f"all {len(stood)} objects of the stack kept")
-        if made := [name for name in self.step["made"] if _is_of_stack(name)]:
+        if made := [name for name in self.step["made"] if is_of_stack(name)]:
             parts.append(f"{len(made)} made")
         if self.step["jobs"]:
             parts.append(f"jobs started: {', '.join(f'`{name}`' for name in self.step['jobs'])}")
@@ -85,7 +85,7 @@ class Happened:
         return found
 
 
-def _is_of_stack(name: str) -> bool:
+def is_of_stack(name: str) -> bool:
     return not name.startswith(_DELIVERED)
 
 
@@ -93,13 +93,15 @@ def _short(name: str) -> str:
     return f"`{name}`"
 
 
-def reported(root: Repository, before: Files, after: Files) -> Report:
-    """The JSON report of a merge: of profiles with what is generated from them."""
+def reported(root: Repository, before: Files, after: Files, *, unguarded: bool = False) -> Report:
+    """The JSON report of a merge: of profiles with what is generated from them; `unguarded`: the base's has no guards."""
     for number, files in enumerate((before, after)):
         if (root.root / "profiles").exists():
             root.remove("profiles")
         root.write(files)
         assert generate(root.root).written
+        if unguarded and number == 0:
+            take_guards_off(root.root)
         root.commit("output")
         if number == 0:
             root.base = root.git("rev-parse", "HEAD")
@@ -132,6 +134,11 @@ def says_drivers_go(report: Report) -> bool:
     """With what leaves the delivery, or because profiles ask for other driver objects."""
     is_told = any(item["kind"] == "driver" for cluster in report["clusters"] for item in cluster["disruptions"])
     return is_told or any(item["drivers"] for item in _departures(report))
+
+
+def says_the_folder_goes(report: Report) -> bool:
+    """Of a cluster that is removed: what holds its delivery reports an error until it is deleted."""
+    return any("its folder is missing" in item["words"] for item in _departures(report))
 
 
 def is_grave(report: Report) -> bool:

@@ -32,7 +32,7 @@ FIELDS = (
     ("nvidia.com/v1", "ClusterPolicy", "cluster-policy", "/spec/toolkit/enabled"),
     ("nvidia.com/v1", "ClusterPolicy", "cluster-policy", "/spec/operator/defaultRuntime"),
 )
-_ALWAYS_THERE = ("default", "kube-system", "kube-public", "kube-node-lease", "argocd", "flux-system")
+_ALWAYS_THERE = ("default", "kube-system", "kube-public", "kube-node-lease", "argocd", "flux-system", "gitops")
 _DEFINITIONS = ("clusterpolicies.nvidia.com", "nvidiadrivers.nvidia.com")
 _REVISIONS = re.compile(r"\b[0-9a-f]{40}\b|sha256:[0-9a-f]{8,64}|\b[0-9a-f]{7}\b|\+[0-9a-f]{12}")
 _TIMES = re.compile(r"#\d+ at \d+:\d+[AP]M|\b\d{6,}\b|\b\d+(?:\.\d+)?(?:ms|s|m|h)\b|\b\d{4}-\d\d-\d\dT[\d:.]+Z")
@@ -43,18 +43,21 @@ class Seen(NamedTuple):
     uid: str
     leaving: bool
     """Whether somebody asked for its deletion, and a finalizer holds it."""
+    generation: int
+    """How often what is asked of it has changed; 0 of an Application, which counts its status, too."""
 
 
 @dataclass(frozen=True)
 class Observed:
     """Objects are `Kind/name`, with the namespace between where a kind has some of a name in several.
 
-    `fields` are those that somebody changes by hand. `states` is what the engines say of their objects; `releases` Helm's history, by namespace and name; `jobs` are those
+    `changed` are those that are kept, and of which something else is asked. `fields` are those that somebody changes by hand. `states` is what the engines say of their objects; `releases` Helm's history, by namespace and name; `jobs` are those
     that somebody started; `said` what the engines say where not all is well.
     """
 
     name: str
     kept: tuple[str, ...]
+    changed: tuple[str, ...]
     made: tuple[str, ...]
     deleted: tuple[str, ...]
     replaced: tuple[str, ...]
@@ -77,8 +80,14 @@ def seen(client: ApiClient) -> dict[str, Seen]:
         for item in client.listed(version, kind):
             metadata = item["metadata"]
             if _counts(kind, metadata["name"], metadata.get("namespace", "")):
-                found[_named(kind, metadata)] = Seen(metadata["uid"], "deletionTimestamp" in metadata)
+                found[_named(kind, metadata)] = Seen(
+                    metadata["uid"], "deletionTimestamp" in metadata, _generation(kind, metadata)
+                )
     return found
+
+
+def _generation(kind: str, metadata: Mapping[str, Any]) -> int:
+    return 0 if kind == "Application" else int(metadata.get("generation", 0))
 
 
 def _counts(kind: str, name: str, namespace: str) -> bool:
@@ -166,9 +175,11 @@ def observed(
     hidden: Iterable[str],
 ) -> Observed:
     both = before.keys() & after.keys()
+    kept = sorted(key for key in both if after[key][:2] == before[key][:2])
     return Observed(
         name=name,
-        kept=tuple(sorted(key for key in both if after[key] == before[key])),
+        kept=tuple(kept),
+        changed=tuple(key for key in kept if after[key].generation != before[key].generation),
         made=tuple(sorted(after.keys() - before.keys())),
         deleted=tuple(sorted(before.keys() - after.keys())),
         replaced=tuple(sorted(key for key in both if after[key].uid != before[key].uid)),

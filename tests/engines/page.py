@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
+from engines.fates import seen_fates
 from engines.judged import Happened, Report, said_in_words
+from engines.pairs import Pair
 from engines.scenarios import ARGOCD, FLUX, Scenario, Step
 
 _HEAD = ("| scenario | step | `diff` said | what the engine did |", "| --- | --- | --- | --- |")
@@ -23,6 +25,21 @@ def rows(
             report = reports.get((scenario.name, step.name))
             said = said_in_words(report) if report is not None else _reason(number, step)
             yield f"| {f'{_ENGINES[scenario.engine]}: {scenario.what}' if number == 0 else ''} | {step.name} | {said} | {Happened(seen).words} |"
+
+
+_OF_PAIRS = (
+    "| engine | what is there | what changes | what `diff` says, and the engine did |",
+    "| --- | --- | --- | --- |",
+)
+
+
+def rows_of_pairs(pairs: Iterable[Pair], runs: Mapping[str, Mapping[str, object]]) -> Iterator[str]:
+    yield from _OF_PAIRS
+    for pair in pairs:
+        if pair.name in runs:
+            _, fates = seen_fates(runs[pair.name])
+            what = ", ".join(f"`{name}`" if "." in name else name for name in pair.what)
+            yield f"| {_ENGINES[pair.base.engine]} | {pair.words} | {what} | {fates.words} |"
 
 
 def _steps(run: Mapping[str, object]) -> list[Mapping[str, object]]:

@@ -1,7 +1,7 @@
 """The real Flux and Argo CD as programs: built by `make engines`, or named by a variable of the environment.
 
-POOLSMITH_SOURCE_CONTROLLER, POOLSMITH_KUSTOMIZE_CONTROLLER, POOLSMITH_HELM_CONTROLLER, POOLSMITH_ARGOCD and
-POOLSMITH_REDIS_SERVER name other versions; POOLSMITH_ENGINE_DEFINITIONS names a folder with their definitions.
+POOLSMITH_SOURCE_CONTROLLER, POOLSMITH_KUSTOMIZE_CONTROLLER, POOLSMITH_HELM_CONTROLLER, POOLSMITH_ARGOCD,
+POOLSMITH_REDIS_SERVER and POOLSMITH_K3S_HELM_CONTROLLER name other versions; POOLSMITH_ENGINE_DEFINITIONS names a folder with their definitions.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ from support.control_plane import binary
 
 FLUX = ("source-controller", "kustomize-controller", "helm-controller")
 ARGOCD = ("argocd", "redis-server")
+K3S = "k3s-helm-controller"
 VERSIONS = {
     "flux": "Flux 2.9 (source-controller 1.9.1, kustomize-controller 1.9.4, helm-controller 1.6.1 with Helm 4.2.2)",
     "argocd": "Argo CD 3.2.0 (with Helm 3)",
+    "k3s": "the helm-controller 0.17.7 of k3s and RKE2",
 }
 """What `.ci/go` pins, and what was recorded."""
 _BUILT = Path(__file__).parents[2] / ".tools/engines"

@@ -16,14 +16,17 @@ import yaml
 
 from change.diff.projects import cluster, pool, project
 from engines.argocd import NAMESPACE as ARGOCD_NAMESPACE
+from engines.charts import UMBRELLA
 from engines.flux import NAMESPACE as FLUX_NAMESPACE
+from engines.k3s import NAMESPACE as K3S_NAMESPACE
 from engines.observed import DRIFTED, Observed
-from engines.world import DELIVERY, HELD, World, moved
+from engines.world import DELIVERY, HELD, NAMESPACE, World, moved
 from poolsmith.interface.app.generate import generate
 
 Files = Mapping[str, str]
 FLUX, ARGOCD = "flux", "argocd"
 _LAB = "profiles/lab/cluster.yaml"
+_OPERATOR = "gpu-operator"
 _TRACKING = "argocd.argoproj.io/tracking-id"
 _TRACKED = (
     ("v1", ("Namespace", "ServiceAccount", "ConfigMap", "Service")),
@@ -52,6 +55,8 @@ class Step:
     """Files of the repository beside profiles and output, from this step on."""
     move: tuple[str, ...] = ()
     """Arguments of `poolsmith move`, which writes the profiles and the output of the merge."""
+    unguarded: bool = False
+    """The output of this merge has no guards, as it had none of earlier versions."""
     hold_by: str | None = None
     """The engine whose object holds the delivery, where it is not the first of the scenario."""
 
@@ -85,7 +90,7 @@ class Scenario:
             if step.by_hand is not None:
                 step.by_hand(world)
             if step.files is not None:
-                world.commit(step.files)
+                world.commit(step.files, unguarded=step.unguarded)
             if step.move:
                 world.move(step.move)
             if number == 0:
@@ -145,6 +150,12 @@ def renamed(files: Files, name: str = "rome") -> dict[str, str]:
         path.replace("profiles/lab/", f"profiles/{name}/"): text.replace("name: lab", f"name: {name}")
         for path, text in files.items()
     }
+
+
+def _with_oslo(files: Files) -> Files:
+    """Beside another cluster, which Flux delivers elsewhere."""
+    other = {path: text.replace("engine: flux", 'engine: "flux"') for path, text in INSTALLED.items()}
+    return {**files, **renamed(other, "oslo")}
 
 
 INSTALLED = project("a", "b")
@@ -213,7 +224,6 @@ def drift(world: World) -> None:
     world.delete("apps/v1", "DaemonSet", f"{_OPERATOR}-node-feature-discovery-worker", _OPERATOR)
 
 
-_OPERATOR = "gpu-operator"
 _DRIFTS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
     ("apps/v1", "Deployment", _OPERATOR, {"spec": {"replicas": 0}}),
     (
@@ -285,10 +295,68 @@ spec:
       - ServerSideApply=true
 """
 _KEPT = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: kept\n  namespace: default\n"
+_UMBRELLA_RELEASE = """\
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: gpu-operator
+  annotations:
+    kustomize.toolkit.fluxcd.io/prune: disabled
+---
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: HelmRepository
+metadata:
+  name: own
+  namespace: gpu-operator
+spec:
+  interval: 24h
+  url: https://helm.ngc.nvidia.com/nvidia
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata:
+  name: platform
+  namespace: gpu-operator
+spec:
+  interval: 1h
+  chart:
+    spec:
+      chart: platform
+      version: 1.0.0
+      sourceRef:
+        kind: HelmRepository
+        name: own
+  values: {values}
+"""
+_UMBRELLA_APPLICATION = """\
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata:
+  name: platform
+  namespace: argocd
+spec:
+  project: default
+  source:
+    repoURL: https://helm.ngc.nvidia.com/nvidia
+    chart: platform
+    targetRevision: 1.0.0
+    helm:
+      releaseName: platform
+      valuesObject: {values}
+  destination:
+    server: https://kubernetes.default.svc
+    namespace: gpu-operator
+  syncPolicy:
+    automated: {{prune: {prunes}, selfHeal: true}}
+    syncOptions:
+      - CreateNamespace=true
+      - ServerSideApply=true
+"""
 _OTHER_VALUES = {
     _LAB: cluster(mode="cluster-policy", values="{dcgmExporter: {enabled: false}}"),
     "profiles/lab/a.yaml": pool("a"),
 }
+_LESS = {**INSTALLED, _LAB: cluster(values="{dcgmExporter: {enabled: false}}")}
 _WITHOUT_DRIVERS = {_LAB: cluster(mode="cluster-policy"), "profiles/lab/a.yaml": pool("a")}
 
 
@@ -322,6 +390,43 @@ def old_application(
     return beside
 
 
+def umbrella(engine: str, *, enabled: bool = True, prunes: bool = True) -> Callable[[World], Mapping[str, str]]:
+    """The operator's chart inside of another one, of which something else stays."""
+
+    def beside(world: World) -> Mapping[str, str]:
+        values = json.dumps({_OPERATOR: {**_values(world), "enabled": enabled}})
+        text = _UMBRELLA_RELEASE if engine == FLUX else _UMBRELLA_APPLICATION
+        return {f"{_OLD}/platform.yaml": text.format(values=values, prunes=json.dumps(prunes))}
+
+    return beside
+
+
+def keep_released(world: World, release: str = UMBRELLA, policy: str | None = "keep") -> None:
+    """`kubectl annotate` of each object of a release: Helm leaves it where it is, once its chart has it no more."""
+    change_released(world, release, {_RESOURCE_POLICY: policy})
+
+
+def change_released(world: World, release: str, annotations: Mapping[str, str | None]) -> None:
+    """`kubectl annotate` of each object of a release."""
+    for version, kinds in _TRACKED:
+        for kind in kinds:
+            for item in world.client.listed(version, kind):
+                if item["metadata"].get("annotations", {}).get(_RELEASE_NAME) == release:
+                    world.patch(item, {"metadata": {"annotations": dict(annotations)}})
+
+
+_RESOURCE_POLICY, _RELEASE_NAME = "helm.sh/resource-policy", "meta.helm.sh/release-name"
+_OTHER_NAME = "gpu"
+
+
+def hand_over(world: World) -> None:
+    """The objects of a release of another name are given to the generated one, and its record is deleted."""
+    change_released(world, _OTHER_NAME, {_RELEASE_NAME: _OPERATOR})
+    for item in world.client.listed("v1", "Secret"):
+        if item["metadata"].get("labels", {}).get("name") == _OTHER_NAME:
+            world.delete("v1", "Secret", item["metadata"]["name"], _OPERATOR)
+
+
 def nothing_old(namespace: bool = False) -> Callable[[World], Mapping[str, str]]:
     """The old object is removed from git; the namespace stays."""
     kept = _HELM_RELEASE.partition("---")[0] if namespace else _KEPT
@@ -337,6 +442,42 @@ def hold_fleet(world: World) -> None:
     world.hold("output/fleet/argocd", name="fleet")
 
 
+def refuse_policy(world: World) -> None:
+    """An admission policy refuses each change of the ClusterPolicy."""
+    match = {
+        "apiGroups": ["nvidia.com"],
+        "apiVersions": ["*"],
+        "resources": ["clusterpolicies"],
+        "operations": ["UPDATE"],
+    }
+    world.apply(
+        {
+            "apiVersion": _ADMISSION,
+            "kind": "ValidatingAdmissionPolicy",
+            "metadata": {"name": _REFUSES},
+            "spec": {
+                "matchConstraints": {"resourceRules": [match]},
+                "validations": [{"expression": "object.spec == oldObject.spec", "message": "not today"}],
+            },
+        },
+        {
+            "apiVersion": _ADMISSION,
+            "kind": "ValidatingAdmissionPolicyBinding",
+            "metadata": {"name": _REFUSES},
+            "spec": {"policyName": _REFUSES, "validationActions": ["Deny"]},
+        },
+    )
+    sleep(_SECONDS_TO_NOTICE)
+
+
+def take_policy(world: World) -> None:
+    world.delete(_ADMISSION, "ValidatingAdmissionPolicyBinding", _REFUSES)
+    sleep(_SECONDS_TO_NOTICE)
+
+
+_ADMISSION, _REFUSES = "admissionregistration.k8s.io/v1", "refuses"
+
+
 def look_now(world: World) -> None:
     """`flux reconcile helmrelease`: in place of the hour that it waits between looks. Argo CD looks by itself."""
     now = str(monotonic())
@@ -350,14 +491,45 @@ def look_now(world: World) -> None:
         sleep(0.5)
 
 
-def helm_install(world: World) -> None:
+def helm_install_other(world: World) -> None:
+    helm_install(world, _OTHER_NAME)
+
+
+def helm_install(world: World, name: str = _OPERATOR) -> None:
     """A release by hand."""
     values = world.folder / "values.json"
     values.write_text(json.dumps(_values(world)))
     chart = world.served.folder / "charts/gpu-operator-v26.3.3.tgz"
     flags = ("--namespace", _OPERATOR, "--create-namespace", "--values", str(values))
-    command = ["helm", "install", _OPERATOR, str(chart), *flags, "--kubeconfig", str(world.server.kubeconfig())]
+    command = ["helm", "install", name, str(chart), *flags, "--kubeconfig", str(world.server.kubeconfig())]
     subprocess.run(command, check=True, capture_output=True, timeout=120)
+
+
+_HELM_CHART = ("helm.cattle.io/v1", "HelmChart", _OPERATOR, K3S_NAMESPACE)
+
+
+def helm_chart(world: World) -> None:
+    """The HelmChart of the release that stands, as k3s has it."""
+    version, kind, name, namespace = _HELM_CHART
+    spec = {
+        "repo": f"{world.served.url}/charts",
+        "chart": _OPERATOR,
+        "version": "v26.3.3",
+        "targetNamespace": _OPERATOR,
+        "valuesContent": json.dumps(_values(world)),
+    }
+    metadata = {"name": name, "namespace": namespace}
+    world.apply({"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec})
+
+
+def let_helm_chart_go(world: World) -> None:
+    """Its controller looks away first."""
+    version, kind, name, namespace = _HELM_CHART
+    item = {"apiVersion": version, "kind": kind, "metadata": {"name": name, "namespace": namespace}}
+    world.patch(item, {"metadata": {"annotations": {"helmcharts.helm.cattle.io/unmanaged": "true"}}})
+    sleep(_SECONDS_TO_NOTICE)
+    world.patch(item, {"metadata": {"finalizers": None}})
+    world.delete(*_HELM_CHART)
 
 
 def define_later(world: World) -> None:
@@ -389,7 +561,7 @@ def let_go(*names: str) -> Callable[[World], None]:
     return by_hand
 
 
-def sync_once(*names: str) -> Callable[[World], None]:
+def sync_once(*names: str, namespace: str = ARGOCD_NAMESPACE) -> Callable[[World], None]:
     """One sync without FailOnSharedResource: `argocd app sync NAME --server-side`."""
 
     def by_hand(world: World) -> None:
@@ -397,7 +569,7 @@ def sync_once(*names: str) -> Callable[[World], None]:
             item = {
                 "apiVersion": _ARGOCD_VERSION,
                 "kind": "Application",
-                "metadata": {"name": name, "namespace": ARGOCD_NAMESPACE},
+                "metadata": {"name": name, "namespace": namespace},
             }
             world.patch(item, {"operation": {"sync": {"syncOptions": ["ServerSideApply=true"]}}})
 
@@ -460,10 +632,31 @@ def both(engine: str) -> tuple[Scenario, ...]:
             (install(engine), Step(DRIFTED, by_hand=drift, after=look_now)),
         ),
         Scenario(
+            f"{engine}-failed",
+            engine,
+            "an upgrade fails, since the API server refuses an object of the chart; later it takes it",
+            (
+                install(engine),
+                Step("other values, refused", of(_LESS, engine), by_hand=refuse_policy),
+                Step("taken", by_hand=take_policy, after=look_now),
+            ),
+        ),
+        Scenario(
             f"{engine}-removed",
             engine,
             "what holds the delivery is deleted by hand",
             (install(engine), Step("deleted", by_hand=delete(holder))),
+        ),
+        Scenario(
+            f"{engine}-from-helm-of-another-name",
+            engine,
+            "takeover from a Helm release of another name, as Terraform, Helmfile or Ansible leave one",
+            (
+                Step("installed by hand", of(_WITHOUT_DRIVERS, engine), after=helm_install_other),
+                Step("handed over", by_hand=hand_over),
+                Step("taken over", hold=_AT_LAB),
+            ),
+            keeps=True,
         ),
         Scenario(
             f"{engine}-from-helm",
@@ -523,6 +716,70 @@ _FLUX_ALONE = (
         keeps=True,
     ),
 )
+_UMBRELLA = "takeover from an umbrella chart, of which the rest stays"
+_UNDER, _SWITCHED_OFF = "under the umbrella chart", "switched off in git"
+_FROM_UMBRELLA = (
+    Scenario(
+        "flux-from-umbrella",
+        FLUX,
+        _UMBRELLA,
+        (
+            Step(_UNDER, _WITHOUT_DRIVERS, beside=umbrella(FLUX), after=hold_old),
+            Step("its objects are to be kept", by_hand=keep_released),
+            Step(_SWITCHED_OFF, beside=umbrella(FLUX, enabled=False)),
+            Step("taken over", hold=_AT_LAB),
+            Step("no longer kept", by_hand=lambda world: keep_released(world, _OPERATOR, None)),
+        ),
+        keeps=True,
+    ),
+    Scenario(
+        "flux-from-umbrella-careless",
+        FLUX,
+        "the same, switched off as it is",
+        (
+            Step(_UNDER, _WITHOUT_DRIVERS, beside=umbrella(FLUX), after=hold_old),
+            Step(_SWITCHED_OFF, beside=umbrella(FLUX, enabled=False)),
+        ),
+    ),
+    Scenario(
+        "argocd-from-umbrella",
+        ARGOCD,
+        _UMBRELLA,
+        (
+            Step(_UNDER, of(_WITHOUT_DRIVERS, ARGOCD), beside=umbrella(ARGOCD), after=hold_old),
+            Step("prunes no more", beside=umbrella(ARGOCD, prunes=False)),
+            Step(_SWITCHED_OFF, beside=umbrella(ARGOCD, enabled=False, prunes=False)),
+            Step("tracking taken off", by_hand=strip_tracking),
+            Step("what holds the delivery is created", hold=_AT_LAB),
+            Step("prunes again", beside=umbrella(ARGOCD, enabled=False)),
+        ),
+        keeps=True,
+    ),
+)
+_FROM_HELM_CHART = (
+    Scenario(
+        "flux-from-helmchart",
+        FLUX,
+        "takeover from a HelmChart of k3s, by the steps of docs/takeover.md",
+        (
+            Step("under the HelmChart", _WITHOUT_DRIVERS, after=by_both(helm_install, helm_chart)),
+            Step("let go", by_hand=let_helm_chart_go),
+            Step("taken over", hold=_AT_LAB),
+        ),
+        engines=(FLUX, "k3s"),
+        keeps=True,
+    ),
+    Scenario(
+        "flux-from-helmchart-careless",
+        FLUX,
+        "the HelmChart of k3s is deleted as it is (the job that uninstalls is started, and nobody runs it here)",
+        (
+            Step("under the HelmChart", _WITHOUT_DRIVERS, after=by_both(helm_install, helm_chart)),
+            Step("deleted", by_hand=delete(_HELM_CHART)),
+        ),
+        engines=(FLUX, "k3s"),
+    ),
+)
 _ARGOCD_ALONE = (
     Scenario(
         "argocd-renamed",
@@ -542,6 +799,24 @@ _ARGOCD_ALONE = (
         (
             Step("installed", of(INSTALLED, ARGOCD), after=hold_fleet),
             Step(_MERGED, of(renamed(INSTALLED), ARGOCD)),
+        ),
+    ),
+    Scenario(
+        "argocd-fleet-removed",
+        ARGOCD,
+        "the profile of the only cluster in the generated ApplicationSet is removed, without care",
+        (
+            Step("installed", _with_oslo(of(INSTALLED, ARGOCD)), after=hold_fleet),
+            Step("removed", _with_oslo({})),
+        ),
+    ),
+    Scenario(
+        "argocd-fleet-project",
+        ARGOCD,
+        "`delivery.project` becomes another one, without care: another ApplicationSet has the cluster",
+        (
+            Step("installed", of(INSTALLED, ARGOCD), after=hold_fleet),
+            Step("project changed", edited(of(INSTALLED, ARGOCD), "engine: argocd", "engine: argocd, project: gpu")),
         ),
     ),
     Scenario(
@@ -674,7 +949,110 @@ def moves(engine: str) -> tuple[Scenario, ...]:
     )
 
 
+_BY = ("--accept-outage-by", "platform", "--today", "2026-11-20")
+_GIVEN_UP, _OUT = "given up", "the cluster is out of the fleet"
+_PLACES = ("--repo", "https://git.example.com/gpu-2.git", "--path", "out", "--revision", "refs/heads/stable")
+_CHARTS = ("--charts", "https://charts.example.com/mirror")
+
+
+def take_all_along(world: World) -> None:
+    """What holds the delivery is deleted with the finalizer that deletes what it applied, too."""
+    metadata = {"name": HELD, "namespace": ARGOCD_NAMESPACE}
+    item = {"apiVersion": _ARGOCD_VERSION, "kind": "Application", "metadata": metadata}
+    world.patch(item, {"metadata": {"finalizers": ["resources-finalizer.argocd.argoproj.io"]}})
+    world.delete(_ARGOCD_VERSION, "Application", HELD, ARGOCD_NAMESPACE)
+
+
+def further_moves(engine: str) -> tuple[Scenario, ...]:
+    """Those that give the delivery or its objects another place, or an end."""
+    is_flux = engine == FLUX
+    left = (_RELEASE, _KUSTOMIZATION) if is_flux else (_ARGOCD_VERSION, _ARGOCD_VERSION)
+    kinds = ("HelmRelease", "Kustomization") if is_flux else ("Application", "Application")
+    namespace = FLUX_NAMESPACE if is_flux else ARGOCD_NAMESPACE
+    old = tuple(
+        (left[number > 0], kinds[number > 0], f"lab-{unit}", namespace)
+        for number, unit in enumerate(("gpu-operator", "platform", "pools"))
+    )
+    names = [name for *_, name, _ in old]
+    holder = (_KUSTOMIZATION, "Kustomization", HELD, FLUX_NAMESPACE)
+    to_gitops = ("delivery-namespace", "lab", NAMESPACE)
+    remove = ("remove-cluster", "lab")
+    lets_go = Step(_LETS_GO, by_hand=take_finalizers_off(*names))
+    synced = Step("synced once without FailOnSharedResource", by_hand=sync_once(*names, namespace=NAMESPACE))
+    return (
+        Scenario(
+            f"{engine}-move-delivery-namespace",
+            engine,
+            "`poolsmith move delivery-namespace`",
+            (
+                install(engine),
+                Step(_SUSPENDED, move=to_gitops),
+                *(() if is_flux else (lets_go,)),
+                Step(_HANDED, move=to_gitops, hold=None if is_flux else _AT_LAB),
+                *(() if is_flux else (synced,)),
+                Step(_LEFT_DELETED, by_hand=delete(*old)),
+            ),
+            keeps=True,
+        ),
+        Scenario(
+            f"{engine}-move-source",
+            engine,
+            "`poolsmith move source`: repository, path, revision and charts at once",
+            (
+                install(engine),
+                Step("moved", move=("source", "lab", *_PLACES, *_CHARTS)),
+                Step(_READ, hold=_AT_LAB.replace("output/", "out/", 1)),
+            ),
+            keeps=True,
+        ),
+        Scenario(
+            f"{engine}-move-mode",
+            engine,
+            "`poolsmith move driver-mode` on v26.7.0: drivers are handed over",
+            (
+                install(
+                    engine, {path: text.replace("nvidia-driver", "cluster-policy") for path, text in LATER.items()}
+                ),
+                Step("moved", move=("driver-mode", "lab", "nvidia-driver")),
+            ),
+            keeps=True,
+        ),
+        Scenario(
+            f"{engine}-move-removed",
+            engine,
+            "`poolsmith move remove-cluster`",
+            (
+                install(engine, _with_oslo(INSTALLED)),
+                Step(_GIVEN_UP, move=(*remove, *_BY)),
+                Step(_OUT, move=remove),
+                Step("what held the delivery is deleted", by_hand=delete(holder) if is_flux else take_all_along),
+            ),
+        ),
+        Scenario(
+            f"{engine}-move-removed-running",
+            engine,
+            "`poolsmith move remove-cluster --keep-running`",
+            (
+                install(engine, _with_oslo(INSTALLED)),
+                Step(_SUSPENDED, move=(*remove, "--keep-running")),
+                Step(
+                    _LETS_GO,
+                    by_hand=by_both(suspend(("Kustomization", HELD)), delete(holder))
+                    if is_flux
+                    else take_finalizers_off(*names),
+                ),
+                Step(_OUT, move=(*remove, "--keep-running")),
+                Step(_LEFT_DELETED, by_hand=delete(*old)),
+            ),
+            keeps=True,
+        ),
+    )
+
+
+_LEFT_DELETED = "what is left of the old delivery is deleted"
 _MOVES = (
+    *further_moves(FLUX),
+    *further_moves(ARGOCD),
     *moves(FLUX),
     Scenario(
         "flux-move-engine",
@@ -692,7 +1070,7 @@ _MOVES = (
             Step(_HANDED, move=_TO_ARGOCD),
             Step(_TAKES, hold=_AT_LAB, hold_by=ARGOCD),
             Step(
-                "what is left of the old delivery is deleted",
+                _LEFT_DELETED,
                 by_hand=delete(
                     (_RELEASE, "HelmRelease", "lab-gpu-operator", FLUX_NAMESPACE),
                     (_KUSTOMIZATION, "Kustomization", "lab-platform", FLUX_NAMESPACE),
@@ -719,5 +1097,28 @@ _MOVES = (
         keeps=True,
     ),
 )
-SCENARIOS = (*both(FLUX), *_FLUX_ALONE, *both(ARGOCD), *_ARGOCD_ALONE, *_MOVES)
-BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}
+_NOT_YET_RECORDED = frozenset(
+    (
+        "argocd-failed",
+        "argocd-fleet-project",
+        "argocd-fleet-removed",
+        "argocd-from-helm-of-another-name",
+        "argocd-from-umbrella",
+        "argocd-move-delivery-namespace",
+        "argocd-move-mode",
+        "argocd-move-removed",
+        "argocd-move-removed-running",
+        "argocd-move-source",
+        "flux-failed",
+        "flux-from-helm-of-another-name",
+        "flux-from-helmchart",
+        "flux-from-helmchart-careless",
+        "flux-move-delivery-namespace",
+        "flux-move-mode",
+        "flux-move-removed-running",
+        "flux-move-source",
+    )
+)
+_ALL = (*both(FLUX), *_FLUX_ALONE, *both(ARGOCD), *_ARGOCD_ALONE, *_FROM_UMBRELLA, *_FROM_HELM_CHART, *_MOVES)
+BY_NAME = {scenario.name: scenario for scenario in _ALL}
+SCENARIOS = tuple(scenario for scenario in _ALL if scenario.name not in _NOT_YET_RECORDED)

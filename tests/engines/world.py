@@ -14,8 +14,9 @@ from typing import Any
 
 import yaml
 
+from change.diff.projects import take_guards_off
 from change.review.repositories import IDENTITY
-from engines import argocd, charts, flux
+from engines import argocd, charts, flux, k3s
 from engines.kubelet import Kubelet
 from engines.observed import Observed, Seen, observed, seen, states
 from engines.served import Served
@@ -27,15 +28,25 @@ RELEASES = ("v26.3.3", "v26.7.0")
 HELD = "gpu"
 """What people create by hand: the Kustomization or Application that holds a cluster's delivery."""
 DELIVERY = "output/clusters/{}/delivery"
-_REPOSITORY, _CHARTS = "https://git.example.com/gpu.git", "https://helm.ngc.nvidia.com/nvidia"
+_REPOSITORIES = ("gpu", "gpu-2")
+_BRANCHES = ("main", "stable")
+_FOLDERS = ("output", "out")
+"""Where else a fleet may look: each place holds the same."""
+_GIT = re.compile(r"https://git\.example\.com/([\w-]+\.git)")
+_PUBLISHERS = re.compile(
+    r"https://(?:helm\.ngc\.nvidia\.com/nvidia|nvidia\.github\.io/[\w/-]+|kubernetes-sigs\.github\.io/[\w/-]+)"
+)
+_MIRROR = "https://charts.example.com/mirror"
+NAMESPACE = "gitops"
+"""Another namespace for the objects of a delivery, beside the engines' own."""
 _CONTROLLERS = ("namespace-controller", "garbage-collector-controller")
 _MERGE = "application/merge-patch+json"
 _SOURCES = ("GitRepository", "HelmRepository")
 _SOURCE = "source.toolkit.fluxcd.io/v1"
 _APPLICATION = ("argoproj.io/v1alpha1", "Application")
-_SECONDS_OF_QUIET = {"flux": 12.0, "argocd": 20.0}
+_SECONDS_OF_QUIET = {"flux": 12.0, "argocd": 20.0, "k3s": 12.0}
 _SECONDS_AT_MOST = 150.0
-_SECONDS_IN_PROGRESS = 45.0
+_SECONDS_IN_PROGRESS = 30.0
 """So long nothing has to change where an engine says that it is at work."""
 _AT_WORK = re.compile(
     r".*(Progressing|ArtifactFailed|DependencyNotReady|no word|Running|Missing)|OutOfSync, \w+, not synced$"
@@ -62,29 +73,33 @@ class World:
         self.server = self.plane.scenario()
         self.client = self.server.client()
         self.project, self.published = self.folder / "project", self.folder / "published"
-        bare = self.served.repository("gpu")
+        bare = {name: self.served.repository(name) for name in _REPOSITORIES}
         for path in (self.project, self.published):
             git(path.parent, "init", "-q", "-b", "main", str(path))
-        git(self.published, "remote", "add", "origin", str(bare))
-        for release in RELEASES:
-            charts.package(release, self.served.folder / "charts", self.folder / "charts")
+        for name, path in bare.items():
+            git(self.published, "remote", "add", name, str(path))
+        charts.packages(RELEASES, self.served.folder / "charts")
+        (self.served.folder / "mirror").symlink_to("charts")
         self.server.start_controllers(*_CONTROLLERS)
         self.kubelet = Kubelet(self.server.client())
 
     def start(self) -> None:
         """The engines, once what they are configured with is generated."""
+        self.client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
         if "flux" in self.engines:
             flux.start(self.server)
+        if "k3s" in self.engines:
+            k3s.start(self.server)
         if "argocd" in self.engines:
             health = self.project / "output/fleet/argocd/argocd-cm-health.patch"
-            argocd.start(self.server, health if health.is_file() else None)
+            argocd.start(self.server, health if health.is_file() else None, NAMESPACE)
 
     def end(self) -> None:
         self.kubelet.end()
         self.server.end()
         self.served.end()
 
-    def commit(self, files: Mapping[str, str]) -> None:
+    def commit(self, files: Mapping[str, str], *, unguarded: bool = False) -> None:
         """The profiles from now on, and what is generated from them."""
         shutil.rmtree(self.project / "profiles", ignore_errors=True)
         for path, text in files.items():
@@ -93,6 +108,8 @@ class World:
             target.write_text(text)
         result = generate(self.project)
         assert result.written, [item.message for item in result.outcome.diagnostics]
+        if unguarded:
+            take_guards_off(self.project)
         _commit(self.project)
 
     def move(self, arguments: Sequence[str]) -> None:
@@ -105,19 +122,23 @@ class World:
         for path in self.published.iterdir():
             if path.name != ".git":
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
-        shutil.copytree(self.project / "output", self.published / "output")
-        for path in self.published.rglob("output/**/*.yaml"):
-            path.write_text(self.located(path.read_text("utf-8")), "utf-8")
+        for name in _FOLDERS:
+            shutil.copytree(self.project / "output", self.published / name)
+            for path in (self.published / name).rglob("*.yaml"):
+                path.write_text(self.located(path.read_text("utf-8")), "utf-8")
         for name, text in self.beside.items():
             target = self.published / name
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(self.located(text), "utf-8")
         _commit(self.published)
-        git(self.published, "push", "-q", "--force", "origin", "main")
+        for name in _REPOSITORIES:
+            git(self.published, "push", "-q", "--force", name, *(f"main:{branch}" for branch in _BRANCHES))
         self.tell(sources=True)
 
     def located(self, text: str) -> str:
-        return text.replace(_REPOSITORY, self.address).replace(_CHARTS, f"{self.served.url}/charts")
+        """With loopback's addresses."""
+        text = _GIT.sub(rf"{self.served.url}/git/\1", text)
+        return _PUBLISHERS.sub(f"{self.served.url}/charts", text).replace(_MIRROR, f"{self.served.url}/mirror")
 
     def tell(self, *, sources: bool = False) -> None:
         """Ask for what an engine would look at by itself, later."""
@@ -141,7 +162,9 @@ class World:
             assert (answer := self.client.apply(dict(item), manager=_ADMIN, force=True)).taken, answer.message
 
     def delete(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> None:
-        assert (answer := self.client.delete(api_version, kind, name, namespace)).taken, answer.message
+        """As `kubectl delete --ignore-not-found`."""
+        answer = self.client.delete(api_version, kind, name, namespace)
+        assert answer.taken or "not found" in answer.message, answer.message
 
     def hold(self, path: str, name: str = HELD, engines: Iterable[str] | None = None) -> None:
         """By hand: what reads a folder of the repository."""

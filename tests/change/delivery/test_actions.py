@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from change.diff.projects import changes, project
+from change.diff.projects import changes, project, take_guards_off
 from change.diff.test_departures import _random_fleet
 from change.review.conftest import repository_of
 from poolsmith.change.delivery.fields import changed_fields, read_field_effects
@@ -32,9 +32,8 @@ def written(repository, files, *, guarded=True):
     repository.write(files)
     result = generate(repository.root)
     assert result.written, [item.message for item in result.outcome.diagnostics]
-    for path in repository.root.rglob("delivery/*.yaml") if not guarded else ():
-        text = path.read_text()
-        path.write_text(text.replace("  annotations:\n    kustomize.toolkit.fluxcd.io/prune: disabled\n", ""))
+    if not guarded:
+        take_guards_off(repository.root)
 
 
 def handed(repository):
@@ -152,3 +151,32 @@ def body(kind, **spec):
 )  # fmt: skip
 def test_what_a_field_does(old, new, verbs):
     assert [item.verb for item in changed_fields(old, new)] == verbs
+
+
+SYNC, PRUNE = "argocd.argoproj.io/sync-options", "kustomize.toolkit.fluxcd.io/prune"
+
+
+@pytest.mark.parametrize(
+    ("kind", "metadata", "stays"),
+    [
+        (APPLICATION, {"annotations": {SYNC: "Prune=false"}}, True),
+        (APPLICATION, {"annotations": {SYNC: "Delete=false, Prune=false"}}, True),
+        (APPLICATION, {"annotations": {SYNC: "Prune=confirm"}}, False),
+        (APPLICATION, {"annotations": {SYNC: "Prune=false2,SkipPrune=false"}}, False),
+        (APPLICATION, {"annotations": {SYNC: False}}, False),
+        (APPLICATION, {"annotations": [SYNC]}, False),
+        (APPLICATION, {"labels": {SYNC: "Prune=false"}}, False),
+        (APPLICATION, {"annotations": {PRUNE: "disabled"}}, False),
+        (HELM_RELEASE, {"annotations": {SYNC: "Prune=false"}}, False),
+        (HELM_RELEASE, {"annotations": {PRUNE: "disabled"}}, True),
+        (HELM_RELEASE, {"labels": {PRUNE: "disabled"}}, True),
+        (HELM_RELEASE, {"annotations": {PRUNE: "Disabled"}}, True),
+        (HELM_RELEASE, {"annotations": {PRUNE: "enabled"}}, False),
+        (HELM_RELEASE, {"annotations": {"kustomize.toolkit.fluxcd.io/reconcile": "disabled"}}, True),
+        (HELM_RELEASE, {"labels": {"kustomize.toolkit.fluxcd.io/ssa": "Ignore"}}, True),
+        (HELM_RELEASE, {"annotations": {"kustomize.toolkit.fluxcd.io/ssa": "Merge"}}, False),
+        (HELM_RELEASE, {"annotations": None}, False),
+    ],
+)
+def test_a_guard_is_one_of_the_engine_that_holds_the_object(kind, metadata, stays):
+    assert DeliveryObject(kind=kind, namespace="n", name="a", body={"metadata": metadata}).is_guarded is stays

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from change.diff.projects import changes, cluster, pool, project
+from change.diff.projects import changes, cluster, pool, project, take_guards_off
 from poolsmith.change.delivery.objects import of_files, of_plan
 from poolsmith.change.delivery.outcomes import DepartureOutcome, Evidence
 from poolsmith.change.diff.change_report import DisruptionKind
@@ -21,7 +21,6 @@ from poolsmith.interface.report.diff_text import diff_report as as_text
 from poolsmith.interface.report.formats import ReportContext
 
 FLUX, ARGOCD = "flux", "argocd"
-GUARD = "  annotations:\n    kustomize.toolkit.fluxcd.io/prune: disabled\n"
 CONTEXT = ReportContext(tool="poolsmith")
 PATH = "profiles/lab/cluster.yaml"
 
@@ -42,8 +41,7 @@ def delivered(repository_of):
         result = generate(repository.root)
         assert result.written, [item.message for item in result.outcome.diagnostics]
         if not guarded:
-            for path in repository.root.rglob("delivery/*.yaml"):
-                path.write_text(path.read_text().replace(GUARD, ""))
+            take_guards_off(repository.root)
         repository.commit("output")
         repository.base = repository.git("rev-parse", "HEAD")
         return repository
@@ -147,7 +145,7 @@ SCENARIOS = [
     (
         "renamed",
         ARGOCD,
-        True,
+        False,
         renamed,
         (
             "uninstalls the GPU Operator on cluster `rome`",
@@ -159,6 +157,51 @@ SCENARIOS = [
         ),
         DepartureOutcome.UNINSTALLED,
         Evidence.SEEN,
+        "error",
+    ),
+    (
+        "renamed",
+        ARGOCD,
+        True,
+        renamed,
+        (
+            "gives the GPU Operator two owners on cluster `rome`",
+            "`Prune=false`",
+            "FailOnSharedResource",
+            "docs/moves.md",
+        ),
+        DepartureOutcome.CONTESTED,
+        Evidence.SEEN,
+        "error",
+    ),
+    (
+        "removed",
+        ARGOCD,
+        True,
+        removed,
+        ("leaves the GPU Operator behind on cluster `lab`", "once whoever holds the delivery", "`Prune=false`"),
+        DepartureOutcome.LEFT,
+        Evidence.READ,
+        "warning",
+    ),
+    (
+        "engine",
+        ARGOCD,
+        True,
+        edited("engine: argocd", "engine: flux"),
+        ("gives the GPU Operator two owners on cluster `lab`", "Flux applies the objects"),
+        DepartureOutcome.CONTESTED,
+        Evidence.SEEN,
+        "error",
+    ),
+    (
+        "delivery.namespace",
+        ARGOCD,
+        True,
+        edited("engine: argocd", "engine: argocd, namespace: gitops"),
+        ("gives the GPU Operator two owners", "FailOnSharedResource"),
+        DepartureOutcome.CONTESTED,
+        Evidence.READ,
         "error",
     ),
     (
@@ -184,7 +227,7 @@ SCENARIOS = [
     (
         "removed",
         ARGOCD,
-        True,
+        False,
         removed,
         ("uninstalls the GPU Operator on cluster `lab`", "once whoever holds the delivery", "post-delete hook"),
         DepartureOutcome.UNINSTALLED,
@@ -218,7 +261,7 @@ SCENARIOS = [
     (
         "engine",
         ARGOCD,
-        True,
+        False,
         edited("engine: argocd", "engine: flux"),
         (
             "uninstalls the GPU Operator on cluster `lab`",
@@ -287,7 +330,7 @@ SCENARIOS = [
     (
         "delivery.namespace",
         ARGOCD,
-        True,
+        False,
         edited("engine: argocd", "engine: argocd, namespace: gitops"),
         ("uninstalls the GPU Operator", "post-delete hook"),
         DepartureOutcome.UNINSTALLED,
@@ -342,7 +385,7 @@ SCENARIOS = [
     (
         "stack.kind",
         ARGOCD,
-        True,
+        False,
         edited("release: v26.3.3, driverMode: cluster-policy", "kind: device-plugin, release: v0.20.0"),
         ("uninstalls the GPU Operator", "post-delete hook"),
         DepartureOutcome.UNINSTALLED,
@@ -416,7 +459,8 @@ HAND_INSTALLED = {
     [
         (FLUX, False, ("uninstalls `dcgm-exporter`", "within seconds"), "error"),
         (FLUX, True, ("leaves `dcgm-exporter` behind", "docs/rename.md says how it is retired"), "warning"),
-        (ARGOCD, True, ("may uninstall `dcgm-exporter`", "unless the chart has a hook"), "error"),
+        (ARGOCD, False, ("may uninstall `dcgm-exporter`", "unless the chart has a hook"), "error"),
+        (ARGOCD, True, ("leaves `dcgm-exporter` behind", "docs/rename.md says how it is retired"), "warning"),
     ],
 )
 def test_a_unit_that_nothing_asks_for_any_more(delivered, engine, guarded, words, severity):

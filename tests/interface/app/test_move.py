@@ -273,6 +273,9 @@ def test_another_source_leaves_all_in_place(fleet, engine, flags):
     assert report.clusters[0].departures == ()
     assert report.clusters[0].disruptions == ()
     assert result.step.before
+    assert any(f"{flags.get('path', 'output')}/clusters/lab/delivery`" in line for line in result.step.look) is (
+        "chartRepo" not in flags
+    )
     assert moved.step("source", "lab", **flags)[0].step is None
 
 

@@ -13,14 +13,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.change.delivery.effects import cascades
 from poolsmith.change.delivery.fields import changed_fields
-from poolsmith.change.delivery.objects import APPLICATION, ELEMENT, HELM_CHART, HELM_RELEASE, KUSTOMIZATION
-from poolsmith.change.delivery.outcomes import Action, Evidence, Verb
+from poolsmith.change.delivery.objects import APPLICATION, ELEMENT, HELM_CHART, HELM_RELEASE, KUSTOMIZATION, is_guarded
+from poolsmith.change.delivery.outcomes import Action, DepartureOutcome, Evidence, Verb
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.fleet.profiles.cluster import Engine
-from poolsmith.project.output.delivery_units import PRUNE_GUARDS, delivery_units
+from poolsmith.project.output.delivery_units import delivery_units
 from poolsmith.project.output.kustomization import FILE
 from poolsmith.project.output.tree import FOLDER
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from poolsmith.change.delivery.departures import DeliveryChange, Handed
     from poolsmith.change.delivery.objects import DeliveryObject
     from poolsmith.change.delivery.outcomes import Departure
+    from poolsmith.change.review.seen_cluster import SeenCluster
     from poolsmith.fleet.operands.manifest import ManifestTree
     from poolsmith.fleet.plan.plan import ClusterPlan
 
@@ -86,10 +88,11 @@ def actions(
 ) -> tuple[Action, ...]:
     """Of one cluster. `refused` are pointers of fields that the API server lets nobody change, by kind, namespace and
     name."""
+    first = tuple(_of_holder(change, leaving, was, now))
     return (
-        *_of_holder(change, leaving, was, now),
+        *first,
         *_departing(leaving),
-        *_of_units(change, was, now, refused),
+        *_of_units(change, leaving, was, now, refused, _waiting(change, first)),
     )
 
 
@@ -115,6 +118,8 @@ def beyond_applying(found: Sequence[Action], leaving: Sequence[Departure]) -> It
         if (item.kind, item.namespace, item.name) in told or item.fields == ("/spec/dependsOn",):
             continue
         if item.within:
+            if item.words in _WITH_ITS_UNIT:
+                continue
             is_told = item.verb in (Verb.ADOPT, Verb.REPLACE) or (item.verb is Verb.LEAVE and item.words == _GUARDED)
         else:
             is_told = item.verb in _TOLD or any(field in _TURNS for field in item.fields)
@@ -161,7 +166,7 @@ def _of_holder(
     for identity, new in sorted(change.now.generated.items()):
         old = (change.was.held or {}).get(identity, change.was.generated.get(identity))
         if old is None:
-            yield _created(change, new)
+            yield _created(change, new, before, files)
             yield from _waits(new)
         elif identity not in told:
             if old.body != new.body:
@@ -204,15 +209,38 @@ def _changed(change: DeliveryChange, old: DeliveryObject, new: DeliveryObject) -
         yield _action(change, new, Verb.UPDATE, said, Evidence.UNKNOWN)
 
 
-def _created(change: DeliveryChange, new: DeliveryObject) -> Action:
-    """A chart that others install already is taken over, or refused."""
+def _created(change: DeliveryChange, new: DeliveryObject, before: UnitFiles, files: UnitFiles) -> Action:
+    """A chart or objects that others have already are taken over, or refused."""
     if new.kind in _CHARTS and new.release is not None:
         for old in change.was.generated.values():
             if old.kind in _CHARTS and old.release is not None and old.release[1:] == new.release[1:]:
                 held = (change.was.held or {}).get(old.identity, old)
                 return _taken(change, held, new)
         return _action(change, new, Verb.CREATE, "its chart is installed", Evidence.SEEN)
+    if (tracked := _tracked(change, new, before, files)) is not None:
+        return _taken(change, tracked, new)
     return _action(change, new, Verb.CREATE, _MADE.get(new.kind, "it is fetched"), Evidence.SEEN)
+
+
+def _tracked(change: DeliveryChange, new: DeliveryObject, before: UnitFiles, files: UnitFiles) -> DeliveryObject | None:
+    """The Application of another name whose objects a new one is to apply, and that leaves one of them behind."""
+    if new.kind != APPLICATION or change.after is None:
+        return None
+    unit = new.name.removeprefix(f"{change.after.plan.delivery_name}-")
+    for key in (key for key, item in files.objects.items() if item.unit == unit and key in before.objects):
+        old = _owner(change, before.objects[key].unit)
+        if old is not None and not (cascades(old) and not _is_kept(change, before.objects[key].body)):
+            return old if old.kind == APPLICATION and old.identity != new.identity else None
+    return None
+
+
+def _owner(change: DeliveryChange, unit: str) -> DeliveryObject | None:
+    """What the base has for a folder of objects, as it was applied last."""
+    name = f"{change.before.plan.delivery_name}-{unit}"
+    for identity, item in change.was.generated.items():
+        if item.name == name and item.kind in (KUSTOMIZATION, APPLICATION):
+            return (change.was.held or {}).get(identity, item)
+    return None
 
 
 _MADE = {
@@ -232,6 +260,9 @@ def _taken(change: DeliveryChange, old: DeliveryObject, new: DeliveryObject) -> 
             return _action(change, new, Verb.ADOPT, f"{said}; until then it is refused", Evidence.READ)
         said = "the objects carry the tracking of the old one, and nothing is synced as long as they do"
         return _action(change, new, Verb.REFUSE, f"{said} (FailOnSharedResource)", Evidence.SEEN)
+    if cascades(old) or (old.kind == HELM_RELEASE and not old.is_guarded and not old.is_suspended):
+        said = "what the old owner installed goes with that one, and the chart is installed anew"
+        return _action(change, new, Verb.CREATE, said, Evidence.SEEN)
     does = "Argo CD applies the objects that are there, each in its place"
     evidence = Evidence.READ if old.is_suspended else Evidence.SEEN
     if new.kind == HELM_RELEASE:
@@ -284,18 +315,43 @@ def _action(
     )
 
 
+def _waiting(change: DeliveryChange, found: Sequence[Action]) -> frozenset[str]:
+    """Units whose Kustomization waits for one that waits for a HelmRelease that is refused. Seen on Flux 2.9."""
+    if change.now is None or change.after is None:
+        return frozenset()
+    failed = {item.name for item in found if item.verb is Verb.REFUSE and item.kind == HELM_RELEASE}
+    objects = [item for item in change.now.generated.values() if item.kind == KUSTOMIZATION]
+    stuck = {item.name for item in objects if failed & _named(item, "healthChecks")}
+    waiting: set[str] = set()
+    while more := {item.name for item in objects if (stuck | waiting) & _named(item, "dependsOn")} - waiting:
+        waiting |= more
+    return frozenset(name.removeprefix(f"{change.after.plan.delivery_name}-") for name in waiting)
+
+
+def _named(item: DeliveryObject, field: str) -> set[str]:
+    return {word(other.get("name")) for other in mappings(value_at(item.body, ("spec", field)))}
+
+
 def _of_units(
     change: DeliveryChange,
+    leaving: Sequence[Departure],
     was: UnitFiles,
     now: UnitFiles,
     refused: Mapping[tuple[str, str, str], tuple[str, ...]],
+    waiting: frozenset[str],
 ) -> Iterator[Action]:
     order = {name: number for number, name in enumerate((*now.order, *was.order))}
     keys = sorted({*was.objects, *now.objects}, key=lambda key: _place(key, was, now, order))
+    ends = {item.name: item for item in leaving if item.leaves and item.kind in (KUSTOMIZATION, APPLICATION)}
     for key in keys:
         old, new = was.objects.get(key), now.objects.get(key)
-        if new is None and old is not None:
+        unit = ends.get(f"{change.before.plan.delivery_name}-{old.unit}") if old is not None else None
+        if old is not None and unit is not None:
+            yield _left(change, key, old, None if new is not None and new.unit in waiting else new, unit)
+        elif new is None and old is not None:
             yield _pruned(change, key, old)
+        elif new is not None and new.unit in waiting:
+            yield _object(key, new.unit, Verb.WAIT, _WAITS, Evidence.SEEN)
         elif new is not None and (old is None or old.body != new.body or old.unit != new.unit):
             yield _applied(change, key, old, new, refused.get(key[1:], ()))
 
@@ -311,12 +367,9 @@ _GUARDED = "its unit holds it no more, and it is guarded: it stays as it is"
 
 
 def _pruned(change: DeliveryChange, key: ObjectKey, old: Applied) -> Action:
-    engine = change.before.plan.cluster.spec.delivery.engine
-    if _is_guarded(old.body):
-        return _object(key, old.unit, Verb.LEAVE, _GUARDED, Evidence.SEEN if engine is Engine.FLUX else Evidence.READ)
-    if change.now is None or _leaves(change, old.unit):
-        said = "its unit leaves the delivery, and decides what becomes of it"
-        return _object(key, old.unit, Verb.LEAVE, said, Evidence.READ)
+    if _is_kept(change, old.body):
+        evidence = Evidence.READ if _is_argo(change.before) else Evidence.SEEN
+        return _object(key, old.unit, Verb.LEAVE, _GUARDED, evidence)
     if _is_suspended(change, old.unit):
         return _object(key, old.unit, Verb.LEAVE, "its unit is suspended, and prunes nothing", Evidence.READ)
     return _object(key, old.unit, Verb.DELETE, "its unit holds it no more, and prunes it", Evidence.SEEN)
@@ -329,17 +382,36 @@ def _is_suspended(change: DeliveryChange, unit: str) -> bool:
     return any(item.name == name and item.is_suspended for item in change.now.generated.values())
 
 
-def _leaves(change: DeliveryChange, unit: str) -> bool:
-    name = f"{change.before.plan.delivery_name}-{unit}"
-    return change.now is not None and not any(item.name == name for item in change.now.generated.values())
+_WAITS = "its unit waits for a HelmRelease that is refused, and applies nothing"
+_GOES_ALONG = "its unit leaves the delivery, and takes it along"
+_COMES_AGAIN = "its unit leaves the delivery, and takes it along, until somebody applies it anew"
+_STAYS = "its unit leaves the delivery, and leaves it behind"
+_IS_TAKEN = "its unit leaves the delivery and leaves it behind, and it is applied from elsewhere"
+_IS_TRACKED = "its unit leaves the delivery, and as long as it carries that one's tracking nobody applies it"
+_WITH_ITS_UNIT = (_GOES_ALONG, _COMES_AGAIN, _STAYS, _IS_TAKEN, _IS_TRACKED)
 
 
-_GUARDS = tuple(pair for guards in PRUNE_GUARDS.values() for pair in guards.items())
+def _left(change: DeliveryChange, key: ObjectKey, old: Applied, new: Applied | None, unit: Departure) -> Action:
+    """Of a unit that leaves: what it says of itself is true of what it holds, but for what is guarded."""
+    owner = _owner(change, old.unit)
+    takes = unit.outcome is DepartureOutcome.DELETED or (owner is not None and cascades(owner))
+    if takes and not _is_kept(change, old.body):
+        verb, said = (Verb.DELETE, _GOES_ALONG) if new is None else (Verb.REPLACE, _COMES_AGAIN)
+    elif new is None:
+        verb, said = Verb.LEAVE, _STAYS
+    elif unit.kind == APPLICATION and change.after is not None and _is_argo(change.after):
+        verb, said = Verb.WAIT, _IS_TRACKED
+    else:
+        verb, said = Verb.ADOPT, _IS_TAKEN
+    return _object(key, old.unit, verb, said, unit.evidence)
 
 
-def _is_guarded(body: dict[str, Any]) -> bool:
-    found = mapping(value_at(body, ("metadata", "annotations")))
-    return any(found.get(key) == value for key, value in _GUARDS)
+def _is_argo(side: SeenCluster) -> bool:
+    return side.plan.cluster.spec.delivery.engine is Engine.ARGOCD
+
+
+def _is_kept(change: DeliveryChange, body: dict[str, Any]) -> bool:
+    return is_guarded(body, change.before.plan.cluster.spec.delivery.engine)
 
 
 def _applied(
@@ -359,7 +431,7 @@ def _applied(
 
 def _other_unit(change: DeliveryChange, key: ObjectKey, old: Applied, new: Applied) -> Action:
     """Source: fluxcd/kustomize-controller, deleteObjects (what has the labels of another owner stays)."""
-    if change.before.plan.cluster.spec.delivery.engine is Engine.FLUX:
+    if not _is_argo(change.before):
         said = f"`{new.unit}` applies it, and `{old.unit}` does not prune what has another owner"
         return _object(key, new.unit, Verb.ADOPT, said, Evidence.READ)
     said = f"`{old.unit}` prunes it, and `{new.unit}` is refused until then"

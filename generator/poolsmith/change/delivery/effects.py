@@ -80,6 +80,11 @@ class Leaving:
         return self.item.chart == _DISCOVERY or (self.is_operator and not external)
 
     @property
+    def hook(self) -> str:
+        """What its end starts, for behind what becomes of it."""
+        return f"; that starts the chart's post-delete hook: {_PRUNE_JOB}" if self.has_prune_job else ""
+
+    @property
     def later(self) -> str:
         return _LATER if self.after is None else ""
 
@@ -167,7 +172,7 @@ def _release(leaving: Leaving) -> DepartureEffect:
     if leaving.item.is_suspended and leaving.is_known:
         return _suspended_release(leaving)
     if leaving.item.is_guarded and leaving.is_known:
-        return _guarded_release(leaving)
+        return _guarded(leaving)
     unless = (
         ""
         if leaving.is_known
@@ -180,6 +185,8 @@ def _release(leaving: Leaving) -> DepartureEffect:
             "itself"
         )
         evidence = Evidence.SEEN if leaving.cause in _OTHER_NAMES else Evidence.READ
+    elif leaving.cause == "ENGINE":
+        then = "; Argo CD installs the chart anew where it reads the delivery, so that all of it is replaced"
     elif leaving.after is None:
         evidence = Evidence.READ
     return DepartureEffect(
@@ -187,7 +194,7 @@ def _release(leaving: Leaving) -> DepartureEffect:
         evidence=evidence,
         headline=f"uninstalls {leaving.title}",
         words=f"{unless}{leaving.later}Flux prunes it, and helm-controller uninstalls {release} within seconds, with "
-        f"all that the chart made{then}",
+        f"all that the chart made{leaving.hook}{then}",
         takes_drivers=leaving.is_operator,
     )
 
@@ -198,7 +205,7 @@ def _k3s_chart(leaving: Leaving) -> DepartureEffect:
     words = (
         "it stays in the cluster, since it has `prune: disabled`"
         if stays
-        else (f"whoever applied it prunes it, and k3s uninstalls {_release_words(leaving.item)}")
+        else (f"whoever applied it prunes it, and k3s uninstalls {_release_words(leaving.item)}{leaving.hook}")
     )
     return DepartureEffect(
         outcome=DepartureOutcome.LEFT if stays else DepartureOutcome.UNINSTALLED,
@@ -226,9 +233,21 @@ def _suspended_release(leaving: Leaving) -> DepartureEffect:
     )
 
 
-def _guarded_release(leaving: Leaving) -> DepartureEffect:
+def _guarded(leaving: Leaving) -> DepartureEffect:
+    """A HelmRelease, or an Application with a chart."""
     release, instead = _release_words(leaving.item), leaving.instead
-    stays = f"{leaving.later}it stays in the cluster, since it has `prune: disabled`"
+    is_release = leaving.item.kind == HELM_RELEASE
+    guard = "prune: disabled" if is_release else "Prune=false"
+    stays = f"{leaving.later}it stays in the cluster, since it has `{guard}`"
+    if instead is not None and not is_release:
+        return DepartureEffect(
+            outcome=DepartureOutcome.CONTESTED,
+            evidence=Evidence.SEEN if leaving.cause in _OTHER_NAMES else Evidence.READ,
+            headline=f"gives {leaving.title} two owners",
+            words=f"{stays}; another Application is refused for what carries its tracking (FailOnSharedResource), so "
+            "that nobody updates what runs. Deleted by hand as it is, it starts the hooks of the chart: docs/moves.md "
+            "has the steps",
+        )
     if instead is not None:
         return DepartureEffect(
             outcome=DepartureOutcome.CONTESTED,
@@ -250,8 +269,8 @@ def _guarded_release(leaving: Leaving) -> DepartureEffect:
             outcome=DepartureOutcome.CONTESTED,
             evidence=Evidence.SEEN,
             headline=f"gives {leaving.title} two owners",
-            words=f"{stays}, while Argo CD applies the objects of {release} too, until the old one is suspended and "
-            "then deleted, as docs/moves.md says",
+            words=f"{stays}, while {'Argo CD' if is_release else 'Flux'} applies the objects of {release} too, until "
+            "the old one is suspended and then deleted, as docs/moves.md says",
         )
     return DepartureEffect(
         outcome=DepartureOutcome.LEFT,
@@ -298,13 +317,14 @@ def _application(leaving: Leaving) -> DepartureEffect:
     prunes = f"{leaving.later}the Application that holds the delivery prunes it"
     if leaving.item.is_suspended and leaving.is_known:
         return _skipped_application(leaving, prunes)
-    finalizers = words(value_at(leaving.item.body, ("metadata", "finalizers")))
-    if any(item.startswith(CASCADE) for item in finalizers):
+    if leaving.item.is_guarded and leaving.item.is_chart and leaving.is_known:
+        return _guarded(leaving)
+    if cascades(leaving.item):
         return DepartureEffect(
             outcome=DepartureOutcome.UNINSTALLED if leaving.item.is_chart else DepartureOutcome.DELETED,
             evidence=Evidence.READ,
             headline=f"uninstalls {leaving.title}" if leaving.item.is_chart else "deletes what an Application applied",
-            words=f"{prunes}, and Argo CD deletes all that it applied: it has the finalizer `{CASCADE}`",
+            words=f"{prunes}, and Argo CD deletes all that it applied: it has the finalizer `{CASCADE}`{leaving.hook}",
             takes_drivers=leaving.is_operator,
         )
     if leaving.has_prune_job:
@@ -324,6 +344,12 @@ def _application(leaving: Leaving) -> DepartureEffect:
         words=f"{prunes}; what it applied stays and nothing updates it any more, and another Application is refused "
         "for it (FailOnSharedResource) as long as it carries the old one's tracking",
     )
+
+
+def cascades(item: DeliveryObject) -> bool:
+    """Whether Argo CD deletes all that an Application applied once it is deleted itself."""
+    found = words(value_at(item.body, ("metadata", "finalizers")))
+    return not item.is_suspended and any(text.startswith(CASCADE) for text in found)
 
 
 def _skipped_application(leaving: Leaving, prunes: str) -> DepartureEffect:

@@ -16,6 +16,7 @@ from poolsmith.core.sources.input_tree import InputTree
 from poolsmith.core.sources.pod_template import mapping
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
+from poolsmith.fleet.profiles.cluster import Engine
 from poolsmith.guard.policies.revision import LINK, SUBMODULE
 from poolsmith.project.output.argocd import SKIP_RECONCILE
 from poolsmith.project.output.argocd_fleet import fleet_entry
@@ -46,12 +47,32 @@ _GROUPS = {
     "source.toolkit.fluxcd.io": frozenset(("GitRepository", "HelmRepository", "OCIRepository", "Bucket")),
 }
 SOURCES = _GROUPS["source.toolkit.fluxcd.io"]
-_GUARD = "kustomize.toolkit.fluxcd.io/prune"
+_SYNC_OPTIONS, _NO_PRUNE = "argocd.argoproj.io/sync-options", "Prune=false"
+_KUSTOMIZE = "kustomize.toolkit.fluxcd.io"
+_EXCLUSIONS = {"prune": "disabled", "reconcile": "disabled", "ssa": "ignore"}
 _META = ("metadata",)
 _TRUE = ("1", "t", "true")
 """As Go reads a boolean, in lower case."""
 _YAML = (".yaml", ".yml")
 KUSTOMIZATION_FILES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+
+
+def is_guarded(body: Mapping[str, Any], engine: Engine) -> bool:
+    """Whether an engine leaves an object in place that it has applied, and that is not there any more.
+
+    Source: fluxcd/kustomize-controller@v1.9.4:internal/controller/kustomization_controller.go, prune (`Exclusions`);
+    fluxcd/pkg@ssa/v0.76.1:utils/meta.go, AnyInMetadata; argoproj/gitops-engine:pkg/sync/resource/annotations.go,
+    HasAnnotationOption
+    """
+    annotations, labels = (mapping(value_at(body, (*_META, key))) for key in ("annotations", "labels"))
+    if engine is Engine.ARGOCD:
+        return _NO_PRUNE in (item.strip() for item in str(annotations.get(_SYNC_OPTIONS, "")).split(","))
+    return any(
+        str(given.get(f"{_KUSTOMIZE}/{key}", "")).lower() == guard
+        for key, guard in _EXCLUSIONS.items()
+        for given in (annotations, labels)
+    )
+
 
 Identity = tuple[str, str, str]
 """Kind, namespace and name."""
@@ -72,9 +93,8 @@ class DeliveryObject:
 
     @property
     def is_guarded(self) -> bool:
-        """Whether kustomize-controller leaves it in place once it is not there any more."""
-        texts = (mapping(value_at(self.body, (*_META, key))).get(_GUARD) for key in ("annotations", "labels"))
-        return "disabled" in texts
+        """Whether whoever holds the delivery leaves it in place once it is not there any more."""
+        return is_guarded(self.body, Engine.ARGOCD if self.kind == APPLICATION else Engine.FLUX)
 
     @property
     def is_suspended(self) -> bool:

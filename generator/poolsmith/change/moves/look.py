@@ -32,14 +32,15 @@ def names_of(plan: ClusterPlan, *kinds: str) -> list[str]:
     return sorted(item.name for item in of_plan(plan).values() if item.kind in kinds)
 
 
-def _folder(plan: ClusterPlan, name: str = "") -> str:
+def _folder(plan: ClusterPlan, name: str = "", path: str = "") -> str:
     _, _, clusters = CLUSTERS.partition("/")
-    return f"{plan.cluster.spec.delivery.path}/{clusters}/{name or plan.name}/{FOLDER}"
+    return f"{path or plan.cluster.spec.delivery.path}/{clusters}/{name or plan.name}/{FOLDER}"
 
 
-def holder_reads(plan: ClusterPlan, name: str = "") -> tuple[str, ...]:
-    """Where what holds the delivery has to look from now on; `name` is that of the cluster, if it is another one."""
-    folder = _folder(plan, name)
+def holder_reads(plan: ClusterPlan, name: str = "", path: str = "") -> tuple[str, ...]:
+    """Where what holds the delivery has to look from now on; `name` of the cluster and `path` of the output are those
+    after the step, if they are others."""
+    folder = _folder(plan, name, path)
     verify = f"`poolsmith verify {name or plan.name}` finds nothing that differs"
     if plan.cluster.spec.delivery.engine is Engine.FLUX:
         return (

@@ -43,7 +43,9 @@ def change_source(project: Project, name: str, wanted: Mapping[str, str]) -> Ste
         names={name: name},
         edits=edits,
         before=_before(wanted),
-        look=holder_reads(there.plan) if wanted.keys() - {"chartRepo"} else (_READY.format(name=name),),
+        look=holder_reads(there.plan, path=wanted.get("path", ""))
+        if wanted.keys() - {"chartRepo"}
+        else (_READY.format(name=name),),
     )
 
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
-
 from poolsmith.core.diagnostics.masking import (
     MASK,
     NO_SECRETS,
@@ -31,6 +29,7 @@ from poolsmith.core.diagnostics.masking import (
 from poolsmith.core.diagnostics.message_text import printable
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
+from poolsmith.core.sources.yaml_library import MappingNode, Node, ScalarNode, SequenceNode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import marshal
+from _blake2 import blake2b  # what hashlib would give, without loading OpenSSL
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +32,7 @@ def tree_digest(tree: Any) -> bytes:
     """Of mappings, lists and scalars. NOTE: marshal is by far the fastest way to bytes; its version 2 writes equal
     trees alike.
     """
-    return hashlib.blake2b(marshal.dumps(tree, 2), digest_size=16).digest()
+    return blake2b(marshal.dumps(tree, 2), digest_size=16).digest()
 
 
 class Content:
@@ -152,6 +153,10 @@ class SourceFile:
     def line(self, number: int) -> str | None:
         """A line of the file without its secrets."""
         return self.content.line(number)
+
+    def line_of(self, pointer: str, number: int) -> str | None:  # noqa: ARG002 - here is one file
+        """A line of the file in which `pointer` stands, where there are several."""
+        return self.line(number)
 
     def has(self, pointer: str) -> bool:
         """Whether the file itself says something at `pointer`; null counts as saying something."""

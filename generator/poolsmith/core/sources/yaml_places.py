@@ -5,11 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
-
 from poolsmith.core.diagnostics.diagnostic import Location, Position, Span
 from poolsmith.core.sources import pointer as pointers
 from poolsmith.core.sources.secret_scalars import Secrets, secrets_of
+from poolsmith.core.sources.yaml_library import MappingNode, Node, ScalarNode, SequenceNode
 from poolsmith.core.sources.yaml_reader import (
     YamlProblem,
     compose,
@@ -20,9 +19,12 @@ from poolsmith.core.sources.yaml_reader import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from yaml import Mark
+
+_DEEPEST = 64
+"""A text may hold itself, by an anchor."""
 
 
 class Marks:
@@ -92,6 +94,27 @@ class Marks:
                 return (first, len(written) - len(text)) if written.endswith(text) else None
         return None
 
+    def at(self, place: Position) -> tuple[str, bool] | None:
+        """The pointer of the innermost key or scalar at a place, and whether it is the key; None where none is."""
+        node, pointer = self._root, ""
+        for _ in range(_DEEPEST):
+            for step, key, value in self._steps(node):
+                if _is_in(key, place) and key is not value:
+                    return pointers.join(pointer, step), True
+                if _is_in(value, place):
+                    node, pointer = value, pointers.join(pointer, step)
+                    break
+            else:
+                return (pointer, False) if pointer and isinstance(node, ScalarNode) else None
+        return None
+
+    def _steps(self, node: Node | None) -> Iterator[tuple[str, Node, Node]]:
+        """Of a list the items stand in the place of keys."""
+        if isinstance(node, SequenceNode):
+            yield from ((str(index), item, item) for index, item in enumerate(node.value))
+        elif isinstance(node, MappingNode):
+            yield from ((step, *entry) for step, entry in self._entries_of(node).items())
+
     def _child(self, node: Node | None, step: str) -> tuple[Node, Node] | None:
         """The node to underline and the node to go on with."""
         if isinstance(node, SequenceNode):
@@ -116,6 +139,11 @@ class Marks:
                 for key, entry in list(self._entries_of(source).items()):
                     entries.setdefault(key, entry)
         return entries
+
+
+def _is_in(node: Node, place: Position) -> bool:
+    start, end = node.start_mark, node.end_mark
+    return (start.line, start.column) <= (place.line - 1, place.column - 1) <= (end.line, end.column)
 
 
 def _extent(node: Node) -> tuple[Position, Position]:

@@ -27,7 +27,8 @@ NO_OPERANDS = "the operands of release "
 
 @record
 class Node:
-    """A node as the operator sees it. `runtime` is its containerRuntimeVersion, as `containerd://1.7.24`.
+    """A node as the operator sees it. `runtime` is its containerRuntimeVersion, as `containerd://1.7.24`, `kubelet` its
+    kubeletVersion.
 
     `pool` is the pool that it stands for, where it is no real one.
     """
@@ -38,15 +39,22 @@ class Node:
     runtime: str = ""
     taints: tuple[Mapping[str, str], ...] = ()
     pool: str = ""
+    kubelet: str = ""
 
     @property
     def facts(self) -> NodeFacts:
         """What it says of itself, with pointers as the API server has it."""
-        from poolsmith.gpu.nodes.kubelet_facts import RUNTIME, facts_of_runtime  # on demand
+        from poolsmith.gpu.nodes.kubelet_facts import KUBELET, RUNTIME, facts_of_runtime  # on demand
         from poolsmith.gpu.nodes.label_facts import facts_of_labels  # on demand
+        from poolsmith.gpu.nodes.node_facts import one  # on demand
 
         runtimes, versions = facts_of_runtime(self.runtime, RUNTIME)
-        return replace(facts_of_labels(self.labels), runtimes=runtimes, runtime_versions=versions)
+        return replace(
+            facts_of_labels(self.labels),
+            runtimes=runtimes,
+            runtime_versions=versions,
+            kubelets=one(self.kubelet, KUBELET),
+        )
 
 
 @record

@@ -104,15 +104,14 @@ def judge_resource(kind: str, spec: Mapping[str, Any], release: str) -> Iterator
     tree = {"driver": dict(spec)} if kind == DRIVER else dict(spec)
     document = ValuesDocument(tree, _Resource(known, kind))
     for found in findings_of(OF_DRIVER if kind == DRIVER else OF_POLICY, document):
-        if found.finding.place:
-            yield found._replace(finding=_of_resource(found.finding, kind))
+        yield found._replace(finding=_of_resource(found.finding, kind))
     yield from _unread(kind, spec, release)
 
 
 def _of_resource(finding: Finding[ValuePlace], kind: str) -> Finding[ValuePlace]:
     from dataclasses import replace  # start-up: only mistakes need it
 
-    place = finding.place[1:] if kind == DRIVER and finding.place[0] == "driver" else finding.place
+    place = finding.place[1:] if kind == DRIVER and finding.place[:1] == ("driver",) else finding.place
     message, help_text = finding.message.replace("the chart's default", "the default"), finding.help
     if kind == DRIVER:
         message = message.replace("`driver.", "`")

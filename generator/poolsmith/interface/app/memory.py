@@ -116,7 +116,7 @@ class Memory:
         self._rehash = rehash
         self._now = time.time_ns()
         self._states = parts_of(self._root)
-        self._tool = _tool()
+        self._tool = tool_state()
         self._read_now: set[str] = set()
 
     @property
@@ -251,7 +251,7 @@ def recall(
     return memory if memory.is_usable else None
 
 
-def _tool() -> str:
+def tool_state() -> str:
     """What the code is: version, interpreter, each file of the package, and the libraries that results hang on."""
     from importlib.machinery import PathFinder  # on demand
 

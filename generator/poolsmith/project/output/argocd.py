@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.fleet.operands.manifest import Manifest
-from poolsmith.fleet.profiles.cluster import Retiring
+from poolsmith.fleet.profiles.cluster import Engine, Retiring
 from poolsmith.kubernetes.repository.argo_destination import IN_CLUSTER_SERVER
-from poolsmith.project.output.delivery_units import delivery_namespace, namespace_patch
+from poolsmith.project.output.delivery_units import PRUNE_GUARDS, delivery_namespace, namespace_patch
 from poolsmith.project.output.pools import FOLDER as POOLS
 from poolsmith.project.output.pools import TOOLKIT_FOLDER as TOOLKIT_BASE
 
@@ -35,6 +35,7 @@ def render_applications(
 ) -> list[Manifest]:
     """Waves order the Applications where one Application holds them all; retries order them otherwise.
 
+    One with a chart is not pruned by accident: its deletion would start the chart's hooks.
     Wave 0 is left to what the stack comes after.
     """
     return [
@@ -76,6 +77,8 @@ def _application(plan: ClusterPlan, unit: DeliveryUnit, wave: int) -> dict[str, 
         "retry": _RETRY,
     }
     annotations = {SKIP_RECONCILE: "true"} if is_kept else {}
+    if unit.chart is not None and delivery.retiring is None:
+        annotations |= PRUNE_GUARDS[Engine.ARGOCD]
     annotations |= {"argocd.argoproj.io/sync-wave": str(wave), COMPARE_OPTIONS: SERVER_SIDE_DIFF}
     if unit.source is None:
         annotations["argocd.argoproj.io/manifest-generate-paths"] = ";".join(

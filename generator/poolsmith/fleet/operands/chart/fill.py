@@ -26,10 +26,10 @@ of a string that is not blank, `a is single` of a mapping with one key, `a > num
 from __future__ import annotations
 
 import copy
-import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.late import sha256_of
 from poolsmith.core.pattern import pattern
 from poolsmith.fleet.operands.chart.entry_expressions import (
     ITEM,
@@ -374,7 +374,7 @@ def _choose(node: dict[str, Any], scope: ValueScope) -> Any:
 def _sha256(node: dict[str, Any], scope: ValueScope) -> str:
     lines = [(line, _BLANKS.match(line)) for line in node["$sha256"]]
     written = [_written(line, scope).replace("\n", "\n" + (blanks[0] if blanks else "")) for line, blanks in lines]
-    return hashlib.sha256("\n".join(written).encode()).hexdigest()
+    return sha256_of("\n".join(written).encode())
 
 
 _SPECIAL: dict[str, Callable[[dict[str, Any], ValueScope], Any]] = {

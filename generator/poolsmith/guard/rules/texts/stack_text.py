@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.inner_text import InnerText
-from poolsmith.core.sources.pointer import BRANCHES, join, value_at
+from poolsmith.core.sources.pointer import join, value_at
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class StackText:
         if start is None:
             return at_key
         span = Span(path=at_key.span.path, start=start, end=start)
-        return replace(at_key, span=span, source_line=self.source.line(start.line))
+        return replace(at_key, span=span, source_line=self.source.line_of(self.pointer, start.line))
 
 
 _LARGEST = 1 << 20
@@ -82,10 +82,11 @@ _INSIDE = pattern(r"mig-configs|timeSlicing|DCGM_FI_|nfd-(?:worker|master)\.conf
 """What a text that is YAML has to have in it, so that its own texts are looked for."""
 _PLUGIN_SECTIONS = ("sharing", "flags", "resources", "imex")
 _PLUGIN_FLAGS = ("mig", "device", "plugin", "gfd", "fail", "nvidia", "gds", "mofed", "imex")
+_DISCOVERY = "node-feature-discovery"
+"""The chart in that of the operator, whose values nobody else reads."""
 _MASTER_FILE = "nfd-master"
 _EXTRA_LABELS = "extraLabelNs"
-_Way = tuple["_Way", str | int] | None
-"""The last step to a place, and the way to what stands above: put together where something is found."""
+_CONFIG, _MASTER = "config", "master"
 _RULES = {"NodeFeatureRule": "rules", "NodeFeatureGroup": "featureGroupRules"}
 """By kind, where it has its rules."""
 
@@ -130,22 +131,29 @@ class _Walk:
         self._depth = depth
 
     def texts(self, node: Any, pointer: str, path: tuple[str, ...]) -> Iterator[StackText]:
-        pending: list[tuple[Any, _Way, str]] = [(node, None, path[-1] if path else "")]
+        """Where a value stands is made out for the few that are of some shape. With each value its nearest key."""
+        pending: list[tuple[Any, _Trail, str]]
+        pending = [(node, None, path[-1] if path else "")] if _is_looked_at(node) else []
         while pending:
-            value, way, key = pending.pop()
+            value, trail, key = pending.pop()
+            if value.__class__ is str:
+                if _may_have_shape(value) or _MASTER_FILE in key:
+                    yield from self._of_text(value, *_place(trail, pointer, path))
+                continue
             if isinstance(value, dict):
-                if key == "config":
-                    yield from self.shaped(value, *_at(pointer, path, way))
-                elif key == "master" and _EXTRA_LABELS in value:
-                    extra, (place, steps) = {_EXTRA_LABELS: value[_EXTRA_LABELS]}, _at(pointer, path, way)
-                    yield StackText(Shape.MASTER, self._source, place, self._told(steps), None, extra, self._subject)
-                below = reversed(value.items())
-                pending.extend((item, (way, name), name) for name, item in below if _may_hold_text(item))
-            elif isinstance(value, list):
-                items = reversed(list(enumerate(value)))
-                pending.extend((item, (way, index), key) for index, item in items if _may_hold_text(item))
-            elif _may_hold_text(value):
-                yield from self._of_text(value, *_at(pointer, path, way))
+                if key == _CONFIG or (key == _MASTER and _EXTRA_LABELS in value):
+                    yield from self._of_mapping(value, *_place(trail, pointer, path))
+                below = [(item, (trail, name), name) for name, item in value.items() if _is_looked_at(item)]
+            else:
+                below = [(item, (trail, index), key) for index, item in enumerate(value) if _is_looked_at(item)]
+            pending += reversed(below)
+
+    def _of_mapping(self, value: dict[Any, Any], place: str, steps: tuple[str, ...]) -> Iterator[StackText]:
+        if steps[-1:] == (_CONFIG,):
+            yield from self.shaped(value, place, steps)
+        elif steps[-1:] == (_MASTER,):
+            extra = {_EXTRA_LABELS: value[_EXTRA_LABELS]}
+            yield StackText(Shape.MASTER, self._source, place, self._told(steps), None, extra, self._subject)
 
     def shaped(self, node: Any, pointer: str, path: tuple[str, ...]) -> Iterator[StackText]:
         """A mapping that is a configuration itself, and no text."""
@@ -154,8 +162,7 @@ class _Walk:
             yield StackText(shape, self._source, pointer, self._told(path), None, node, self._subject)
 
     def _of_text(self, text: str, pointer: str, path: tuple[str, ...]) -> Iterator[StackText]:
-        is_of_master = any(_MASTER_FILE in step for step in path[-1:])
-        if not (is_of_master or _MARK.search(text) or _INSIDE.search(text)) or any(mark in text for mark in _TEMPLATED):
+        if any(mark in text for mark in _TEMPLATED):
             return
         from poolsmith.gpu.values.metrics_list import is_metrics_list  # on demand
 
@@ -182,19 +189,29 @@ class _Walk:
         return f"{self._shown}, `{path[-1]}`" if path else self._shown
 
 
-def _may_hold_text(node: Any) -> bool:
-    if isinstance(node, str):
-        return ("\n" in node or "{" in node) and len(node) <= _LARGEST
-    return isinstance(node, BRANCHES)
+_Trail = tuple["_Trail", str | int] | None
+"""Keys and indices down to a value, the last one first."""
 
 
-def _at(pointer: str, path: tuple[str, ...], way: _Way) -> tuple[str, tuple[str, ...]]:
-    """Where a way leads that begins at a pointer and a path; a path has no positions in lists."""
+def _place(trail: _Trail, pointer: str, path: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """The pointer of a value, and the keys on the way; indices are none."""
     steps: list[str | int] = []
-    while way is not None:
-        way, step = way
-        steps.insert(0, step)
+    while trail is not None:
+        trail, step = trail
+        steps.append(step)
+    steps.reverse()
     return join(pointer, *steps), (*path, *(step for step in steps if isinstance(step, str)))
+
+
+def _is_looked_at(value: Any) -> bool:
+    kind = value.__class__
+    if kind is str:
+        return ("\n" in value or "{" in value) and len(value) <= _LARGEST
+    return kind is dict or kind is list
+
+
+def _may_have_shape(text: str) -> bool:
+    return _MARK.search(text) is not None or _INSIDE.search(text) is not None
 
 
 def _shape_of(data: Any, path: tuple[str, ...]) -> Shape | None:
@@ -206,7 +223,7 @@ def _shape_of(data: Any, path: tuple[str, ...]) -> Shape | None:
         return Shape.PLUGIN
     from poolsmith.gpu.values.discovery_config import MASTER, WORKER, looks_like  # on demand
 
-    if looks_like(WORKER, data):
+    if looks_like(WORKER, data) or path[-3:] == (_DISCOVERY, WORKER, "config"):
         return Shape.WORKER
     is_master = any(_MASTER_FILE in step for step in path[-1:]) or path[-2:] == (MASTER, "config")
     return Shape.MASTER if is_master and looks_like(MASTER, data) else None
