@@ -95,7 +95,13 @@ def upgraded(name, text):
     return text.replace("{release: ", "{upgradingFrom: v25.10.1, release: ") if name < "b" else text
 
 
-@pytest.mark.parametrize("change", [longer, upgraded])
+def delivered(name, text):
+    """To a place that others do not go to."""
+    where = f"server: 'https://{name}.example.com'" if len(name) > len("true") else f"name: '{name}'"
+    return text.replace("engine: argocd", f"engine: argocd, destination: {{{where}}}")
+
+
+@pytest.mark.parametrize("change", [longer, upgraded, delivered])
 @pytest.mark.parametrize("case", ["driver-objects-flux", "mixed-runtimes"])
 def test_clusters_that_are_nearly_alike(case, change, tmp_path):
     assert_same(copies(GOLDEN / case / "profiles", tmp_path / "project", change))
@@ -112,3 +118,12 @@ def test_a_name_that_findings_say_is_never_replaced(tmp_path):
         loaded = load_cluster(together.tree, files, together.bases)
         found, _ = together.plans.of(loaded)
         assert found.diagnostics == resolve_cluster(loaded, together.catalog).diagnostics
+
+
+def test_what_comes_once_is_not_kept(tmp_path):
+    root = copies(GOLDEN / "bare-metal-names/profiles", tmp_path / "project")
+    project = open_project(root)
+    for files in project.fleet.clusters[:1]:
+        run_cluster(project, files)
+
+    assert (project.plans._known, project.bases.sound, project.tree._known) == ({}, {}, {})
