@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkView
     from poolsmith.guard.rules.links.selections import Selection
+    from poolsmith.kubernetes.repository.node_templates import NodeTemplate
 
 RULE = RuleInfo(
     code="PSM775",
     name="label-of-no-rule",
     applies_to="manifest",
     what="A pod that asks for GPUs, or a chart of the stack, selects nodes by a label that is a slip of the pen for "
-    "one "
-    "of GPU feature discovery or of a NodeFeatureRule here, by a value that the rule does not write, by a label of "
+    "one of GPU feature discovery or of a NodeFeatureRule here, by a value that the rule does not write, by a label of "
     "PCI devices that Node Feature Discovery here builds of other fields, or by one that is a tag of instances.",
     why="No node has the label: the pod stays Pending, the DaemonSet wants no pod.",
     fix="write the label as it is written to nodes",
@@ -50,13 +50,13 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
     if not view.is_whole and not view.is_alone:
         return
     written = _written(view)
-    fields = _pci_fields(view)
+    fields, tagged = _pci_fields(view), _tagged(view)
     for item in selections(view):
         if item.key not in view.labels_said:
             yield from _of_discovery(item)
             yield from _of_rules(item, written)
             yield from _of_pci(item, fields, written)
-            yield from _of_tags(view, item)
+            yield from _of_tags(tagged.get(item.key, []), item)
 
 
 def _of_discovery(item: Selection) -> Iterator[Finding[Location]]:
@@ -112,20 +112,28 @@ def _of_rules(item: Selection, written: dict[str, set[str]]) -> Iterator[Finding
         )
 
 
-def _of_tags(view: LinkView, item: Selection) -> Iterator[Finding[Location]]:
-    """Tags of instances, which are no labels of nodes."""
+def _tagged(view: LinkView) -> dict[str, list[NodeTemplate]]:
+    """Groups of machines by the tags of their instances, where no label of the group has the name."""
+    found: dict[str, list[NodeTemplate]] = {}
     for template in view.machines.templates if view.is_alone else ():
-        tags = mapping(mapping(template.body).get("tags"))
-        if item.key in tags and not any(mark.key == item.key for mark in template.labels):
-            yield Finding(
-                message=f"{template.title} has the tag `{shorten(item.key)}`, and {item.who} selects nodes by a "
-                "label of "
-                "that name: a tag of instances is none",
-                place=template.at(f"{template.top}{join('', 'tags', item.key)}"),
-                help=f"write it into the group's labels; for an autoscaler add the tag `{_OF_AUTOSCALER}{item.key}`",
-                related=(item.place,),
-                severity=Severity.WARNING,
-            )
+        labels = {mark.key for mark in template.labels}
+        for key in mapping(mapping(template.body).get("tags")):
+            if key not in labels:
+                found.setdefault(key, []).append(template)
+    return found
+
+
+def _of_tags(tagged: list[NodeTemplate], item: Selection) -> Iterator[Finding[Location]]:
+    """Tags of instances, which are no labels of nodes."""
+    for template in tagged:
+        yield Finding(
+            message=f"{template.title} has the tag `{shorten(item.key)}`, and {item.who} selects nodes by a label of "
+            "that name: a tag of instances is none",
+            place=template.at(f"{template.top}{join('', 'tags', item.key)}"),
+            help=f"write it into the group's labels; for an autoscaler add the tag `{_OF_AUTOSCALER}{item.key}`",
+            related=(item.place,),
+            severity=Severity.WARNING,
+        )
 
 
 def _pci_fields(view: LinkView) -> tuple[str, ...]:
