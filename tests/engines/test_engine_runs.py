@@ -31,6 +31,7 @@ RUNS, OF_PAIRS = recording(NAME), recording(PAIRS_NAME)
 MERGES = {f"{merge.scenario}-{merge.step}": merge for scenario in SCENARIOS for merge in scenario.merges}
 _ALTERS_WITH_THE_RUN = {"said"}
 """Words of the engines beside what they come to."""
+OUT_OF_SYNC = {"argocd-move-removed-given up": "Argo CD adds finalizers for hooks to those of the file (docs/moves.md)"}
 PAGE = Path(__file__).resolve().parents[2] / "docs/proof.md"
 
 
@@ -65,7 +66,8 @@ def test_diff_tells_what_the_engine_did(name, report_of):
 
     assert says_the_operator_goes(report) or not any(item.operator_is_lost for item in happened), told
     assert says_drivers_go(report) or not any(item.drivers_are_lost for item in happened), told
-    assert is_grave(report) or says_the_folder_goes(report) or not happened[-1].unwell, told
+    is_told = is_grave(report) or says_the_folder_goes(report) or name in OUT_OF_SYNC
+    assert is_told or not happened[-1].unwell, told
 
 
 @pytest.mark.parametrize("scenario", [item for item in SCENARIOS if item.keeps], ids=lambda item: item.name)
