@@ -64,7 +64,7 @@ check: $(STAMP)
 	@$(BIN)/poolsmith generate --check
 
 bench: $(STAMP)
-	@$(BIN)/python tests/bench/run.py
+	@PATH="$(CURDIR)/.tools:$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/bench/run.py
 
 fuzz: $(STAMP)
 	@$(BIN)/python tests/fuzz/run.py
@@ -118,6 +118,8 @@ COMPILE = $(UV) pip compile --universal --python-version 3.11 --generate-hashes 
 lock: .tools/uv/bin/uv
 	@$(COMPILE) pyproject.toml --group dev --extra cel -o requirements.lock
 	@$(COMPILE) pyproject.toml --group build --extra cel --constraint requirements.lock -o requirements-run.lock
+	@for extra in live dask; do $(COMPILE) pyproject.toml --group build --extra cel --extra $$extra \
+	  --constraint requirements.lock -o requirements-$$extra.lock || exit 1; done
 	@$(COMPILE) --group audit -o .ci/requirements-audit.lock
 	@$(COMPILE) --group lock -o .ci/requirements-uv.lock
 	@$(COMPILE) --group schemas -o .ci/requirements-schemas.lock

@@ -1,4 +1,4 @@
-"""A step of the build: the catalog's YAML as JSON, which is faster to read (`poolsmith/core/facts/twins.py`)."""
+"""A step of the build: the catalog's YAML as JSON, and what else a start needs (`poolsmith/core/facts/twins.py`)."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class TwinsHook(BuildHookInterface):  # type: ignore[type-arg]  # the configurat
         from poolsmith.core.facts import store, twins
 
         if version == "editable":
-            twins.write_twins(store.DATA)
+            twins.write_all(store.DATA)
             return
         self._made = tempfile.TemporaryDirectory()
         folder = Path(self._made.name)
-        for twin in twins.write_twins(folder):
+        for twin in twins.write_all(folder):
             build_data["force_include"][str(twin)] = f"poolsmith/data/{twin.relative_to(folder).as_posix()}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.core.diagnostics import codes, known_rules
+from poolsmith.core.diagnostics import known_rules
 from poolsmith.core.diagnostics.codes.change import CHANGE, REVIEW
+from poolsmith.core.diagnostics.codes.code_book import CODE_BOOK
 from poolsmith.core.diagnostics.codes.compatibility import COMPATIBILITY
 from poolsmith.core.diagnostics.codes.engines import ENGINES
 from poolsmith.core.diagnostics.codes.hygiene import HYGIENE
@@ -30,6 +31,7 @@ from poolsmith.core.diagnostics.codes.shape import ASSUMED, DELIVERY, RINGS, SHA
 from poolsmith.gpu.values.registry import VALUE_RULES
 from poolsmith.guard.rules.registry import RULES
 from poolsmith.guard.rules.rule_book import rule_book
+from poolsmith.guard.rules.setup.registry import SETUP_RULES
 from poolsmith.interface.app.schemas import policy_schema_files, schema_files
 from poolsmith.interface.report.rule_page import format_rule_book
 
@@ -168,6 +170,22 @@ def test_the_table_of_rules_is_the_one_of_the_rules():
     assert table.read_text("utf-8") == rule_table(), "run `make docs`"
 
 
+def needs_table():
+    rules = {rule.__name__.rpartition(".")[2]: (rule.NEEDS, getattr(rule, "PARTLY_NEEDS", ())) for rule in SETUP_RULES}
+    lines = "".join(f"    {name!r}: {needs!r},\n" for name, needs in rules.items())
+    return (
+        '"""What each rule over a setup needs, and what for all of it. Made from the rules by `make docs`; not edited."""'
+        f"\n\n# fmt: off\nNEEDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {{\n{lines}}}\n"
+    ).replace("'", '"')
+
+
+def test_the_table_of_needs_is_the_one_of_the_rules():
+    table = PACKAGE / "guard/rules/setup/needs_table.py"
+    if os.environ.get("UPDATE_DOCS") == "1" and not os.environ.get("TESTS_RUN_IN_CI"):
+        table.write_text(needs_table(), "utf-8")
+    assert table.read_text("utf-8") == needs_table(), "run `make docs`"
+
+
 def test_codes_and_names_are_used_once():
     book = rule_book()
 
@@ -196,7 +214,7 @@ def test_rules_that_judge_values_are_of_the_families_of_what_they_protect():
 
 
 def test_the_book_is_the_sum_of_its_families():
-    assert sorted(rule.code for rule in codes.CODE_BOOK) == sorted(
+    assert sorted(rule.code for rule in CODE_BOOK) == sorted(
         rule.code for family in FAMILIES.values() for rule in family
     )
 

@@ -50,6 +50,7 @@ BUDGETS = {
     "1,000 DaemonSets: check (ratio to kubeconform)": Budget(ratio=0.5, mebibytes=200),
     "1,120 files without GPUs: check": Budget(ratio=40),
     "10,000 pools: generate + check, nothing cached": Budget(mebibytes=62),
+    "verify: 1,000 nodes, 20,000 pods": Budget(ratio=1_400, mebibytes=250),
     "20 policies on 1,000 predicted workloads": Budget(seconds=1),
 }
 

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 
 from budgets import BUDGETS, history, keep
 from daemon_sets import write_daemon_sets, write_schemas
+from live_cluster import CLUSTER, large_cluster
 from measuring import NOTHING, POOLSMITH, Measured, measure
+from peers import PEERS, VALUES, commands
 from policies import policies
 
 from fleet import change_base, change_one_profile, write_files_without_gpus, write_fleet
@@ -27,7 +29,6 @@ DOCUMENTS = 1_000
 SAMPLE = Path(__file__).parents[2]
 GENERATE, CHECK = (*POOLSMITH, "generate", "--no-cache"), (*POOLSMITH, "check", "--no-cache")
 ONE_RUN = (*POOLSMITH, "run", "--no-cache")
-VALUES = "output/clusters/cluster-00000/platform/values/gpu-operator.yaml"
 COMPARE = (*POOLSMITH, "generate", "--check", "--cache")
 DIFF = (*POOLSMITH, "diff", "--base", "HEAD")
 IDENTITY = ("-c", "user.name=bench", "-c", "user.email=bench@example.com", "-c", "commit.gpgsign=false")
@@ -64,6 +65,12 @@ class Bench:
         for name, path in (("one values file", VALUES), ("a file without a word about GPUs", "web.yaml")):
             command = (*POOLSMITH, "check", "--hook", path)
             self.rows[f"lint of {name}"] = measure((command,), folder, self._runs * 5)
+        schemas = write_schemas(self.folder("peers"), "1.33")
+        for peer, command in commands(schemas):
+            if isinstance(command, str):
+                print(f"{peer.work}: not measured, {command}", file=sys.stderr)
+            else:
+                self.rows[peer.work] = measure((command,), folder, self._runs * 3, ends=peer.ends)
 
     def sample(self) -> None:
         self.rows["the sample fleet: check, cold"] = measure((CHECK,), SAMPLE, self._runs)
@@ -90,6 +97,12 @@ class Bench:
             environment=self._store,
             ends=(FINDINGS,),
         )
+
+    def live(self) -> None:
+        """A cluster behind an API server on loopback, which is another process."""
+        with large_cluster(self.folder("live")) as kubeconfig:
+            command = (*POOLSMITH, "verify", CLUSTER, "--kubeconfig", str(kubeconfig))
+            self.rows["verify: 1,000 nodes, 20,000 pods"] = measure((command,), SAMPLE, 1)
 
     def changes(self, pools: int) -> None:
         """A repository whose base has the output of all, and a change that was generated too."""
@@ -187,20 +200,16 @@ class Bench:
             found = measure((command,), folder, self._runs)
             self.rows[f"{name}, 1,000 pools with grants and policies"] = found
 
-    def kustomize(self) -> None:
-        """What the overlays of 1,000 pools cost when kustomize builds them one by one."""
-        tool = shutil.which("kustomize")
-        if tool is None:
-            print("kustomize is not installed: no comparison", file=sys.stderr)
-            return
-        root = self._folder / "pools-1000"
-        overlays = [path.parent for path in sorted(root.glob("output/clusters/*/pools/*/kustomization.yaml"))]
-        builds = [(tool, "build", str(overlay)) for overlay in overlays]
-        self.rows[f"kustomize build, {len(builds):,} pool overlays one by one"] = measure(builds, root, 1)
-
 
 def _without_output(root: Path) -> Callable[[], None]:
-    return lambda: shutil.rmtree(root / "output", ignore_errors=True)
+    """The output goes aside, and is not deleted: file systems look long for what was deleted lately."""
+
+    def aside() -> None:
+        if (root / "output").exists():
+            count = sum(path.name.startswith("aside-") for path in root.parent.iterdir())
+            (root / "output").rename(root.parent / f"aside-{count}")
+
+    return aside
 
 
 def main() -> None:
@@ -233,17 +242,17 @@ def main() -> None:
         bench.ruled()
         bench.without_gpus()
         bench.schemas()
+        bench.live()
         if options.largest > 1_000:
             bench.large(options.largest, 1)
             bench.growth(1_000, options.largest)
         if not options.budgets:
             bench.parts()
             bench.governed()
-            bench.kustomize()
     print_table(bench.rows)
     if options.write:
-        where = f"{os.cpu_count()} processors, Python {sys.version.split()[0]}"
-        keep(__version__, where, {work: found for work, found in bench.rows.items() if work in BUDGETS})
+        kept = BUDGETS.keys() | {peer.work for peer in PEERS}
+        keep(__version__, _machine(), {work: found for work, found in bench.rows.items() if work in kept})
 
 
 def print_table(rows: dict[str, Measured]) -> None:
@@ -265,7 +274,12 @@ def print_table(rows: dict[str, Measured]) -> None:
             f"{_figure(found.mebibytes, 0):>5}",
         )
         print(f"{work:<{width}}  {'  '.join(cells)}  {kept:<4}  {budget or ''}".rstrip())
-    print(
+    print(_machine())
+
+
+def _machine() -> str:
+    """What times depend on; the load says how far they can be believed."""
+    return (
         f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}, Python {sys.version.split()[0]}, "
         f"files on {_file_system(tempfile.gettempdir())}"
     )

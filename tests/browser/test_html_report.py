@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from poolsmith.core.diagnostics import Severity, diagnose
-from poolsmith.core.diagnostics.codes import CODE_BOOK
+from poolsmith.core.diagnostics.codes.code_book import CODE_BOOK
 from poolsmith.core.diagnostics.diagnostic import point_in
 from poolsmith.core.diagnostics.message_text import printable
 from poolsmith.core.diagnostics.outcome import Outcome

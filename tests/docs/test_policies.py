@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.core.diagnostics.codes import CODE_BOOK
+from poolsmith.core.diagnostics.codes.code_book import CODE_BOOK
 from poolsmith.kubernetes.cel import engine_problem
 
 ROOT = Path(__file__).parents[2]

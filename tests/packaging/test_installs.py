@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -39,6 +40,7 @@ OWN_SOURCE = re.compile(
 DISTRIBUTION = re.compile(r"apt-get install -y --no-install-recommends (?:chromium|redis-server); ")
 """The browser of the tests, and what Argo CD keeps its cache in: the distribution signs its packages, and no lock knows them."""
 FROM_GO_SUM = "go install tool"
+FROM_NPM_LOCK = "npm ci --ignore-scripts"
 
 
 def joined(path):
@@ -87,9 +89,20 @@ def test_what_is_not_pinned_by_digest_is_no_lock(tmp_path, line):
 def test_what_users_install_is_part_of_what_is_tested():
     tested = {package.name: package for package in locked_packages(ROOT / "requirements.lock")}
 
-    assert [
-        package for package in locked_packages(ROOT / "requirements-run.lock") if tested[package.name] != package
-    ] == []
+    for lock in ("run", "live", "dask"):
+        for package in locked_packages(ROOT / f"requirements-{lock}.lock"):
+            known = tested[package.name]
+            assert (package.version, package.digests) == (known.version, known.digests), package.name
+
+
+@pytest.mark.parametrize("extra", ["live", "dask"])
+def test_the_lock_of_an_extra_has_it_beside_what_each_installation_has(extra):
+    run = {package.name for package in locked_packages(ROOT / "requirements-run.lock")}
+    found = {package.name for package in locked_packages(ROOT / f"requirements-{extra}.lock")}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    asked = {re.split(r"[=<>]", item)[0] for item in project["project"]["optional-dependencies"][extra]}
+
+    assert run | asked <= found
 
 
 def test_the_locks_have_what_the_project_asks_for():
@@ -121,6 +134,7 @@ def loose_installs(path):
         if INSTALLS.search(line)
         and not (("--require-hashes" in line and re.search(r"requirements\S*\.lock", line)) or OWN_SOURCE.search(line))
         and FROM_GO_SUM not in line
+        and FROM_NPM_LOCK not in line
         and not DISTRIBUTION.search(line)
     ]
 
@@ -197,6 +211,16 @@ def runs_with_it():
 
 def version_of(name):
     return next(one.version for one in locked_packages(ROOT / "requirements-run.lock") if one.name == name)
+
+
+def test_what_comes_by_npm_is_checked_by_its_content_and_runs_nothing_meanwhile():
+    lock = json.loads((ROOT / ".ci/node/package-lock.json").read_text("utf-8"))
+    packages = {name: entry for name, entry in lock["packages"].items() if name}
+
+    assert "npm ci --ignore-scripts" in (ROOT / ".ci/install-tools").read_text("utf-8")
+    assert "npm install" not in (ROOT / ".ci/install-tools").read_text("utf-8")
+    assert [name for name, entry in packages.items() if not entry.get("integrity", "").startswith("sha512-")] == []
+    assert [name for name, entry in packages.items() if "resolved" in entry] == [], "any mirror will do"
 
 
 def test_the_real_tools_are_built_from_sums_that_nothing_switches_off():

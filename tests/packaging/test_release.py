@@ -19,7 +19,8 @@ from poolsmith.core.sources.yaml_reader import read_documents
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKFLOW = read_documents((ROOT / ".github/workflows/release.yaml").read_text("utf-8"))[0]
-BUILD, PUBLISH = WORKFLOW["jobs"]["build"], WORKFLOW["jobs"]["publish"]
+BUILD, PUBLISH, CONTAINER = (WORKFLOW["jobs"][name] for name in ("build", "publish", "oci"))
+LOCKS = {"requirements-run.lock", "requirements-live.lock", "requirements-dask.lock"}
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yaml"))
 
 
@@ -37,11 +38,54 @@ def test_what_builds_can_only_read():
 
 
 def test_what_publishes_runs_nothing_of_the_project():
-    assert PUBLISH["needs"] == "build"
-    assert PUBLISH["permissions"] == {"contents": "write", "id-token": "write", "attestations": "write"}
-    assert not any("checkout" in step.get("uses", "") for step in PUBLISH["steps"])
-    scripts = " ".join(step.get("run", "") for step in PUBLISH["steps"])
-    assert not re.search(r"python|pip|make|npm|bash|\./", scripts)
+    signing = {"id-token": "write", "attestations": "write"}
+    assert PUBLISH["permissions"] == signing | {"contents": "write"}
+    assert CONTAINER["permissions"] == signing | {"packages": "write"}
+    for job in (PUBLISH, CONTAINER):
+        assert job["needs"] == "build"
+        assert not any("checkout" in step.get("uses", "") for step in job["steps"])
+        scripts = " ".join(step.get("run", "") for step in job["steps"])
+        assert not re.search(r"python|pip|make|npm|bash|\./|docker (?:run|build|compose|exec|start)", scripts)
+
+
+def test_a_container_stands_on_a_base_with_a_digest_and_is_attested_where_it_lies(tmp_path):
+    build = script(BUILD, "Build the container")
+    for base in ("docker.io/library/python:3.12", "python@sha512:0"):
+        assert run(build, tmp_path, {**os.environ, "BASE": base}).returncode == 1
+    attested = [step["with"] for step in CONTAINER["steps"] if step.get("uses", "").startswith("actions/attest@")]
+    assert attested == [
+        {
+            "subject-name": "${{ steps.push.outputs.name }}",
+            "subject-digest": "${{ steps.push.outputs.digest }}",
+            "push-to-registry": True,
+        }
+    ]
+
+
+def test_what_is_pushed_is_what_was_built_under_the_name_of_the_repository(tmp_path):
+    (tmp_path / "docker").write_text(
+        '#!/bin/sh\nif [ "$1" = login ]; then cat > login; else echo "$*" >> calls; fi\n'
+        "[ $1 = inspect ] && echo ghcr.io/acme/tool@sha256:abc\nexit 0\n"
+    )
+    (tmp_path / "docker").chmod(0o755)
+    environment = {
+        "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}",
+        "GH_TOKEN": "token",
+        "ACTOR": "me",
+        "REPOSITORY": "Acme/Tool",
+        "TAG": "v1.2.3",
+        "GITHUB_OUTPUT": str(tmp_path / "output"),
+    }
+    done = run(script(CONTAINER, "Push"), tmp_path, environment)
+
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "calls").read_text().splitlines()[:3] == [
+        "load --input image/poolsmith.tar",
+        "tag poolsmith ghcr.io/acme/tool:v1.2.3",
+        "push ghcr.io/acme/tool:v1.2.3",
+    ]
+    assert (tmp_path / "login").read_text() == "token"
+    assert (tmp_path / "output").read_text() == "name=ghcr.io/acme/tool\ndigest=sha256:abc\n"
 
 
 def test_wheel_sources_and_bill_are_attested():
@@ -82,7 +126,8 @@ def checkout(tmp_path):
         "requirements.lock",
     ):
         shutil.copy(ROOT / name, folder / name)
-    shutil.copy(ROOT / "requirements-run.lock", folder / "requirements-run.lock")
+    for name in LOCKS:
+        shutil.copy(ROOT / name, folder / name)
     for words in (
         ["init", "--quiet"],
         ["add", "--all"],
@@ -128,7 +173,7 @@ def test_the_build_is_whole_and_the_same_each_time(checkout):
     assert set(first) == {
         f"{name}-py3-none-any.whl",
         f"{name}.tar.gz",
-        "requirements-run.lock",
+        *LOCKS,
         "poolsmith.cdx.json",
         "SHA256SUMS",
     }

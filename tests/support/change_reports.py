@@ -28,7 +28,7 @@ from poolsmith.change.diff.change_report import (
 from poolsmith.change.diff.phrases import change_words
 from poolsmith.change.diff.rows import on_pools
 from poolsmith.core.diagnostics import Location, Position, Severity, Span, diagnose
-from poolsmith.core.diagnostics.codes import CODE_BOOK
+from poolsmith.core.diagnostics.codes.code_book import CODE_BOOK
 from poolsmith.guard.ledger.ledger_delta import Change, ChangeKind
 from poolsmith.guard.ledger.privilege import Privilege
 from poolsmith.kubernetes.server.field_changes import FieldChange, Standing

@@ -22,6 +22,8 @@ ROOT = Path(__file__).resolve().parents[2]
 LOCKS = (
     "requirements.lock",
     "requirements-run.lock",
+    "requirements-live.lock",
+    "requirements-dask.lock",
     ".ci/requirements-audit.lock",
     ".ci/requirements-uv.lock",
     ".ci/requirements-schemas.lock",

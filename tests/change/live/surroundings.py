@@ -25,6 +25,8 @@ from poolsmith.kubernetes.live.api_resources import (
     HELM_RELEASES,
     KUSTOMIZATIONS,
     LIMIT_RANGES,
+    MUTATING_BINDINGS,
+    MUTATING_POLICIES,
     NAMESPACES,
     NETWORK_POLICIES,
     NODES,
@@ -144,6 +146,20 @@ def webhook(name: str, *, resource: ApiResource = MUTATING, service: str = "hook
         **more,
     }
     return put(resource, name, webhooks=[hook])
+
+
+def when(expression: str) -> dict[str, str]:
+    return {"name": "when", "expression": expression}
+
+
+def mutating(name: str, bound: dict[str, Any] | None = {}, **more: Any) -> Change:  # noqa: B006 - never changed
+    rules = [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}]
+    patch = {"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": "Object{}"}}
+    spec = {"matchConstraints": {"resourceRules": rules}, "mutations": [patch], **more}
+    made = put(MUTATING_POLICIES[0], name, spec=spec)
+    if bound is None:
+        return made
+    return both(made, put(MUTATING_BINDINGS[0], name, spec={"policyName": name, "matchResources": bound}))
 
 
 def policy(expression: str, action: str = "Deny", **rule: Any) -> Change:
@@ -383,6 +399,42 @@ ROWS = (
                 "matchExpressions": [{"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": [NS]}]
             },
         ),
+    ),
+    Row(
+        ROOT,
+        "a mutating webhook whose condition holds for pods of the stack",
+        webhook("mutator", matchConditions=[when("!('sidecar' in object.metadata.?annotations.orValue({}))")]),
+        (("PSM870", "MutatingWebhookConfiguration/mutator", "mutator.example.com"),),
+        "one whose condition holds for other pods",
+        webhook("mutator", matchConditions=[when("object.metadata.?labels['shop'].orValue('') == 'yes'")]),
+    ),
+    Row(
+        ROOT,
+        "a mutating webhook whose condition nobody can tell here",
+        webhook("mutator", matchConditions=[when("authorizer.group('').resource('pods').check('create').allowed()")]),
+        (("PSM870", "MutatingWebhookConfiguration/mutator", "mutator.example.com"),),
+        "one that leaves accounts of kube-system out, who make these pods",
+        webhook(
+            "mutator",
+            rules=[{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}],
+            matchConditions=[when("!('system:serviceaccounts:kube-system' in request.userInfo.groups)")],
+        ),
+    ),
+    Row(
+        ROOT,
+        "a mutating policy of others",
+        mutating("changes"),
+        (("PSM870", "MutatingAdmissionPolicy/changes", "spec.mutations"),),
+        "one that nothing binds",
+        mutating("changes", bound=None),
+    ),
+    Row(
+        ROOT,
+        "a mutating policy with a condition that holds",
+        mutating("changes", matchConditions=[when("has(object.spec.containers)")]),
+        (("PSM870", "MutatingAdmissionPolicy/changes", "spec.mutations"),),
+        "one that is bound to other namespaces",
+        mutating("changes", bound={"namespaceSelector": {"matchLabels": {"shop": "yes"}}}),
     ),
     Row(
         ROOT,

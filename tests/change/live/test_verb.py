@@ -178,7 +178,7 @@ def test_without_kr8s_one_line_says_how_to_get_it(run_cli, monkeypatch, tmp_path
     result = run_cli(["verify", "prod-eu", "--root", ROOT, "--kubeconfig", kubeconfig])
 
     assert result.code == 2
-    assert "poolsmith[live]" in result.err
+    assert "requirements-live.lock" in result.err
 
 
 @pytest.mark.parametrize("text", ["users: [{token: hunter2", "[]", "null", "\x00", "users: hunter2"])

@@ -228,7 +228,7 @@ def test_all_mistakes_of_a_file_are_told_at_once():
             "`spec.gpu` has no field `layout`",
             "it belongs elsewhere: `spec.gpu.mig`, `spec.gpu.vgpu`",
         ),
-        ("metadata:", "gpu: {}\nmetadata:", "the document has no field `gpu`", "it may belong under `spec`"),
+        ("metadata:", "gpu: {}\nmetadata:", "the document has no field `gpu`", "it belongs under `spec`"),
         ("metadata:", "Spec: {}\nmetadata:", "the document has no field `Spec`", "did you mean `spec`?"),
         (
             "source: container",

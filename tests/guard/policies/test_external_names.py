@@ -51,15 +51,15 @@ def test_a_name_that_nothing_makes_is_a_note_and_counted(tmp_path):
     outcome = check(tmp_path)
 
     assert told(outcome) == {"name-of-nobody"}
-    assert outcome.needs == {"here": 0, "outside": 1, "unsupplied": 0}
-    assert "1 need: 0 supplied here, 1 from outside" in outcome.facts
+    assert outcome.needs == {"here": 0, "outside": 2, "unsupplied": 0}
+    assert "2 needs: 0 supplied here, 2 from outside" in outcome.facts
 
 
 def test_an_entry_says_where_it_comes_from(tmp_path):
     outcome = check(tmp_path, [ENTRY.format(name="sharing", more="expires: '2027-01-31'")])
 
     assert told(outcome) == set()
-    assert outcome.needs == {"here": 0, "outside": 1, "unsupplied": 0}
+    assert outcome.needs == {"here": 0, "outside": 2, "unsupplied": 0}
 
 
 @pytest.mark.parametrize(

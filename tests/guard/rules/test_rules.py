@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from poolsmith.core.diagnostics import Severity
-from poolsmith.core.diagnostics.codes import CODE_BOOK
+from poolsmith.core.diagnostics.codes.code_book import CODE_BOOK
 from poolsmith.core.diagnostics.codes.support import SUPPORT
 from poolsmith.core.diagnostics.known_rules import BESIDE, COMPATIBILITY
 from poolsmith.gpu.values.registry import VALUE_RULES

@@ -216,8 +216,8 @@ def test_without_dask_one_line_says_how_to_get_it(tmp_path, synthetic_fleet):
 
     assert found.returncode == 2
     assert found.stderr == (
-        "poolsmith: --scheduler needs Dask, which is not installed; install poolsmith with its extra: "
-        "`poolsmith[dask]`\n"
+        "poolsmith: --scheduler needs Dask, which is not installed: "
+        "`pip install --require-hashes -r requirements-dask.lock`\n"
     )
 
 

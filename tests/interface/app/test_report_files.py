@@ -24,7 +24,7 @@ def project(tmp_path, monkeypatch):
 
 
 def test_the_format_is_named_or_follows_from_the_ending(project):
-    files = report_files(project, ("a.json", "text=b", "json=c.txt", "reports/D.TXT", "./x=y.json"), CHECK)
+    files = report_files(project, ("a.json", "text=b", "json=c.txt", "reports/D.TXT", "./x=y.json"), names_for(CHECK))
 
     assert [file.format for file in files] == ["json", "text", "json", "text", "json"]
     assert files[-1].path == str(project / "x=y.json")
@@ -60,41 +60,41 @@ def test_every_ending_is_of_one_format(name):
 )
 def test_where_nothing_is_written(project, wanted, why):
     with pytest.raises(UsageError, match=why):
-        report_files(project, (wanted,), CHECK)
+        report_files(project, (wanted,), names_for(CHECK))
 
 
 def test_two_reports_are_two_files(project):
     with pytest.raises(UsageError, match="one file twice"):
-        report_files(project, ("a.json", "text=./reports/../a.json"), CHECK)
+        report_files(project, ("a.json", "text=./reports/../a.json"), names_for(CHECK))
 
 
 @pytest.mark.parametrize("target", ["../elsewhere.json", "README.md", "nothing"])
 def test_nothing_is_written_through_a_link(project, target):
     (project / "a.json").symlink_to(target)
     with pytest.raises(UsageError, match="is a symbolic link"):
-        report_files(project, ("a.json",), CHECK)
+        report_files(project, ("a.json",), names_for(CHECK))
 
 
 def test_nothing_is_written_through_a_folder_that_is_a_link(project, tmp_path_factory):
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     (project / "linked").symlink_to(elsewhere)
     with pytest.raises(UsageError, match="linked is a symbolic link"):
-        report_files(project, ("linked/a.json",), CHECK)
+        report_files(project, ("linked/a.json",), names_for(CHECK))
 
 
 def test_the_way_to_the_project_may_have_links(project, tmp_path_factory):
     door = tmp_path_factory.mktemp("door") / "door"
     door.symlink_to(project)
-    files = report_files(project, (str(door / "reports/a.json"),), CHECK)
+    files = report_files(project, (str(door / "reports/a.json"),), names_for(CHECK))
     write_reports(project, files, lambda _: "x")
 
     assert (project / "reports/a.json").read_text() == "x"
     with pytest.raises(UsageError, match="is in policies/"):
-        report_files(project, (str(door / "policies/a.json"),), CHECK)
+        report_files(project, (str(door / "policies/a.json"),), names_for(CHECK))
 
 
 def test_a_link_that_appears_meanwhile_is_not_followed(project):
-    files = report_files(project, ("a.json",), CHECK)
+    files = report_files(project, ("a.json",), names_for(CHECK))
     (project / "a.json").symlink_to("README.md")
     with pytest.raises(UsageError, match="is a symbolic link"):
         write_reports(project, files, lambda _: "x")
@@ -104,7 +104,7 @@ def test_a_link_that_appears_meanwhile_is_not_followed(project):
 
 def test_a_file_is_replaced_as_a_whole_or_not_at_all(project, monkeypatch):
     (project / "a.json").write_text("before")
-    files = report_files(project, ("a.json",), CHECK)
+    files = report_files(project, ("a.json",), names_for(CHECK))
 
     def fail(*_):
         raise OSError(28, "No space left on device")

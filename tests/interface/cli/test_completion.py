@@ -41,6 +41,15 @@ LINES = {
     "poolsmith explain unknown-f": {"unknown-field"},
     "poolsmith explain prod-rke2/h": {"prod-rke2/h200-slices", "prod-rke2/h200-storage"},
     "poolsmith catalog show v26.7": {"v26.7.0"},
+    "poolsmith upgrade prod-rke2/h": {"prod-rke2/h200-slices", "prod-rke2/h200-storage"},
+    "poolsmith upgrade edge --to v26.7": {"v26.7.0"},
+    "poolsmith move rename-pool edge/l": {"edge/l4"},
+    "poolsmith ledger --reach node-": {"node-root", "node-write", "node-read"},
+    "poolsmith ledger --holds host-p": {"host-path", "host-pid", "host-port"},
+    "poolsmith init --distribution rk": {"rke2"},
+    "poolsmith init --kubernetes 1.37": {"1.37"},
+    "poolsmith init --runtime cri": {"cri-o"},
+    "poolsmith init --gpu NVIDIA-A100-SXM4-8": {"NVIDIA-A100-SXM4-80GB"},
     "poolsmith schema Node": {"NodePool", "NodePoolBase"},
 }
 

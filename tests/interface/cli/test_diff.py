@@ -143,12 +143,13 @@ def test_a_base_that_is_not_there_is_named(run, repository):
     assert (result.code, result.err) == (2, "poolsmith: --base: the repository has no revision `nowhere`\n")
 
 
-def test_outside_of_a_repository_git_says_so(run, write_files):
+def test_outside_of_a_repository_the_way_to_one_is_told(run, write_files):
     root = write_files(CLEAN)
     result = run(root)
 
     assert result.code == 2
-    assert "not a git repository" in result.err
+    assert "needs a git repository, and" in result.err
+    assert result.err.endswith("is in none: `git init` makes one\n")
 
 
 def test_a_repository_without_a_commit_says_so(run, write_files):

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from poolsmith.core.diagnostics import Location, Position, Severity, Span, diagnose
-from poolsmith.core.diagnostics.codes import CODE_BOOK
+from poolsmith.core.diagnostics.codes.code_book import CODE_BOOK
 from poolsmith.core.diagnostics.message_text import harmless
 from poolsmith.core.diagnostics.outcome import Outcome, Skipped
 from poolsmith.interface.report import github, junit, sarif, text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from poolsmith.kubernetes.cel import CelCompileError, CelEnvironment, UnknownKubernetes
+from poolsmith.kubernetes.cel.environment import _compiled_before
 
 SINCE = {
     "url('https://a/b').getHost() == 'a'": 23,
@@ -133,3 +134,24 @@ def test_a_version_is_known_by_its_minor(version):
 def test_an_unknown_version_is_refused(version):
     with pytest.raises(UnknownKubernetes):
         CelEnvironment.of(version)
+
+
+@pytest.mark.parametrize("expression", sorted(SINCE))
+def test_what_minors_share_is_what_each_would_compile_itself(expression):
+    minors = range(23, 38)
+    for order in (minors, reversed(minors)):
+        _compiled_before.cache_clear()
+        for minor in order:
+            environment = CelEnvironment.of(f"1.{minor}")
+            scope = environment.scope(params=True)
+
+            assert _told(environment.compile, expression, scope) == _told(environment._compile, expression, scope)
+
+
+def _told(compiling, expression, scope):
+    try:
+        found = compiling(expression, scope)
+    except CelCompileError as error:
+        return str(error)
+    compiled = found[1] if isinstance(found, tuple) else found
+    return compiled.result_type, compiled.names, compiled.needs, repr(compiled.part)

@@ -61,7 +61,17 @@ def cannot_write(folder, batch):
     raise WriteError(f"can't write to {folder.name}, batch of {batch[0]}")
 
 
+LEARNT = []
+
+
+def learns(folder, batch):
+    LEARNT.extend(batch)
+    return [f"{item} after {LEARNT[0]}" for item in batch]
+
+
 def sleeps(folder, batch):
+    if batch == ITEMS[:1]:  # of the process that starts the others
+        return
     (folder / str(os.getpid())).write_text("")
     time.sleep(600)
     yield from batch
@@ -164,6 +174,10 @@ def test_nobody_is_started_for_nothing():
 
     assert list(in_batches(doubled, [], workers, few=0)) == []
     assert workers.started == 0
+
+
+def test_others_begin_with_what_the_first_item_left_behind(tmp_path):
+    assert said("learns", tmp_path) == str([f"{item} after 0" for item in sorted(ITEMS, key=str)])
 
 
 def test_few_items_stay_in_this_process():

@@ -110,12 +110,12 @@ def default_base(git: Git, head: str = "HEAD") -> Revision:
     if branch is None:
         raise UsageError(
             "there is neither a default branch of a remote nor a branch `main` or `master` to compare with"
-            f"{_shallow(git)}; name the base, such as `{git.flag} origin/main`"
+            f"{git.cut_off}; name the base, such as `{git.flag} origin/main`"
         )
     found = git.run("merge-base", "--", branch, tip, may_fail=True).stdout.decode().strip()
     if not found:
         raise UsageError(
-            f"`{shown(branch)}` and `{printable(shorten(head))}` have no commit in common here{_shallow(git)}; "
+            f"`{shown(branch)}` and `{printable(shorten(head))}` have no commit in common here{git.cut_off}; "
             f"name the base with {git.flag}"
         )
     return Revision(name=shown(branch), commit=found.splitlines()[0])
@@ -140,13 +140,6 @@ def _default_branches(git: Git) -> Iterator[str]:
 def _resolved(git: Git, revision: str) -> str | None:
     found = git.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}", may_fail=True)
     return found.stdout.decode().strip() or None if found.returncode == 0 else None
-
-
-def _shallow(git: Git) -> str:
-    answer = git.run("rev-parse", "--is-shallow-repository", may_fail=True).stdout.strip()
-    if answer != b"true":
-        return ""
-    return ": the clone is shallow. Fetch its history (`git fetch --unshallow`; `fetch-depth: 0` of actions/checkout)"
 
 
 BASE, HEAD = "--base", "--head"

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.change.verify.expected import Bringer, ExpectedCluster, expected_objects
 from poolsmith.change.verify.node_facts import Known
+from poolsmith.change.verify.pod_counts import all_are_ready, pod_counts
 from poolsmith.core.diagnostics.diagnostic import Location, Span
+from poolsmith.core.facts.versions import line_of
 from poolsmith.core.sources.pod_template import mapping, mappings, pod_template_of
 from poolsmith.fleet.operands.install import install
 from poolsmith.fleet.plan.pool_facts import pool_facts
@@ -39,6 +41,8 @@ from poolsmith.kubernetes.live.api_resources import (
     HELM_RELEASES,
     KUSTOMIZATIONS,
     LIMIT_RANGES,
+    MUTATING_BINDINGS,
+    MUTATING_POLICIES,
     NAMESPACES,
     NETWORK_POLICIES,
     NODES,
@@ -61,6 +65,7 @@ from poolsmith.kubernetes.live.snapshot import State
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
+    from poolsmith.change.verify.stack_requests import StackRequests
     from poolsmith.fleet.operands.manifest import Manifest
     from poolsmith.fleet.plan.plan import ClusterPlan, PoolPlan
     from poolsmith.fleet.profiles.load_cluster import LoadedCluster
@@ -70,30 +75,10 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.live.snapshot import Snapshot
 
 
-def pod_counts(body: dict[str, Any]) -> tuple[int, int]:
-    """Wanted and ready. Both are 0 where no controller has looked at it yet."""
-    status = mapping(body.get("status"))
-    if body["kind"] == "DaemonSet":
-        return _number(status.get("desiredNumberScheduled")), _number(status.get("numberReady"))
-    wanted = mapping(body.get("spec")).get("replicas")
-    told = "observedGeneration" in status
-    return (_number(wanted, 1) if told else 0), _number(status.get("readyReplicas"))
-
-
-def all_are_ready(body: dict[str, Any]) -> bool:
-    """Whether there are any, and all of them are ready."""
-    wanted, ready = pod_counts(body)
-    return 0 < wanted <= ready
-
-
 def ends(pod: dict[str, Any]) -> bool:
     """Whether it ends, or has ended."""
     phase = mapping(pod.get("status")).get("phase")
     return bool(pod["metadata"].get("deletionTimestamp")) or phase in ("Failed", "Succeeded")
-
-
-def _number(value: Any, default: int = 0) -> int:
-    return value if isinstance(value, int) else default
 
 
 _LONGEST = 64
@@ -149,7 +134,8 @@ ALWAYS = (
 )
 """What is read of any cluster, whatever is expected there."""
 _ENGINES = (APPLICATIONS, HELM_RELEASES, KUSTOMIZATIONS, *SOURCES)
-AROUND = (ROLES, QUOTAS, LIMIT_RANGES, NETWORK_POLICIES, BUDGETS, FEATURE_RULES, *_ENGINES)
+_CHANGING = (*MUTATING_POLICIES, *MUTATING_BINDINGS)
+AROUND = (ROLES, QUOTAS, LIMIT_RANGES, NETWORK_POLICIES, BUDGETS, FEATURE_RULES, *_CHANGING, *_ENGINES)
 """What is read of what stands around the stack, where that is allowed."""
 EVERYWHERE = frozenset(
     (
@@ -159,7 +145,7 @@ EVERYWHERE = frozenset(
 )
 """Kinds of namespaces that are read in all of them, where that is allowed."""
 QUESTIONS = (
-    ("who else may become root", (ROLES, ROLE_BINDINGS)),
+    ("who else may become root", (ROLES, ROLE_BINDINGS, *_CHANGING)),
     (
         "whether the stack would start again",
         (QUOTAS, LIMIT_RANGES, NETWORK_POLICIES, BUDGETS, SERVICES, ENDPOINT_SLICES, PODS),
@@ -402,6 +388,21 @@ class LiveView:
         kinds = ("DaemonSet", "Deployment")
         pods = ((item, pod_template_of(item.body)) for item in self.cluster.expected if item.resource.kind in kinds)
         return tuple((item, dict(pod)) for item, pod in pods if pod is not None)
+
+    @cached_property
+    def requests(self) -> StackRequests:
+        """Those by which its workloads and their pods are made."""
+        from poolsmith.change.verify.stack_requests import StackRequests  # admission, for who asks
+
+        spec = self.cluster.plan.cluster.spec
+        workloads = ((item, sum(pod_counts(body)[0] for body in self.find(item))) for item, _ in self.running)
+        return StackRequests(
+            self.cluster.name,
+            line_of(spec.kubernetes.version),
+            workloads,
+            self.cluster.prediction.installation.objects,
+            {str(body["metadata"]["name"]): body for body in self.snapshot.items(NAMESPACES)},
+        )
 
     @cached_property
     def namespace_labels(self) -> dict[str, dict[str, str]]:

@@ -83,7 +83,8 @@ def _which(body: Mapping[str, Any]) -> Iterator[OnlyOne]:
 def _runs(container: Mapping[str, Any], one: OnlyOne) -> bool:
     image = word(container.get("image")).partition("@")[0].rpartition("/")[2].partition(":")[0]
     run = words(container.get("command"))[:1] or (word(container.get("name")),)
-    return image in one.images and run[0].rpartition("/")[2] not in one.others
+    command = run[0].rpartition("/")[2]
+    return command in one.commands or (image in one.images and command not in one.others)
 
 
 def _second(view: LiveView, of: str, body: dict[str, Any], more: int) -> Diagnostic:

@@ -12,23 +12,16 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.change.verify.expected import shown
-from poolsmith.change.verify.live_view import pod_counts
 from poolsmith.change.verify.root_ways import met_by
 from poolsmith.change.verify.stack_remnants import why_nobody_answers
 from poolsmith.core.diagnostics import diagnose
 from poolsmith.core.diagnostics.codes.live import WOULD_NOT_START
 from poolsmith.core.diagnostics.message_text import counted, joined, listed, shorten
-from poolsmith.core.facts.versions import line_of
-from poolsmith.core.record import record
-from poolsmith.core.sources.pod_template import containers_of, mapping, mappings, word, words
-from poolsmith.core.sources.yaml_places import StreamPlaces
+from poolsmith.core.sources.pod_template import mapping, mappings, word, words
 from poolsmith.gpu.catalog.gpu_requests import is_gpu_resource
 from poolsmith.gpu.catalog.live_cluster import read_around
-from poolsmith.kubernetes.admission.pods import as_admitted_pod, creator_of
 from poolsmith.kubernetes.admission.policy import Action
 from poolsmith.kubernetes.admission.policy_reading import read_policies
-from poolsmith.kubernetes.admission.request import User, make_request
-from poolsmith.kubernetes.admission.resources import Resources
 from poolsmith.kubernetes.admission.selector import labels_of, selects
 from poolsmith.kubernetes.admission.verdict import Verdict
 from poolsmith.kubernetes.admission_run.run import run_policies
@@ -36,7 +29,6 @@ from poolsmith.kubernetes.live.api_resources import (
     BINDINGS,
     BUDGETS,
     LIMIT_RANGES,
-    NAMESPACES,
     NETWORK_POLICIES,
     PODS,
     POLICIES,
@@ -50,56 +42,19 @@ from poolsmith.kubernetes.quantity import QuantityError, quantity_amount
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from poolsmith.change.verify.expected import ExpectedCluster
     from poolsmith.change.verify.live_view import LiveView
+    from poolsmith.change.verify.stack_requests import StackPod
     from poolsmith.core.diagnostics import Diagnostic
-    from poolsmith.kubernetes.admission.request import AdmissionRequest
     from poolsmith.kubernetes.live.snapshot import KubernetesObject
 
 _FEW = 3
 
 
-@record(kw_only=False)
-class StackPod:
-    """A pod of a workload as admission gets it, and how many of it there are to be."""
-
-    item: ExpectedCluster
-    body: dict[str, Any]
-    count: int
-
-    @property
-    def shown(self) -> str:
-        return shown(self.item.resource.kind, self.item.pattern, self.item.namespace)
-
-    @property
-    def spec(self) -> Mapping[str, Any]:
-        return mapping(self.body.get("spec"))
-
-    @property
-    def containers(self) -> list[Mapping[str, Any]]:
-        return list(containers_of(self.spec))
-
-
-def stack_pods(view: LiveView) -> tuple[StackPod, ...]:
-    """By the prediction; how many follows from the cluster."""
-    objects = view.cluster.prediction.installation.objects
-    classes = tuple(item for item in objects if item.get("kind") == "RuntimeClass")
-    accounts = tuple(item for item in objects if item.get("kind") == "ServiceAccount")
-    kubernetes = line_of(view.cluster.plan.cluster.spec.kubernetes.version)
-    found = []
-    for item, _ in view.running:
-        pod = as_admitted_pod(item.body, classes, kubernetes, service_accounts=accounts)
-        if pod is not None:
-            count = sum(pod_counts(body)[0] for body in view.find(item))
-            found.append(StackPod(item, pod, count))
-    return tuple(found)
-
-
 def judge_restart(view: LiveView) -> tuple[list[Diagnostic], list[tuple[str, str]]]:
     """Findings, and what could not be evaluated with the reason."""
-    pods = stack_pods(view)
+    pods = view.requests.pods
     told = [*_quotas(view, pods), *_limits(view, pods), *_dead_webhooks(view), *_networks(view, pods), *_budgets(view)]
-    by_policy, undecided = _policies(view, pods)
+    by_policy, undecided = _policies(view)
     return [*told, *by_policy], undecided
 
 
@@ -265,8 +220,9 @@ def _dead_webhooks(view: LiveView) -> Iterator[Diagnostic]:
                 if hook.get("failurePolicy", "Fail") != "Fail" or not where or where in view.cluster.stack_namespaces:
                     continue
                 met = met_by(view, hook)
-                if met is not None and (why := why_nobody_answers(view, where, word(service.get("name")))):
-                    text = f"webhook `{met[0]}` is asked about {met[1]}, {why}, and its `failurePolicy` is `Fail`"
+                if met and (why := why_nobody_answers(view, where, word(service.get("name")))):
+                    called = word(hook.get("name"))
+                    text = f"webhook `{called}` is asked about {met}, {why}, and its `failurePolicy` is `Fail`"
                     yield _told(view, resource, ("", name), text)
                     break
 
@@ -365,10 +321,7 @@ def _uses_gpus(pod: KubernetesObject) -> bool:
     return any(is_gpu_resource(key) for held in limits for key in held)
 
 
-_GROUPS = ("system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated")
-
-
-def _policies(view: LiveView, pods: tuple[StackPod, ...]) -> tuple[list[Diagnostic], list[tuple[str, str]]]:
+def _policies(view: LiveView) -> tuple[list[Diagnostic], list[tuple[str, str]]]:
     """Of others: what they refuse, by our own CEL, and what could not be told."""
     bodies = [
         body
@@ -377,19 +330,14 @@ def _policies(view: LiveView, pods: tuple[StackPod, ...]) -> tuple[list[Diagnost
         if (resource, "", str(body["metadata"]["name"])) not in view.known
     ]
     names = {str(body["metadata"]["name"]) for body in bodies if body["kind"] == POLICIES.kind}
-    if not names or not pods:
+    if not names or not view.requests.pods:
         return [], []
-    kubernetes = line_of(view.cluster.plan.cluster.spec.kubernetes.version)
-    places = StreamPlaces(view.cluster.name, "")
-    policies, _ = read_policies([PlacedObject(body, places) for body in bodies], kubernetes)
+    asked = view.requests.asked
+    policies, _ = read_policies([PlacedObject(body, view.requests.places) for body in bodies], view.requests.kubernetes)
     asking = {item.name for item in policies.policies if item.param_kind is not None}
     policies = replace(policies, policies=tuple(item for item in policies.policies if item.name not in asking))
-    resources = Resources(kubernetes, ())
-    spaces = {str(body["metadata"]["name"]): body for body in view.snapshot.items(NAMESPACES)}
-    asked = [(pod.shown, _request(pod, resources, spaces)) for pod in pods]
-    asked += [(pod.shown, make_request(pod.item.body, resources, namespaces=spaces.get)) for pod in pods]
     requests = [request for _, request in asked]
-    run = run_policies(policies, requests, resources, imply_bindings=False, static=False)
+    run = run_policies(policies, requests, view.requests.resources, imply_bindings=False, static=False)
     refused: dict[str, list[tuple[str, str]]] = {}
     bound = {item.policy for item in policies.bindings if Action.DENY in item.actions}
     unknown = dict.fromkeys(sorted(asking & bound), "its parameters are not read") | dict(run.stopped)
@@ -409,12 +357,6 @@ def _policies(view: LiveView, pods: tuple[StackPod, ...]) -> tuple[list[Diagnost
         for name, found in refused.items()
     ]
     return told, [(f"policy {name} on the pods of the stack", why) for name, why in unknown.items()]
-
-
-def _request(pod: StackPod, resources: Resources, spaces: Mapping[str, KubernetesObject]) -> AdmissionRequest:
-    creator = creator_of(pod.item.body)
-    user = None if creator is None else User(name=creator, groups=_GROUPS)
-    return make_request(pod.body, resources, namespaces=spaces.get, user=user)
 
 
 def _told(view: LiveView, resource: ApiResource, place: tuple[str, str], text: str) -> Diagnostic:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.change.verify.expected import shown
-from poolsmith.change.verify.live_view import ends, pod_counts
+from poolsmith.change.verify.live_view import ends
+from poolsmith.change.verify.pod_counts import pod_counts
 from poolsmith.core.diagnostics import diagnose
 from poolsmith.core.diagnostics.codes.live import DIFFERS_ON_CLUSTER, NOT_READY
 from poolsmith.core.diagnostics.message_text import counted

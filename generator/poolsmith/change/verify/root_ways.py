@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.change.verify.expected import shown
 from poolsmith.core.diagnostics import Severity, diagnose
 from poolsmith.core.diagnostics.codes.live import UNPREDICTED_PRIVILEGE, WAY_TO_ROOT
-from poolsmith.core.diagnostics.message_text import counted, listed
-from poolsmith.core.sources.pod_template import mapping, mappings, pod_template_of, word, words
+from poolsmith.core.diagnostics.message_text import counted, joined, listed
+from poolsmith.core.sources.pod_template import mapping, mappings, pod_template_of, word
 from poolsmith.gpu.catalog.live_cluster import read_around, read_left_overs
 from poolsmith.gpu.catalog.stack_objects import OPERATOR_GROUP
 from poolsmith.guard.ledger.reach import Reach, reach_of
@@ -23,6 +23,8 @@ from poolsmith.kubernetes.live.api_resources import (
     ACCOUNTS,
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
+    MUTATING_BINDINGS,
+    MUTATING_POLICIES,
     NAMESPACES,
     PODS,
     ROLE_BINDINGS,
@@ -64,6 +66,7 @@ def judge_root_ways(view: LiveView) -> Iterator[Diagnostic]:
     yield from _injections(view)
     yield from _ephemeral(view)
     yield from _mutating(view)
+    yield from _changing_policies(view)
 
 
 def _bindings(view: LiveView) -> Iterator[Diagnostic]:
@@ -242,14 +245,38 @@ def _mutating(view: LiveView) -> Iterator[Diagnostic]:
         name = str(body["metadata"]["name"])
         if (resource, "", name) in view.known or name in usual or _is_of_stack(view, body):
             continue
-        met = [item for hook in mappings(body.get("webhooks")) if (item := met_by(view, hook))]
-        if met:
-            hooks = ", ".join(dict.fromkeys(hook for hook, _ in met))
-            message = (
-                f"may change pods of the stack when they are made, such as those of {met[0][1]} (`webhooks` {hooks}): "
-                "who answers there decides what runs as root on the nodes"
-            )
-            yield _told(view, resource, body, message, severity=Severity.WARNING)
+        hooks = {word(hook.get("name")): met_by(view, hook) for hook in mappings(body.get("webhooks"))}
+        if any(hooks.values()):
+            names = ", ".join(name for name, met in hooks.items() if met)
+            told = f"(`webhooks` {names}): who answers there decides what runs as root on the nodes"
+            yield _told_of_change(view, resource, body, next(filter(None, hooks.values())), told)
+
+
+def _changing_policies(view: LiveView) -> Iterator[Diagnostic]:
+    """Of others, with a binding: they change objects by what they say themselves."""
+    seen: set[str] = set()
+    for resource, of_bindings in zip(MUTATING_POLICIES, MUTATING_BINDINGS, strict=True):
+        bindings = [mapping(body.get("spec")) for body in view.snapshot.items(of_bindings)]
+        for body in view.snapshot.items(resource):
+            name = str(body["metadata"]["name"])
+            if name in seen or (resource, "", name) in view.known:
+                continue
+            seen.add(name)
+            bound = [item for item in bindings if item.get("policyName") == name]
+            if met := next(filter(None, (_met_by_policy(view, mapping(body.get("spec")), item) for item in bound)), ""):
+                told = "(`spec.mutations`): what it writes runs as root on the nodes"
+                yield _told_of_change(view, resource, body, met, told)
+
+
+def _met_by_policy(view: LiveView, spec: Mapping[str, Any], binding: Mapping[str, Any]) -> str:
+    chosen = [mapping(spec.get("matchConstraints")), mapping(binding.get("matchResources"))]
+    conditions = () if spec.get("paramKind") else mappings(spec.get("matchConditions"))
+    return view.requests.first_met([item for item in chosen if item], conditions, mappings(spec.get("variables")))
+
+
+def _told_of_change(view: LiveView, resource: ApiResource, body: Mapping[str, Any], met: str, told: str) -> Diagnostic:
+    message = f"may change pods of the stack when they are made, such as those of {met} {told}"
+    return _told(view, resource, body, message, severity=Severity.WARNING)
 
 
 def _is_of_stack(view: LiveView, body: Mapping[str, Any]) -> bool:
@@ -258,28 +285,11 @@ def _is_of_stack(view: LiveView, body: Mapping[str, Any]) -> bool:
     return bool(services) and all(word(item.get("namespace")) in view.cluster.stack_namespaces for item in services)
 
 
-_CREATES = frozenset(("CREATE", "UPDATE", "*"))
-_EVERY = frozenset(("*", "*/*"))
-
-
-def met_by(view: LiveView, webhook: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Its name, and a workload of the stack that it is asked about, or whose pods, when they are made."""
-    rules = list(mappings(webhook.get("rules")))
-    for item, pod in view.running:
-        labels = view.namespace_labels.get(item.namespace, {})
-        if selects(mapping(webhook.get("namespaceSelector")), labels) is not True:
-            continue
-        for kind, body in ((PODS, pod), (item.resource, item.body)):
-            is_meant = selects(mapping(webhook.get("objectSelector")), labels_of(body))
-            if is_meant and any(_is_of(rule, kind) for rule in rules):
-                return word(webhook.get("name")), shown(item.resource.kind, item.pattern, item.namespace)
-    return None
-
-
-def _is_of(rule: Mapping[str, Any], kind: ApiResource) -> bool:
-    groups, resources = set(words(rule.get("apiGroups"), empty=True)), set(words(rule.get("resources")))
-    fits = groups & {kind.group, "*"} and resources & (_EVERY | {kind.plural, f"{kind.plural}/*"})
-    return bool(fits and _CREATES & set(words(rule.get("operations")))) and rule.get("scope") != "Cluster"
+def met_by(view: LiveView, webhook: Mapping[str, Any]) -> str:
+    """A workload of the stack that it is asked about, or whose pods, when they are made; empty where there is none."""
+    fields = ("namespaceSelector", "objectSelector", "matchPolicy")
+    chosen = {"resourceRules": webhook.get("rules"), **{field: webhook.get(field) for field in fields}}
+    return view.requests.first_met([chosen], mappings(webhook.get("matchConditions")))
 
 
 def _told(
@@ -303,7 +313,22 @@ def root_today(view: LiveView) -> str:
         pod for _, pod in view.running if any(reach_of(held) is Reach.NODE_ROOT for _, held in pod_privileges(pod))
     ]
     accounts = {word(mapping(pod.get("spec")).get("serviceAccountName")) or "default" for _, pod in view.running}
+    others = sorted(_by_cluster_wide_rights(view))
+    more = f"; by rights in the whole cluster also {counted(len(others), 'subject')} ({joined(others, _FEW)})"
     return (
         f"root on the nodes by what is predicted: {counted(len(known), 'workload')}, with "
-        f"{counted(len(accounts), 'account')}; whoever else may become it is told as PSM870"
+        f"{counted(len(accounts), 'account')}{more if others else ''}; whoever else may become it is told as PSM870"
     )
+
+
+def _by_cluster_wide_rights(view: LiveView) -> set[str]:
+    """Who is neither the stack nor everybody, nor of Kubernetes itself: administrators, and other operators."""
+    ours = {*view.cluster.stack_namespaces, "kube-system"}
+    found = set()
+    for body in view.snapshot.items(CLUSTER_ROLE_BINDINGS):
+        role = mapping(body.get("roleRef"))
+        subjects = [_subject(item, "") for item in mappings(body.get("subjects"))]
+        others = [text for text, namespace in subjects if not (namespace in ours or " system:" in text)]
+        if others and _way(view, word(role.get("kind")), word(role.get("name")), ""):
+            found.update(others)
+    return found

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from poolsmith.change.verify.expected import is_delivered_from_elsewhere
 from poolsmith.change.verify.live_view import AROUND
 from poolsmith.change.verify.node_placement import Placing, judge_node_health, judge_nodes, upgrades
+from poolsmith.change.verify.node_rules import judge_node_rules
 from poolsmith.change.verify.objects import judge_objects
 from poolsmith.change.verify.only_one import judge_only_one
 from poolsmith.change.verify.restart import judge_restart
@@ -69,6 +70,7 @@ def judge_live(view: LiveView, *, around: bool = True) -> Outcome:
         *judge_workloads(view),
         *judge_nodes(view, placing),
         *judge_node_health(view),
+        *judge_node_rules(view),
         *judge_rollout(view),
         *judge_states(view),
         *judge_root_ways(view),

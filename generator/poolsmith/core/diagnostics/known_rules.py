@@ -22,7 +22,10 @@ class KnownRule:
     parameters: tuple[tuple[str, int], ...] = ()
 
 
-RETIRED: Final = (("PSM764", "gke-runtime-source", "PSM282"),)
+RETIRED: Final = (
+    ("PSM764", "gke-runtime-source", "PSM282"),
+    ("PSM933", "brought-by-machines", "PSM782"),
+)
 """Code and name of each rule that is a part of another now, and the code of that one."""
 
 

@@ -9,22 +9,22 @@ In an address, a user name, a password, a query or a fragment may hold a secret.
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from poolsmith.core.pattern import pattern as compiled_later
+from poolsmith.core.pattern import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 
 _SCHEME = "://"
-_AUTHORITY = compiled_later(r"([A-Za-z][A-Za-z0-9+.-]{0,30}://)([^\s/?#\"'`<>\\]*)@")
-_AFTER = compiled_later(r"([A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s?#\"'`<>\\]++)(?:([?#])([^\s\"'`<>\\]++))?")
-_WHOLE = compiled_later(
+_AUTHORITY = pattern(r"([A-Za-z][A-Za-z0-9+.-]{0,30}://)([^\s/?#\"'`<>\\]*)@")
+_AFTER = pattern(r"([A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s?#\"'`<>\\]++)(?:([?#])([^\s\"'`<>\\]++))?")
+_WHOLE = pattern(
     r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{0,30})://(?P<authority>[^\s/?#]*+)(?P<path>[^\s?#]*+)(?P<rest>\S*+)"
 )
-_VARIABLE = compiled_later(r"\$\([A-Za-z_][A-Za-z0-9_.-]*\)|\$\{?[A-Za-z_][A-Za-z0-9_]*\}?")
+_VARIABLE = pattern(r"\$\([A-Za-z_][A-Za-z0-9_.-]*\)|\$\{?[A-Za-z_][A-Za-z0-9_]*\}?")
 _SSH = "ssh"
 _USER, _PASSWORD, _QUERY, _FRAGMENT = "a user name", "a password", "a query", "a fragment"
 
@@ -79,54 +79,54 @@ _TOLD = 16
 
 
 class Shape(NamedTuple):
-    """`hint` is what a text must hold to be worth a closer look; the group `keep` of `regex` is no secret.
+    """`hint` is what a text must hold to be worth a closer look; the group `keep` of `pattern` is no secret.
 
     `plain` is False for what is encrypted: it is masked, and no finding.
     """
 
     hint: str
-    regex: str
+    pattern: re.Pattern[str]
     what: str
     plain: bool = True
 
-    @property
-    def pattern(self) -> re.Pattern[str]:
-        return _compiled(self.regex)
+
+def _shape(hint: str, regex: str, what: str, *, plain: bool = True) -> Shape:
+    return Shape(hint, pattern(regex, re.DOTALL), what, plain)
 
 
 SHAPES = (
-    Shape("nvapi-", r"nvapi-[A-Za-z0-9_-]{20,}", "an NGC API key"),
-    Shape(
+    _shape("nvapi-", r"nvapi-[A-Za-z0-9_-]{20,}", "an NGC API key"),
+    _shape(
         "PRIVATE KEY",
         r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?:.*?-----END (?:[A-Z0-9]+ )*PRIVATE KEY-*|.*)",
         "a private key",
     ),
-    Shape("AGE-SECRET", r"AGE-SECRET-KEY-1[A-Z0-9]{10,}", "a private key"),
-    Shape(
+    _shape("AGE-SECRET", r"AGE-SECRET-KEY-1[A-Z0-9]{10,}", "a private key"),
+    _shape(
         "eyJ",
         r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]{10,})?",
         "a signed token",
     ),
-    Shape("gh", r"\bgh[pousr]_[A-Za-z0-9]{30,}", "a GitHub token"),
-    Shape("github_pat_", r"\bgithub_pat_[A-Za-z0-9_]{20,}", "a GitHub token"),
-    Shape("glpat-", r"\bglpat-[A-Za-z0-9_-]{16,}", "a GitLab token"),
-    Shape("IA", r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b", "an AWS access key"),
-    Shape("AIza", r"\bAIza[A-Za-z0-9_-]{30,}", "a Google API key"),
-    Shape("xox", r"\bxox[abprs]-[A-Za-z0-9-]{10,}", "a Slack token"),
-    Shape("hf_", r"\bhf_[A-Za-z0-9]{30,}", "a Hugging Face token"),
-    Shape("dckr_", r"\bdckr_(?:pat|oat)_[A-Za-z0-9_-]{20,}", "a Docker token"),
-    Shape("npm_", r"\bnpm_[A-Za-z0-9]{36,}", "an npm token"),
-    Shape("pypi-", r"\bpypi-[A-Za-z0-9_-]{50,}", "a PyPI token"),
-    Shape("hvs.", r"\bhvs\.[A-Za-z0-9_-]{20,}", "a Vault token"),
-    Shape("eyJhdXRo", r"\beyJhdXRo[A-Za-z0-9+/=]{10,}", "registry credentials"),
-    Shape('"auth', r'(?P<keep>"auths?"\s*:\s*)(?:"[^"$<][^"]*"|\{[^$<].*)', "registry credentials"),
-    Shape(
+    _shape("gh", r"\bgh[pousr]_[A-Za-z0-9]{30,}", "a GitHub token"),
+    _shape("github_pat_", r"\bgithub_pat_[A-Za-z0-9_]{20,}", "a GitHub token"),
+    _shape("glpat-", r"\bglpat-[A-Za-z0-9_-]{16,}", "a GitLab token"),
+    _shape("IA", r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b", "an AWS access key"),
+    _shape("AIza", r"\bAIza[A-Za-z0-9_-]{30,}", "a Google API key"),
+    _shape("xox", r"\bxox[abprs]-[A-Za-z0-9-]{10,}", "a Slack token"),
+    _shape("hf_", r"\bhf_[A-Za-z0-9]{30,}", "a Hugging Face token"),
+    _shape("dckr_", r"\bdckr_(?:pat|oat)_[A-Za-z0-9_-]{20,}", "a Docker token"),
+    _shape("npm_", r"\bnpm_[A-Za-z0-9]{36,}", "an npm token"),
+    _shape("pypi-", r"\bpypi-[A-Za-z0-9_-]{50,}", "a PyPI token"),
+    _shape("hvs.", r"\bhvs\.[A-Za-z0-9_-]{20,}", "a Vault token"),
+    _shape("eyJhdXRo", r"\beyJhdXRo[A-Za-z0-9+/=]{10,}", "registry credentials"),
+    _shape('"auth', r'(?P<keep>"auths?"\s*:\s*)(?:"[^"$<][^"]*"|\{[^$<].*)', "registry credentials"),
+    _shape(
         "://",
         r"(?P<keep>[A-Za-z]://)[^/\s:@$<{]{1,200}:[^/\s@$<{*]{1,200}(?=@)",
         "a password in an address",
     ),
-    Shape("://", r"(?P<keep>\bhttps?://)(?=[^@]*[0-9])[^/\s:@$<{*]{12,300}(?=@)", "a token in an address"),
-    Shape(
+    _shape("://", r"(?P<keep>\bhttps?://)(?=[^@]*[0-9])[^/\s:@$<{*]{12,300}(?=@)", "a token in an address"),
+    _shape(
         "=",
         (
             r"(?i)(?P<keep>[?&;](?:[a-z]{1,20}[_-]){0,5}(?:token|password|passwd|secret|api_?key|signature|sig|x-amz-signature)=)"
@@ -134,41 +134,40 @@ SHAPES = (
         ),
         "a token in an address",
     ),
-    Shape("earer ", r"(?P<keep>\b[Bb]earer )(?=[^\s]*[0-9])[A-Za-z0-9._~+/=-]{16,}", "an authorization header"),
-    Shape(
+    _shape("earer ", r"(?P<keep>\b[Bb]earer )(?=[^\s]*[0-9])[A-Za-z0-9._~+/=-]{16,}", "an authorization header"),
+    _shape(
         "asic ",
         r"(?P<keep>\b[Bb]asic )(?=[^\s]*[0-9=])[A-Za-z0-9+/]{12,}={0,2}",
         "an authorization header",
     ),
-    Shape("ENC[", r"ENC\[[A-Za-z0-9_]+,[^\]]*\]?", "an encrypted value", plain=False),
+    _shape("ENC[", r"ENC\[[A-Za-z0-9_]+,[^\]]*\]?", "an encrypted value", plain=False),
 )
 _WORD = (
     "password|passwd|passphrase|pwd|secret|token|api_?key|private_?key|access_?key|secret_?key|signing_?key|"
     "encryption_?key|account_?key|credentials?|dockerconfigjson|dockercfg"
 )
 _LINE_WORD = _WORD.replace("_", "[_-]")
-_NAMES = rf"(?i)(?:^|[_.-])(?:{_LINE_WORD})$"
-_SUSPICIOUS = r"(?i)key|token|secret|pass|pwd|cred|auth|license|licence"
-_REFERENCE = (
+_NAMES = pattern(rf"(?i)(?:^|[_.-])(?:{_LINE_WORD})$", re.DOTALL)
+_SUSPICIOUS = pattern(r"(?i)key|token|secret|pass|pwd|cred|auth|license|licence", re.DOTALL)
+_REFERENCE = pattern(
     r"(?i)(?:name|file|path|dir|folder|refs?|audience|issuer|expiry|seconds|type|kind|namespace|mount|url|uri|env|hash"
-    r"|digest|sum)$"
+    r"|digest|sum)$",
+    re.DOTALL,
 )
 _REFERRING = ("Ref", "From")
 """How keys end below which a secret is named, and where in it something stands."""
-_WORDS = r"(?<=[a-z0-9])(?=[A-Z])"
-_PLACEHOLDER = r"^(?:\s*|<.*>|\$\{.*\}|\$\(.*\)|\{\{.*|\*+|x{3,}|ENC\[.*|vault:.*|ref\+.*|true|false|\d{1,6})$"
-_RANDOM = r"(?=.*[a-z])(?=.*[A-Z])(?=.*[0-9])[A-Za-z0-9+/=_.-]{16,}\Z"
-_FLAG = rf"(?i)--?[\w-]*(?:{_LINE_WORD})\Z"
-_ASSIGNED = (
-    rf"""(?i)(?:["']?\b[\w.-]{{0,100}}(?:{_LINE_WORD})["']?\s{{0,100}}[:=]|"""
-    rf"""--?[\w-]{{0,100}}(?:{_LINE_WORD})["']?[,\s])\s{{0,100}}(?P<text>\S.*)"""
+_SIGNS = pattern(r"[_.-]+")
+_WORDS = pattern(r"(?<=[a-z0-9])(?=[A-Z])", re.DOTALL)
+_PLACEHOLDER = pattern(
+    r"^(?:\s*|<.*>|\$\{.*\}|\$\(.*\)|\{\{.*|\*+|x{3,}|ENC\[.*|vault:.*|ref\+.*|true|false|\d{1,6})$", re.DOTALL
 )
-
-
-@cache
-def _compiled(regex: str) -> re.Pattern[str]:
-    """When the first text needs it: a run that has nothing to say compiles nothing."""
-    return re.compile(regex, re.DOTALL)
+_RANDOM = pattern(r"(?=.*[a-z])(?=.*[A-Z])(?=.*[0-9])[A-Za-z0-9+/=_.-]{16,}\Z", re.DOTALL)
+_FLAG = pattern(rf"(?i)--?[\w-]*(?:{_LINE_WORD})\Z", re.DOTALL)
+_ASSIGNED = pattern(
+    rf"""(?i)(?:["']?\b[\w.-]{{0,100}}(?:{_LINE_WORD})["']?\s{{0,100}}[:=]|"""
+    rf"""--?[\w-]{{0,100}}(?:{_LINE_WORD})["']?[,\s])\s{{0,100}}(?P<text>\S.*)""",
+    re.DOTALL,
+)
 
 
 def shape_of(text: str) -> str:
@@ -193,7 +192,7 @@ def assigned_parts(text: str) -> tuple[str, ...]:
 
 def is_secret_name(name: str) -> bool:
     """Whether what stands under a key, or in a variable, of that name is a secret."""
-    return len(name) < _LONGEST_NAME and _compiled(_NAMES).search(_compiled(_WORDS).sub("_", name)) is not None
+    return len(name) < _LONGEST_NAME and _NAMES.search(_WORDS.sub("_", name)) is not None
 
 
 _MISSPELT = {
@@ -205,7 +204,7 @@ _MISSPELT = {
 _LETTERS = {known: frozenset(known) for known in _MISSPELT}
 _OTHER_WORDS = frozenset(("taken", "passed", "passport"))
 _LONGEST_WORD = 20
-_KEY = r"(?<![\w.-])[\w.-]{4,100}+(?=[\"']?\s{0,20}[:=])"
+_KEY = pattern(r"(?<![\w.-])[\w.-]{4,100}+(?=[\"']?\s{0,20}[:=])", re.DOTALL)
 
 
 @lru_cache(maxsize=4096)
@@ -213,7 +212,7 @@ def is_misspelt_secret_name(name: str) -> bool:
     """Whether a key is nearly the name of a secret: what stands under it was meant to be one. Plurals are not."""
     if len(name) >= _LONGEST_NAME or is_secret_name(name):
         return False
-    parts = _compiled(r"[_.-]+").split(_compiled(_WORDS).sub("_", name).lower())
+    parts = _SIGNS.split(_WORDS.sub("_", name).lower())
     words = {word for word in (parts[-1], "".join(parts[-2:])) if _may_be_misspelt(word)}
     return any(_is_nearly(word, known, most) for word in words for known, most in _MISSPELT.items())
 
@@ -233,7 +232,7 @@ def _is_nearly(word: str, known: str, most: int) -> bool:
 
 def names_something_like_a_secret(text: str) -> bool:
     """Whether some key in a text is nearly the name of a secret."""
-    return any(map(is_misspelt_secret_name, set(_compiled(_KEY).findall(text))))
+    return any(map(is_misspelt_secret_name, set(_KEY.findall(text))))
 
 
 def _distance(one: str, other: str) -> int:
@@ -256,12 +255,12 @@ def _is_named(name: str) -> bool:
 
 
 PULL_SECRETS = "imagePullSecrets"
-_OBJECT_NAME = r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?\Z"
+_OBJECT_NAME = pattern(r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?\Z", re.DOTALL)
 
 
 def is_object_name(value: Any) -> bool:
     """Whether a Secret could be called so. What else stands below `imagePullSecrets` may be a secret itself."""
-    return isinstance(value, str) and not shape_of(value) and _compiled(_OBJECT_NAME).match(value) is not None
+    return isinstance(value, str) and not shape_of(value) and _OBJECT_NAME.match(value) is not None
 
 
 def _masked_pull_secrets(value: Any) -> Any:
@@ -279,16 +278,12 @@ def _named_or_masked(value: Any) -> Any:
 
 def is_flag(text: str) -> bool:
     """Whether an argument says that the next one is a secret."""
-    return (
-        len(text) < _LONGEST_NAME
-        and text.startswith("-")
-        and _compiled(_FLAG).match(_compiled(_WORDS).sub("-", text)) is not None
-    )
+    return len(text) < _LONGEST_NAME and text.startswith("-") and _FLAG.match(_WORDS.sub("-", text)) is not None
 
 
 def is_placeholder(text: str) -> bool:
     """Nothing, or what stands for something that is filled in elsewhere."""
-    return _compiled(_PLACEHOLDER).match(text[:_MOST_TEXT]) is not None
+    return _PLACEHOLDER.match(text[:_MOST_TEXT]) is not None
 
 
 def is_secret(name: str, text: str) -> bool:
@@ -299,10 +294,10 @@ def is_secret(name: str, text: str) -> bool:
         return not text.startswith("/")
     return (
         len(name) < _LONGEST_NAME
-        and _compiled(_SUSPICIOUS).search(name) is not None
-        and _compiled(_REFERENCE).search(name) is None
+        and _SUSPICIOUS.search(name) is not None
+        and _REFERENCE.search(name) is None
         and len(text) < _MOST_TEXT
-        and _compiled(_RANDOM).match(text) is not None
+        and _RANDOM.match(text) is not None
     )
 
 
@@ -403,7 +398,7 @@ def _masked_below(value: Any, name: str, is_named: bool) -> Any:
 def _masked_under(value: Any, key: str, is_named: bool) -> Any:
     if key == PULL_SECRETS:
         return _masked_pull_secrets(value)
-    refers = _compiled(_REFERENCE).search(key) is not None or key.endswith(_REFERRING)
+    refers = _REFERENCE.search(key) is not None or key.endswith(_REFERRING)
     return _masked_below(value, key, (is_named and not refers) or _is_named(key))
 
 
@@ -418,7 +413,7 @@ def masked_line(line: str) -> str:
     follows such a flag."""
     line = masked(line[:_LONGEST_LINE])
     at = 0
-    while (found := _compiled(_ASSIGNED).search(line, at)) is not None:
+    while (found := _ASSIGNED.search(line, at)) is not None:
         at = found.start("text")
         if found["text"][0] not in "/[{|>&*#" and not is_placeholder(found["text"].strip("\"' ")):
             return f"{line[:at]}{MASK}"
@@ -426,7 +421,7 @@ def masked_line(line: str) -> str:
 
 
 def _without_misspelt(line: str) -> str:
-    for found in _compiled(_KEY).finditer(line):
+    for found in _KEY.finditer(line):
         if is_misspelt_secret_name(found[0]):
             rest = line[found.end() :]
             value = rest.lstrip("\"' \t:=")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.flat_words import flatten
@@ -151,10 +152,21 @@ def nearest(word: str, known: Iterable[str], *, certain: bool = False) -> str | 
 
     With `certain`, the last is left out.
     """
-    candidates = list(known)
+    candidates = tuple(known)
+    if len(word) > _LONGEST_WORD:
+        return _same(flatten(word), candidates)
+    return _nearest(word, candidates, certain=certain)
+
+
+def _same(flat: str, candidates: tuple[str, ...]) -> str | None:
+    return next((candidate for candidate in candidates if flatten(candidate) == flat), None)
+
+
+@lru_cache(maxsize=512)
+def _nearest(word: str, candidates: tuple[str, ...], *, certain: bool) -> str | None:
+    """The same mistake stands in many files."""
     flat = flatten(word)
-    same = next((candidate for candidate in candidates if flatten(candidate) == flat), None)
-    if same is not None or len(word) > _LONGEST_WORD:
+    if (same := _same(flat, candidates)) is not None:
         return same
     from poolsmith.core.diagnostics.other_words import other_word  # start-up: only mistakes need it
 

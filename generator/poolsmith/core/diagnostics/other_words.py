@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 _OTHERS = {
     # distributions
     "kubeadm": "vanilla upstream k8s kubernetes kubespray cluster-api capi capz plain bare-metal kubekey",
-    "rke2": "rancher rke rancher-rke2 rancher-government",
-    "k3s": "k3s.io k3d",
+    "rke2": "rke2-server rke2-agent rancher rke rancher-rke2 rancher-government",
+    "k3s": "k3s-server k3s-agent k3s.io k3d",
     "microk8s": "microk8 canonical-kubernetes",
     "k0s": "k0smotron",
     "eks": "aws amazon amazon-eks aws-eks eksctl",
@@ -51,7 +51,7 @@ _OTHERS = {
     "azurelinux": "azure-linux mariner cbl-mariner",
     "sles": "suse suse-linux-enterprise-server sle",
     # drivers and toolkits
-    "container": "image compiled compile containerised containerized docker-image containers pod pods",
+    "container": "operator image compiled compile containerised containerized docker-image containers pod pods",
     "precompiled": "prebuilt precompile signed",
     "preinstalled": "host node none-needed dkms ami baked baked-in native host-driver installed runfile",
     "overlay": "kustomize own",
@@ -111,8 +111,13 @@ _OTHERS = {
 
 def other_word(word: str, known: Iterable[str]) -> str | None:
     """The one of `known` that people mean by `word`; None where it is of no other spelling of it."""
-    meant = _meant().get(flatten(word), ())
+    meant = meanings(word)
     return next((candidate for candidate in known if candidate in meant), None)
+
+
+def meanings(word: str) -> frozenset[str]:
+    """All that people mean by a word, whatever the field."""
+    return _meant().get(flatten(word), frozenset())
 
 
 @cache

@@ -9,6 +9,8 @@ from poolsmith.core.diagnostics.message_text import counted, joined
 from poolsmith.core.record import record
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from poolsmith.core.diagnostics import Diagnostic, Location, Severity
 
 LEFT_OUT_FOR_ERRORS = "generation"
@@ -77,7 +79,8 @@ class Outcome:
     ones for who asks for all. `shard` is what a part of a run hands on in its JSON report. `judged` says what was
     judged, where that is more than the files on disk: a commit, the index. `needs` counts names that something needs
     by how they are supplied; empty where nothing was looked up. `coverage` is there where files of anyone's
-    repository were looked for.
+    repository were looked for. `taken` is when a running cluster was read, `first_seen` when each finding, by code and
+    subject, was first told of it: both as `2026-11-27T09:30:00Z`, and empty where no cluster was read.
     """
 
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -91,6 +94,8 @@ class Outcome:
     judged: str = ""
     needs: dict[str, int] = field(default_factory=dict)
     coverage: Coverage | None = None
+    taken: str = ""
+    first_seen: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     @property
     def open(self) -> tuple[Diagnostic, ...]:

@@ -120,7 +120,12 @@ def _more(rule: RuleInfo, last: Finding[PlaceT], hidden: list[Severity]) -> Find
 def run_rules(
     rules: Iterable[Rule[ViewT, Location]], view: ViewT, subject: str = "", *, by_file: bool = False
 ) -> tuple[Diagnostic, ...]:
-    """Over rules whose findings stand at lines. `by_file` bounds what is shown of one rule in each file."""
+    """Over rules whose findings stand at lines. `by_file` bounds what is shown of one rule in each file.
+
+    Of no things at all nothing is said, and no rule is loaded for it.
+    """
+    if view == ():
+        return ()
     found = findings_of(rules, view, file_of=_path) if by_file else findings_of(rules, view)
     return tuple(item.at(item.finding.place, subject) for item in found)
 

@@ -1,4 +1,5 @@
-"""JSON twins of the catalog's YAML, written where poolsmith is installed: into a wheel, or beside a checkout's data.
+"""What is made where poolsmith is installed, in a wheel or beside a checkout's data: JSON twins of the catalog's YAML,
+and the table of compiled expressions.
 
 Nothing depends on them but how fast a run starts. They are not committed, since two changes of one YAML file would
 always be in conflict about its twin too.
@@ -6,10 +7,16 @@ always be in conflict about its twin too.
 
 from __future__ import annotations
 
+import gc
 import os
+import pkgutil
+from contextlib import suppress
+from importlib import import_module
 from typing import TYPE_CHECKING
 
+import poolsmith
 from poolsmith.core.facts import store
+from poolsmith.core.pattern import TABLE, LazyPattern, table_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,6 +25,10 @@ if TYPE_CHECKING:
 def yaml_names() -> list[str]:
     """The YAML files of the catalog, by their paths in the data folder."""
     return sorted(path.relative_to(store.DATA).as_posix() for path in store.DATA.rglob("*.yaml"))
+
+
+def write_all(folder: Path) -> list[Path]:
+    return [*write_twins(folder), write_expressions(folder)]
 
 
 def write_twins(folder: Path) -> list[Path]:
@@ -33,6 +44,17 @@ def write_twins(folder: Path) -> list[Path]:
     return list(wanted)
 
 
+def write_expressions(folder: Path) -> Path:
+    """The table below a folder, put in place whole. What needs a package that is not there is left out of it."""
+    for module in pkgutil.walk_packages(poolsmith.__path__, "poolsmith."):
+        if not module.name.endswith("__main__"):
+            with suppress(ImportError):
+                vars(import_module(module.name))
+    place = folder / TABLE
+    _put(place, table_of(item.given for item in gc.get_objects() if type(item) is LazyPattern))
+    return place
+
+
 def _put(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     half = path.with_name(f"{path.name}.{os.getpid()}")
@@ -41,4 +63,4 @@ def _put(path: Path, content: bytes) -> None:
 
 
 if __name__ == "__main__":
-    write_twins(store.DATA)
+    write_all(store.DATA)

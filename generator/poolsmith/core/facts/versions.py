@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.pattern import pattern
@@ -14,6 +15,7 @@ _MOST_DIGITS = 18
 """Longer numbers are no versions; all of them count as one number, after all others."""
 
 
+@lru_cache(maxsize=4_096)
 def version_key(version: str) -> tuple[int, ...]:
     """The numbers of a version, in order: `1.7.16` is after `1.7.2`."""
     return tuple(_number(digits) for digits in _NUMBER.findall(version))

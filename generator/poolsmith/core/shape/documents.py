@@ -12,7 +12,7 @@ from poolsmith.core.diagnostics.codes import shape as codes
 from poolsmith.core.diagnostics.message_text import kind_of, nearest, shorten
 from poolsmith.core.record import record
 from poolsmith.core.shape.field import API_VERSION, BaseMetadata, Metadata, Shape
-from poolsmith.core.shape.reader import INVALID, field_places, reader_for
+from poolsmith.core.shape.reader import INVALID, field_places, fields_of, reader_for
 from poolsmith.core.sources.pointer import join
 
 if TYPE_CHECKING:
@@ -79,11 +79,15 @@ def read_envelope(
     data = file.data
     if _report_other_kind(file, expected, sink):
         return None
+    metadata_class: type = of
+    metadata_fields = fields_of(metadata_class)
     for key in data:
         if key not in ENVELOPE:
             known = nearest(key, ENVELOPE)
             sink.misspelt = (*sink.misspelt, known) if known is not None else sink.misspelt
-            advice = f"did you mean `{known}`?" if known else "it may belong under `spec`"
+            place = "metadata" if key in metadata_fields else next(iter(sink.places_of(key)), "")
+            under = f"it belongs under `{place}`" if place else "it may belong under `spec`"
+            advice = f"did you mean `{known}`?" if known else under
             message = f"the document has no field `{shorten(key)}`"
             sink.report(codes.UNKNOWN_FIELD, join("", key), message, advice)
     _read_constant(data, "apiVersion", API_VERSION, sink)

@@ -6,6 +6,7 @@ from is found by looking through the layers again.
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
@@ -25,6 +26,8 @@ class Layers:
     files: tuple[SourceFile, ...]
     alternatives: tuple[Alternative, ...] = ()
     """Lists that stand in the place of one value: the layer that says either of them replaces both."""
+    owners: dict[str, tuple[int, str]] = field(default_factory=dict, compare=False, repr=False)
+    """Of the pointers that somebody asked about: whose word counts, by position, and where it stands."""
 
     @property
     def own(self) -> SourceFile:
@@ -32,23 +35,32 @@ class Layers:
 
     def owner(self, pointer: str) -> SourceFile:
         """The file whose word counts at `pointer`; the profile itself where nobody says anything."""
-        pointer = self.said_at(pointer)
-        for file in reversed(self.files):
-            if pointer.startswith("/spec") or file is self.own:
-                reached, complete = reach(file.data, pointer)
-                if complete or not isinstance(reached, dict):
-                    return file
-        return self._nearest_parent(pointer)
-
-    def _nearest_parent(self, pointer: str) -> SourceFile:
-        own = self.own
-        parent = pointers.parent(pointer)
-        if parent in ("", "/spec") or own.has(parent):
-            return own
-        return self.owner(parent)
+        return self.files[self._said(pointer)[0]]
 
     def said_at(self, pointer: str) -> str:
         """Where a value stands that may be the first of a list."""
+        return self._said(pointer)[1]
+
+    def _said(self, pointer: str) -> tuple[int, str]:
+        known = self.owners.get(pointer)
+        if known is None:
+            where = self._place_of(pointer)
+            known = self.owners[pointer] = self._position(where), where
+        return known
+
+    def _position(self, pointer: str) -> int:
+        last = len(self.files) - 1
+        for position in range(last, -1, -1):
+            if pointer.startswith("/spec") or position == last:
+                reached, complete = reach(self.files[position].data, pointer)
+                if complete or not isinstance(reached, dict):
+                    return position
+        parent = pointers.parent(pointer)
+        if parent in ("", "/spec") or self.own.has(parent):
+            return last
+        return self._said(parent)[0]
+
+    def _place_of(self, pointer: str) -> str:
         for parent, single, several in self.alternatives:
             if pointer == f"{parent}/{single}":
                 for file in reversed(self.files):
@@ -59,10 +71,12 @@ class Layers:
         return pointer
 
     def locate(self, pointer: str, note: str | None = None) -> Location:
-        return self.owner(pointer).locate(self.said_at(pointer), note)
+        position, where = self._said(pointer)
+        return self.files[position].locate(where, note)
 
     def written(self, pointer: str) -> str | None:
-        return self.owner(pointer).written(self.said_at(pointer))
+        position, where = self._said(pointer)
+        return self.files[position].written(where)
 
     def shadowed(self, pointer: str) -> tuple[SourceFile, ...]:
         """The other files that say something at `pointer` and lose, last one first."""

@@ -28,6 +28,10 @@ _LONGEST = 300
 _MOST_DIGITS = 9
 _ANY = frozenset(("latest", "newest", "stable", "current", "any", "*"))
 _VERSION = pattern(r"(?<![\w.])[vVrR]?(\d+(?:\.\d+)*)")
+_COMMA = pattern(r"(?<=\d),(?=\d)")
+_BROWSED = pattern(r"(https://[^/]+/[^/]+/.+?)(?:/-)?/(?:tree|blob|raw)/\S+")
+"""The repository of a folder or a file, as browsers show it at GitHub, GitLab and others like them."""
+_ARTEFACT = pattern(r"oci:/{0,3}([^\s/]\S*)")
 _HOST = pattern(r"[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+(:\d+)?/\S+")
 _SCP = pattern(r"(?:ssh://)?(\w+)@([A-Za-z0-9.-]+):(?!\d+/)/*(\S+)")
 _SCHEME = pattern(r"(?:git|http|https|git\+https|git\+http):/{1,3}(\S+)")
@@ -76,6 +80,7 @@ def _newest(text: str, words: Sequence[str]) -> Iterator[str]:
 
 def _numbers(text: str) -> Iterator[str]:
     """The version that a tool prints with its own name, build or package beside it, and as tags have it."""
+    yield _COMMA.sub(".", text)
     for part in text.split():
         if part[:1].isdigit():
             yield part
@@ -90,6 +95,10 @@ def _addresses(text: str) -> Iterator[str]:
         yield f"ssh://{match[1]}@{match[2]}/{match[3]}"
     if match := _SCHEME.fullmatch(text):
         yield f"https://{match[1]}"
+    if match := _BROWSED.fullmatch(text):
+        yield match[1]
+    if match := _ARTEFACT.fullmatch(text):
+        yield f"oci://{match[1]}"
     if _HOST.fullmatch(text):
         yield f"https://{text}"
 

@@ -199,11 +199,22 @@ def _report_unknown(fields: dict[str, FieldReader], key: str, pointer: str, sink
     elif places := [place for place in sink.places_of(key) if place != dotted_pointer(pointer)]:
         one = len(places) == 1
         advice = f"it belongs under `{places[0]}`" if one else "it belongs elsewhere: " + listed(places)
+    elif (way := _by_another_word(key, sink)) is not None:
+        advice = f"here that is `{way}`"
     else:
         advice = f"{_what(pointer)} takes " + listed(fields, 20)
     message = f"{_what(pointer)} has no field `{shown}`"
     sink.report(codes.UNKNOWN_FIELD, f"{pointer}/{escape(key)}", message, advice)
     return certain
+
+
+def _by_another_word(key: str, sink: Sink) -> str | None:
+    """The one field that people mean by a word, wherever it stands."""
+    from poolsmith.core.diagnostics.other_words import meanings  # on demand: only mistakes need it
+
+    ways = [f"{place}.{name}" for name in meanings(key) for place in sink.places_of(name)]
+    named = [way for way in ways if any(step in key.lower() for step in way.split(".")[1:])]
+    return (named or ways)[0] if 1 in (len(named), len(ways)) else None
 
 
 def _one_text_for_all(

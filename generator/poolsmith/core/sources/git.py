@@ -36,6 +36,8 @@ _ENVIRONMENT = {
 """Objects that are not there are not fetched: that would run what the repository's settings name."""
 _NO_REVISION = b"Needed a single revision"
 _AMBIGUOUS = b"is ambiguous"
+_NO_REPOSITORY = "not a git repository"
+_SHALLOW = ": the clone is shallow. Fetch its history (`git fetch --unshallow`; `fetch-depth: 0` of actions/checkout)"
 
 
 @record(kw_only=False)
@@ -51,13 +53,19 @@ class Git:
         shown = printable(shorten(revision))
         if found.returncode != 0:
             if _NO_REVISION in found.stderr:
-                raise UsageError(f"{self.flag}: the repository has no revision `{shown}`")
+                raise UsageError(f"{self.flag}: the repository has no revision `{shown}`{self.cut_off}")
             self._refuse(found)
         if _AMBIGUOUS in found.stderr:
             raise UsageError(
                 f"{self.flag}: `{shown}` names several revisions; write refs/remotes/... or the commit's id"
             )
         return found.stdout.decode().strip()
+
+    @property
+    def cut_off(self) -> str:
+        """How to get the history that a shallow clone lacks, to be put behind a sentence; empty where all is there."""
+        answer = self.run("rev-parse", "--is-shallow-repository", may_fail=True).stdout.strip()
+        return _SHALLOW if answer == b"true" else ""
 
     def sizes(self, blobs: list[str]) -> list[int | None]:
         """Bytes of each blob; None of what the repository lacks."""
@@ -101,6 +109,11 @@ class Git:
 
     def _refuse(self, run: subprocess.CompletedProcess[bytes]) -> NoReturn:
         said = run.stderr.decode("utf-8", "replace").strip()
+        if _NO_REPOSITORY in said:
+            raise UsageError(
+                f"{self.flag} needs a git repository, and {printable(str(self.root.absolute()))} is in none: "
+                "`git init` makes one"
+            )
         if said:
             raise UsageError(f"{self.flag}: git says: {printable(_problem(said))[:_LONGEST]}")
         raise UsageError(f"{self.flag}: git ended with {run.returncode}")

@@ -47,7 +47,7 @@ class InnerText(SourceFile):
         if outer_start is None:
             return replace(at_key, pointer=self._pointer)
         span = Span(path=at_key.span.path, start=outer_start, end=self.outer_position(end) or outer_start)
-        return replace(at_key, span=span, source_line=self._outer.line(outer_start.line))
+        return replace(at_key, span=span, source_line=self.line(outer_start.line))
 
     def outer_position(self, inner: Position) -> Position | None:
         """Where a position of the text stands in the user's file; None where its lines are not those of the file."""
@@ -69,4 +69,4 @@ class InnerText(SourceFile):
 
     def line(self, number: int) -> str | None:
         """A line of the user's file."""
-        return self._outer.line(number)
+        return self._outer.line_of(self._pointer, number)

@@ -17,16 +17,21 @@ from poolsmith.core.diagnostics.codes import reading
 from poolsmith.core.record import record
 from poolsmith.core.sources.secret_scalars import secrets_of_text
 from poolsmith.core.sources.source_file import SourceFile
-from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
+from poolsmith.core.sources.yaml_reader import YamlProblem, compose, documents_of, read_documents
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Hashable, Iterable, Iterator
     from pathlib import Path
+
+    from yaml.nodes import Node
 
     from poolsmith.core.diagnostics import RuleInfo
 
 
 MAX_PROFILE_BYTES = 1 << 20
+_KEPT, _MOST_KEPT = 256, 1 << 14
+"""Texts of profiles that are not parsed again where other files have the same; and characters of one."""
+_MOST_SEEN = 10_000
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -39,6 +44,23 @@ class Listing:
     problems: tuple[Diagnostic, ...] = ()
 
 
+class Seen:
+    """Whether something comes again: what comes once is not worth being kept."""
+
+    def __init__(self) -> None:
+        self._hashes: set[int] = set()
+
+    def has(self, value: Hashable) -> bool:
+        """Whether it was asked for before."""
+        known = hash(value)
+        if known in self._hashes:
+            return True
+        if len(self._hashes) >= _MOST_SEEN:
+            self._hashes.clear()
+        self._hashes.add(known)
+        return False
+
+
 class InputTree:
     """The project's root folder, and reading below it. Paths are relative, with forward slashes."""
 
@@ -46,6 +68,8 @@ class InputTree:
         self.root = root
         self._real_root = os.path.realpath(root)
         self._sound_folders: set[str] = set()
+        self._seen = Seen()
+        self._known: dict[str, SourceFile] = {}
 
     def listing(self, folder: str) -> Listing:
         """Hidden entries (a leading dot) are left out, as every tool of this field does."""
@@ -94,16 +118,18 @@ class InputTree:
             return 0
 
     def read_profile(self, path: str) -> SourceFile | Diagnostic:
-        """A file that holds one YAML mapping."""
+        """A file that holds one YAML mapping. Files with the same text are parsed once."""
         text = self.read_text(path)
         if isinstance(text, Diagnostic):
             return text
-        duplicates: list[YamlProblem] = []
-        try:
-            documents = read_documents(text, duplicates)
-        except YamlProblem as problem:
-            return yaml_diagnostic(path, text, problem)
-        return _one_mapping(path, text, documents, duplicates)
+        known = self._known.pop(text, None)
+        file = known.under(path) if known is not None else _parsed(path, text)
+        if self._seen.has(text) and isinstance(file, SourceFile) and not file.problems and len(text) <= _MOST_KEPT:
+            file.content.is_shared = True
+            self._known[text] = file
+            if len(self._known) > _KEPT:
+                del self._known[next(iter(self._known))]
+        return file
 
     def _absolute(self, path: str) -> str:
         return os.path.join(self.root, path) if path else str(self.root)
@@ -206,6 +232,16 @@ def reading_rule(name: str) -> RuleInfo:
     return next(rule for rule in reading.READING if rule.name == name)
 
 
+def _parsed(path: str, text: str) -> SourceFile | Diagnostic:
+    duplicates: list[YamlProblem] = []
+    nodes: list[Node] = []
+    try:
+        documents = documents_of(_kept_in(nodes, compose(text)), duplicates)
+    except YamlProblem as problem:
+        return yaml_diagnostic(path, text, problem)
+    return _one_mapping(path, text, documents, duplicates, nodes)
+
+
 def without_empty_end(documents: list[Any]) -> list[Any]:
     """The documents of a file, all but the first without those that are empty at its end: a `---` there opens none."""
     last = len(documents)
@@ -215,7 +251,7 @@ def without_empty_end(documents: list[Any]) -> list[Any]:
 
 
 def _one_mapping(
-    path: str, text: str, documents: list[object], duplicates: list[YamlProblem]
+    path: str, text: str, documents: list[object], duplicates: list[YamlProblem], nodes: list[Node]
 ) -> SourceFile | Diagnostic:
     documents = without_empty_end(documents)
     if len(documents) > 1:
@@ -230,7 +266,14 @@ def _one_mapping(
         what = "a list" if isinstance(data, list) else "a single value"
         return diagnose(reading.NOT_A_MAPPING, f"the document is {what}, not a mapping", point_in(path, 1, 1))
     problems = tuple(yaml_diagnostic(path, text, problem) for problem in duplicates)
-    return SourceFile(path, text, data, problems=problems)
+    return SourceFile(path, text, data, problems=problems, root=nodes[0])
+
+
+def _kept_in(nodes: list[Node], found: Iterable[Node]) -> Iterator[Node]:
+    """Each node as it is composed: what stands before a mistake is read before that is told."""
+    for node in found:
+        nodes.append(node)
+        yield node
 
 
 def _unreadable(path: str, error: OSError) -> Diagnostic:

@@ -10,12 +10,21 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import yaml
-
 from poolsmith.core.diagnostics.diagnostic import Position
 from poolsmith.core.diagnostics.message_text import cut, printable
 from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.scalars import FALSE_WORDS, TRUE_WORDS, NotJsonError, resolve_plain
+from poolsmith.core.sources.yaml_library import (
+    AliasEvent,
+    DocumentEndEvent,
+    DocumentStartEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+    events_of,
+)
 from poolsmith.core.sources.yaml_reader import NodeParser, YamlProblem
 
 if TYPE_CHECKING:
@@ -92,22 +101,22 @@ class _Walk:
         self.anchors: set[str] = set()
 
     def problems(self) -> Iterator[YamlProblem]:
-        for event in yaml.parse(self.text, Loader=NodeParser):
+        for event in events_of(NodeParser(self.text)):
             yield from self._of(event)
 
     def _of(self, event: Any) -> Iterator[YamlProblem]:
         kind = event.__class__
-        if kind is yaml.DocumentStartEvent:
+        if kind is DocumentStartEvent:
             self.anchors.clear()
             if event.version or event.tags:
                 yield _at(event, "a directive (`%`) is refused by some readers", "take it out")
-        elif kind is yaml.DocumentEndEvent:
+        elif kind is DocumentEndEvent:
             if event.explicit:
                 yield _at(event, "what follows `...` is lost for some readers", "part documents with `---`")
-        elif kind in (yaml.MappingEndEvent, yaml.SequenceEndEvent):
+        elif kind in (MappingEndEvent, SequenceEndEvent):
             self.open.pop()
             self.awaits_key, self.key = self.keys.pop()
-        elif kind in (yaml.ScalarEvent, yaml.AliasEvent, yaml.MappingStartEvent, yaml.SequenceStartEvent):
+        elif kind in (ScalarEvent, AliasEvent, MappingStartEvent, SequenceStartEvent):
             yield from self._node(event)
 
     def _node(self, event: Any) -> Iterator[YamlProblem]:
@@ -115,23 +124,23 @@ class _Walk:
         if self.open and self.open[-1].is_mapping:
             self.awaits_key = not self.awaits_key
         yield from self._anchor(event, is_key=is_key)
-        if isinstance(event, yaml.AliasEvent):
+        if isinstance(event, AliasEvent):
             return
         if event.tag is not None:
             shown = printable(cut(event.tag.removeprefix("tag:yaml.org,2002:"), _LONGEST))
             yield _at(event, f"the tag `{shown}` is obeyed by some readers only", "take it out; quote what is a text")
-        if isinstance(event, yaml.ScalarEvent):
+        if isinstance(event, ScalarEvent):
             yield from self._scalar(event, is_key=is_key)
             if is_key:
                 self.key = event.value
             return
         self.keys.append((self.awaits_key, self.key))
-        is_mapping = isinstance(event, yaml.MappingStartEvent)
+        is_mapping = isinstance(event, MappingStartEvent)
         self.open.append(_Open(is_mapping, bool(event.flow_style), self.key))
         self.awaits_key = is_mapping
 
     def _anchor(self, event: Any, *, is_key: bool) -> Iterator[YamlProblem]:
-        if isinstance(event, yaml.AliasEvent):
+        if isinstance(event, AliasEvent):
             if is_key:
                 yield _at(event, "an alias as a key is refused by some readers", "write the key out")
         elif event.anchor is not None:

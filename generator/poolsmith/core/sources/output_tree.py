@@ -111,11 +111,11 @@ def read_files(folder: Path, known: Collection[str] = ()) -> dict[str, bytes | N
     exceeds a limit.
     """
     found: dict[str, bytes | None] = {}
+    start = f"{folder}/"
     for path, mode in _walk(folder):
         if stat.S_ISREG(mode):
             limit = MAX_GENERATED_BYTES if path in known else MAX_OTHER_BYTES
-            with open(os.path.join(folder, path), "rb") as stream:
-                content = stream.read(limit + 1)
+            content = _content(start + path, limit + 1)
             if len(content) > limit:
                 raise OSError(errno.EFBIG, f"larger than {limit:,} bytes", path)
             if len(found) >= MAX_FILES:
@@ -124,6 +124,18 @@ def read_files(folder: Path, known: Collection[str] = ()) -> dict[str, bytes | N
         else:
             found[path] = None
     return found
+
+
+def _content(path: str, most: int) -> bytes:
+    """Of a file; no more than so many bytes. Raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    try:
+        content = os.read(descriptor, min(most, os.fstat(descriptor).st_size + 1))
+        while len(content) < most and (part := os.read(descriptor, most - len(content))):
+            content += part
+        return content
+    finally:
+        os.close(descriptor)
 
 
 def files_below(folder: Path) -> list[str]:
@@ -224,25 +236,29 @@ def _unchanged(files: Mapping[str, bytes], present: Mapping[str, bytes | None]) 
 
 
 def _fill(staging: Path, target: Path, files: Mapping[str, bytes], keep: list[str], unchanged: Collection[str]) -> None:
+    old, new = f"{target}/", f"{staging}/"  # strings, for speed: a fleet has thousands of files
     made: set[str] = {""}
 
     def make_parent(path: str) -> None:
         folder = path.rpartition("/")[0]
         if folder not in made:
-            os.makedirs(staging / folder, exist_ok=True)
+            make_parent(folder)
+            os.mkdir(new + folder)
             made.add(folder)
 
-    new: _Nature | None = None
+    nature: _Nature | None = None
     for path in sorted(files, key=unchanged.__contains__):
         make_parent(path)
-        is_linked = new is not None and path in unchanged and _link(target / path, staging / path, files[path], new)
-        if not is_linked:
-            new = _write(staging / path, files[path])
+        if nature is not None and path in unchanged and _link(old + path, new + path, files[path], nature):
+            continue
+        _write(new + path, files[path])
+        if unchanged:
+            nature = _nature(os.lstat(new + path))
     for path in keep:
         if path in files:
             continue
         make_parent(path)
-        _carry(target / path, staging / path)
+        _carry(old + path, new + path)
 
 
 def _nature(state: os.stat_result) -> _Nature:
@@ -250,18 +266,17 @@ def _nature(state: os.stat_result) -> _Nature:
     return state.st_mode, state.st_uid, state.st_gid, state.st_dev
 
 
-def _write(path: Path, content: bytes) -> _Nature:
+def _write(path: str, content: bytes) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
         view = memoryview(content)
         while view:
             view = view[os.write(descriptor, view) :]
-        return _nature(os.fstat(descriptor))
     finally:
         os.close(descriptor)
 
 
-def _link(source: Path, destination: Path, content: bytes, new: _Nature) -> bool:
+def _link(source: str, destination: str, content: bytes, new: _Nature) -> bool:
     """The very same file under its new parent, where nothing tells it from one that would be written.
 
     False: nothing was made. A file with another name elsewhere is left to that: whoever edits the one does not mean the
@@ -276,11 +291,11 @@ def _link(source: Path, destination: Path, content: bytes, new: _Nature) -> bool
         return False
     if _is(destination, content):
         return True
-    destination.unlink()
+    os.unlink(destination)
     return False
 
 
-def _is(path: Path, content: bytes) -> bool:
+def _is(path: str, content: bytes) -> bool:
     """Whether a file that was just linked has the content, and one other name."""
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
@@ -290,7 +305,7 @@ def _is(path: Path, content: bytes) -> bool:
         return os.fstat(descriptor).st_nlink == _LINKED and stream.read(len(content) + 1) == content
 
 
-def _carry(source: Path, destination: Path) -> None:
+def _carry(source: str, destination: str) -> None:
     """The very same file under its new parent; where the file system has no links, a copy."""
     try:
         os.link(source, destination, follow_symlinks=False)

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
+BRANCHES = (dict, list)
+"""What a tree has below its root that is no scalar."""
 _INDEX = pattern(r"0|[1-9][0-9]{0,8}")
 
 
@@ -74,7 +76,8 @@ def value_at(node: Any, path: Iterable[str], missing: Any = None) -> Any:
 
 
 def reached(body: Any, path: Iterable[str]) -> list[tuple[str, Any]]:
-    """What stands at a path in which a star is each item of a list, each with its pointer; null is nothing."""
+    """What stands at a path, each with its pointer: a star is each item of a list, a plus each value of a mapping; null
+    is nothing."""
     found: list[tuple[str, Any]] = [("", body)]
     for step in path:
         found = [below for at, node in found for below in _below(at, node, step)]
@@ -84,6 +87,8 @@ def reached(body: Any, path: Iterable[str]) -> list[tuple[str, Any]]:
 def _below(at: str, node: Any, step: str) -> list[tuple[str, Any]]:
     if step == "*":
         return [(f"{at}/{index}", item) for index, item in enumerate(node if isinstance(node, list) else ())]
+    if step == "+":
+        return [(join(at, str(key)), item) for key, item in (node.items() if isinstance(node, dict) else ())]
     value = value_at(node, (step,))
     return [] if value is None else [(join(at, step), value)]
 
@@ -100,7 +105,7 @@ def copied(value: Any) -> Any:
     Several times as fast as the general copy, which looks for cycles and for classes.
     """
     if isinstance(value, dict):
-        return {key: copied(item) for key, item in value.items()}
+        return {key: copied(item) if isinstance(item, BRANCHES) else item for key, item in value.items()}
     if isinstance(value, list):
-        return [copied(item) for item in value]
+        return [copied(item) if isinstance(item, BRANCHES) else item for item in value]
     return value

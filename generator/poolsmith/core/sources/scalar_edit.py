@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from yaml.nodes import MappingNode, ScalarNode, SequenceNode
-
 from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pointer import parent, reach, split
+from poolsmith.core.sources.yaml_library import MappingNode, ScalarNode, SequenceNode
 from poolsmith.core.sources.yaml_reader import YamlProblem, compose, mapping_key, read_documents
 
 if TYPE_CHECKING:

@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
-
 from poolsmith.core.diagnostics.masking import (
     MASK,
     NO_SECRETS,
@@ -31,6 +29,7 @@ from poolsmith.core.diagnostics.masking import (
 from poolsmith.core.diagnostics.message_text import printable
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
+from poolsmith.core.sources.yaml_library import MappingNode, Node, ScalarNode, SequenceNode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -40,6 +39,8 @@ _WORTH_A_LOOK = pattern(
     r"|eyJ|@|xox|hf_|dckr_|npm_|pypi-|hvs\.|bearer|basic|ENC\[|[?&;][\w-]+=",
     re.IGNORECASE,
 )
+_LONG = 400
+"""Characters of a line that is looked at whatever it says: too long a line is not shown as a whole."""
 _SHORTEST = 6
 _SHORTEST_ALONE = 4
 _HELD = ("data", "stringData")
@@ -98,8 +99,10 @@ def secrets_of_text(text: str) -> Secrets:
     if not _is_worth_a_look(text):
         return NONE
     scan = _LineScan(_SECRET_KIND.search(text) is not None)
+    is_told = _is_worth_a_look if names_something_like_a_secret(text) else _WORTH_A_LOOK.search
     for number, line in enumerate(text.split("\n"), 1):
-        scan.take(number, line)
+        if scan.is_open or len(line) > _LONG or is_told(line):
+            scan.take(number, line)
     return Secrets(frozenset(scan.texts), scan.hidden, KnownSecrets(scan.texts))
 
 
@@ -118,6 +121,11 @@ class _LineScan:
         self._in_key = False
         self._by_name = False
         self._pulls = -1
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the next line may belong to what the last ones began, whatever it says."""
+        return self._has_secret or self._in_key or self._by_name or self._within >= 0 or self._pulls >= 0
 
     def take(self, number: int, line: str) -> None:
         indent = len(line) - len(line.lstrip(" "))

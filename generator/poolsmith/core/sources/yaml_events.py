@@ -9,11 +9,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import yaml
-from yaml.composer import Composer
-from yaml.events import AliasEvent
-
 from poolsmith.core.pattern import pattern
+from poolsmith.core.sources.yaml_library import (
+    AliasEvent,
+    Composer,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -26,9 +31,9 @@ NODES_OF_ANY_FILE = 100_000
 BYTES_OF_A_NODE = 8
 _PRECHECK_FROM = 2_000  # openers of nested collections; libyaml composes some 20,000 levels safely
 _DEEP_BLOCK = pattern(r"^[ ?:\-]{1000}", re.MULTILINE)
-_STARTS = frozenset((yaml.MappingStartEvent, yaml.SequenceStartEvent))
-_ENDS = frozenset((yaml.MappingEndEvent, yaml.SequenceEndEvent))
-_NODES = _STARTS | {yaml.ScalarEvent, yaml.AliasEvent}
+_STARTS = frozenset((MappingStartEvent, SequenceStartEvent))
+_ENDS = frozenset((MappingEndEvent, SequenceEndEvent))
+_NODES = _STARTS | {ScalarEvent, AliasEvent}
 
 
 class Excess(NamedTuple):

@@ -5,11 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
-
 from poolsmith.core.diagnostics.diagnostic import Location, Position, Span
 from poolsmith.core.sources import pointer as pointers
 from poolsmith.core.sources.secret_scalars import Secrets, secrets_of
+from poolsmith.core.sources.yaml_library import MappingNode, Node, ScalarNode, SequenceNode
 from poolsmith.core.sources.yaml_reader import (
     YamlProblem,
     compose,
@@ -20,9 +19,12 @@ from poolsmith.core.sources.yaml_reader import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from yaml import Mark
+
+_DEEPEST = 64
+"""A text may hold itself, by an anchor."""
 
 
 class Marks:
@@ -92,6 +94,27 @@ class Marks:
                 return (first, len(written) - len(text)) if written.endswith(text) else None
         return None
 
+    def at(self, place: Position) -> tuple[str, bool] | None:
+        """The pointer of the innermost key or scalar at a place, and whether it is the key; None where none is."""
+        node, pointer = self._root, ""
+        for _ in range(_DEEPEST):
+            for step, key, value in self._steps(node):
+                if _is_in(key, place) and key is not value:
+                    return pointers.join(pointer, step), True
+                if _is_in(value, place):
+                    node, pointer = value, pointers.join(pointer, step)
+                    break
+            else:
+                return (pointer, False) if pointer and isinstance(node, ScalarNode) else None
+        return None
+
+    def _steps(self, node: Node | None) -> Iterator[tuple[str, Node, Node]]:
+        """Of a list the items stand in the place of keys."""
+        if isinstance(node, SequenceNode):
+            yield from ((str(index), item, item) for index, item in enumerate(node.value))
+        elif isinstance(node, MappingNode):
+            yield from ((step, *entry) for step, entry in self._entries_of(node).items())
+
     def _child(self, node: Node | None, step: str) -> tuple[Node, Node] | None:
         """The node to underline and the node to go on with."""
         if isinstance(node, SequenceNode):
@@ -118,6 +141,11 @@ class Marks:
         return entries
 
 
+def _is_in(node: Node, place: Position) -> bool:
+    start, end = node.start_mark, node.end_mark
+    return (start.line, start.column) <= (place.line - 1, place.column - 1) <= (end.line, end.column)
+
+
 def _extent(node: Node) -> tuple[Position, Position]:
     """End marks of block collections run into the next key, so only one-line scalars have an end."""
     start = position_of(node)
@@ -138,14 +166,14 @@ class StreamPlaces:
     def _documents(self) -> list[Marks]:
         found: list[Marks] = []
         try:
-            found.extend(_NodeMarks(node) for node in compose(self._text))
+            found.extend(NodeMarks(node) for node in compose(self._text))
         except YamlProblem:
             return found
         return found
 
     def marks(self, document: int) -> Marks:
         """The places in one document; in one that does not exist there are none."""
-        return self._documents[document] if document < len(self._documents) else _NodeMarks(None)
+        return self._documents[document] if document < len(self._documents) else NodeMarks(None)
 
     @cached_property
     def lines(self) -> list[str]:
@@ -179,12 +207,12 @@ class StreamPlaces:
         return self._place((start, Position(start.line, start.column + 1)), pointer)
 
 
-class _NodeMarks(Marks):
+class NodeMarks(Marks):
     """Marks of a node that is composed already."""
 
     def __init__(self, root: Node | None) -> None:
-        super().__init__("")
         self._root = root
+        self._entries = {}
 
 
 def position_inside(node: ScalarNode, lines: Sequence[str], line: int, column: int) -> Position:

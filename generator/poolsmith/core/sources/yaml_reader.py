@@ -1,8 +1,8 @@
 """YAML text to plain data, read as Kubernetes reads it.
 
-The C parser composes nodes; scalars are resolved and mappings built here, because no YAML library reads
-scalars as Kubernetes does. Marks are not kept: while all is well nobody asks for them, and when somebody
-does, the text is composed once more (`yaml_marks`).
+Most texts are read line by line (`yaml_lines`). Of the others the C parser composes nodes; scalars are resolved and
+mappings built here, because no YAML library reads scalars as Kubernetes does. Marks are not kept: while all is well
+nobody asks for them, and when somebody does, the text is composed once more (`yaml_marks`).
 """
 
 from __future__ import annotations
@@ -13,22 +13,28 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-import yaml
-from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
-
 from poolsmith.core.diagnostics.diagnostic import Position
 from poolsmith.core.diagnostics.message_text import cut, one_line
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.scalars import NotJsonError, Scalar, key_text, resolve_plain
 from poolsmith.core.sources.yaml_events import deserves_counting, first_excess, most_nodes
+from poolsmith.core.sources.yaml_library import (
+    ComposerError,
+    CParser,
+    MappingNode,
+    MarkedYAMLError,
+    Node,
+    ReaderError,
+    ScalarNode,
+    SequenceNode,
+    YAMLError,
+    events_of,
+)
+from poolsmith.core.sources.yaml_lines import CONFLICT_MARKERS, documents_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    _Parser = Any
-else:
-    from yaml.cyaml import CParser as _Parser
+    from collections.abc import Callable, Iterable, Iterator
 
 YamlValue = Any
 """A tree of dict (string keys), list, str, int, float, bool and None: what JSON can say."""
@@ -43,7 +49,6 @@ _LONGEST_MESSAGE = 160
 _CORE = "tag:yaml.org,2002:"
 _STRING, _BINARY = _CORE + "str", _CORE + "binary"
 _CONFLICT = pattern(r"^(?:<{7}|={7}|>{7}|\|{7})(?:[ \t].*)?\r?$", re.MULTILINE)
-_MARKERS = ("<<<<<<<", "|||||||", "=======", ">>>>>>>")
 _TEXT_AFTER_MARKER = pattern(r"^---(?:[ \t]+(?=[^\s#])|(?=\S))(?P<text>.*)$", re.MULTILINE)
 
 
@@ -63,7 +68,7 @@ class YamlProblem(Exception):  # noqa: N818 - what is wrong with a text, not a f
         return f"{self.message} (line {self.position.line} of the text)" if self.position else self.message
 
 
-class NodeParser(_Parser):  # type: ignore[misc]  # the C class carries no types
+class NodeParser(CParser):  # type: ignore[misc]  # the C class carries no types
     """libyaml's parser and composer; a node's tag only says whether its scalar was written plain."""
 
     def resolve(self, kind: type[Node], _value: object, implicit: tuple[bool, bool]) -> str:
@@ -81,7 +86,13 @@ def read_documents(text: str, duplicates: list[YamlProblem] | None = None) -> li
     given, keys that stand twice go there instead, at most MAX_DUPLICATES, and the first of their values counts: so
     that the rest of the file can be judged in the same run. Such a file is refused all the same, by the caller.
     """
-    return [_Builder(duplicates).build(node, 0) for node in compose(text)]
+    documents = documents_in(text, most_nodes(text))
+    return documents_of(compose(text), duplicates) if documents is None else documents
+
+
+def documents_of(nodes: Iterable[Node], duplicates: list[YamlProblem] | None = None) -> list[YamlValue]:
+    """The same, of documents that are composed already."""
+    return [_Builder(duplicates).build(node, 0) for node in nodes]
 
 
 def compose(text: str) -> Iterator[Node]:
@@ -94,15 +105,15 @@ def compose(text: str) -> Iterator[Node]:
             while parser.check_node():
                 yield parser.get_node()
                 composed += 1
-        except yaml.composer.ComposerError as error:
+        except ComposerError as error:
             if "duplicate anchor" not in str(error.context):
                 raise
             from poolsmith.core.sources.yaml_events import compose_with_redefined_anchors  # on demand
 
             yield from compose_with_redefined_anchors(NodeParser(text), composed)
-    except yaml.MarkedYAMLError as error:
+    except MarkedYAMLError as error:
         raise _syntax_problem(text, error) from None
-    except yaml.reader.ReaderError as error:
+    except ReaderError as error:
         raise _character_problem(text, error) from None
     except UnicodeError:
         raise YamlProblem(reason="yaml-syntax", message="a surrogate is not a character") from None
@@ -111,7 +122,7 @@ def compose(text: str) -> Iterator[Node]:
 
 
 def _refuse_what_is_not_yaml(text: str) -> None:
-    if any(marker in text for marker in _MARKERS) and (match := _CONFLICT.search(text)):
+    if any(marker in text for marker in CONFLICT_MARKERS) and (match := _CONFLICT.search(text)):
         raise YamlProblem(
             reason="merge-conflict-marker",
             message=f"merge-conflict marker `{match[0].strip()[:40]}`",
@@ -131,8 +142,8 @@ def _refuse_too_much(text: str) -> None:
     """Looks at the stream of events, before the composer keeps nodes and recurses."""
     most = most_nodes(text)
     try:
-        excess = first_excess(yaml.parse(text, Loader=NodeParser), nodes=most, depth=MAX_DEPTH)
-    except (yaml.YAMLError, UnicodeError):
+        excess = first_excess(events_of(NodeParser(text)), nodes=most, depth=MAX_DEPTH)
+    except (YAMLError, UnicodeError):
         return  # the composer reports it with its place
     if excess is not None:
         position = _position_of_mark(excess.mark)
@@ -362,7 +373,7 @@ def _merged_over(key: str, merge_key: Node, first: Node) -> YamlProblem:
     )
 
 
-def _syntax_problem(text: str, error: yaml.MarkedYAMLError) -> YamlProblem:
+def _syntax_problem(text: str, error: MarkedYAMLError) -> YamlProblem:
     mark = error.problem_mark or error.context_mark
     position = _position_of_mark(mark) if mark else None
     message = one_line(error.problem or str(error), _LONGEST_MESSAGE)
@@ -375,7 +386,7 @@ def _syntax_problem(text: str, error: yaml.MarkedYAMLError) -> YamlProblem:
     return YamlProblem(reason="yaml-syntax", message=message, position=position, help=help_text)
 
 
-def _character_problem(text: str, error: yaml.reader.ReaderError) -> YamlProblem:
+def _character_problem(text: str, error: ReaderError) -> YamlProblem:
     """A control character; libyaml tells its offset in UTF-8 bytes."""
     before = text.encode()[: error.position].decode(errors="ignore")
     return YamlProblem(

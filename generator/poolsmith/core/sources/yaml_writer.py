@@ -7,6 +7,7 @@ indented lists, keys in the order given, no anchors, no folding, LF.
 
 from __future__ import annotations
 
+import marshal
 import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -47,7 +48,31 @@ def emit(
 
     `comments` maps JSON pointers of mapping keys to lines.
     """
-    out = [_comment(line, "") for line in header]
+    packed = _packed(value) if comments is None else None
+    body = _written(value, comments, indent_lists) if packed is None else _unpacked(packed, indent_lists)
+    return comment(header) + body
+
+
+_MOST_PACKED = 2048
+"""Bytes of a tree whose text is remembered: pools that are alike have the same small objects."""
+
+
+def _packed(value: YamlValue) -> bytes | None:
+    """Equal trees as equal bytes (`tree_digest`); None of large ones, and of what is no plain tree."""
+    try:
+        packed = marshal.dumps(value, 2)
+    except ValueError:
+        return None
+    return packed if len(packed) <= _MOST_PACKED else None
+
+
+@lru_cache(maxsize=256)
+def _unpacked(packed: bytes, indent_lists: bool) -> str:
+    return _written(marshal.loads(packed), None, indent_lists)  # noqa: S302 - bytes of our own
+
+
+def _written(value: YamlValue, comments: Mapping[str, Sequence[str]] | None, indent_lists: bool) -> str:
+    out: list[str] = []
     writer = _Writer(out, comments, indent_lists=indent_lists)
     if isinstance(value, dict) and value:
         writer.mapping(value, "", "")
@@ -119,6 +144,7 @@ def _key(text: str, indent: str) -> str:
     return written if len(written) <= _LONGEST_SIMPLE_KEY else f"? {written}\n{indent}"
 
 
+@lru_cache(maxsize=256)
 def _comment(line: str, indent: str) -> str:
     """A comment line; whatever could end the comment is made harmless."""
     clean = _NEEDS_ESCAPE.sub(_escape_in_comment, line).rstrip()

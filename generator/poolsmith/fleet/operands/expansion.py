@@ -10,10 +10,11 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
+from poolsmith.core.sources.source_file import tree_digest
 from poolsmith.gpu.catalog.operator_names import OPERATOR_NAMESPACE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from poolsmith.gpu.nodes.node_facts import NodeFacts
 
@@ -26,7 +27,8 @@ NO_OPERANDS = "the operands of release "
 
 @record
 class Node:
-    """A node as the operator sees it. `runtime` is its containerRuntimeVersion, as `containerd://1.7.24`.
+    """A node as the operator sees it. `runtime` is its containerRuntimeVersion, as `containerd://1.7.24`, `kubelet` its
+    kubeletVersion.
 
     `pool` is the pool that it stands for, where it is no real one.
     """
@@ -37,15 +39,22 @@ class Node:
     runtime: str = ""
     taints: tuple[Mapping[str, str], ...] = ()
     pool: str = ""
+    kubelet: str = ""
 
     @property
     def facts(self) -> NodeFacts:
         """What it says of itself, with pointers as the API server has it."""
-        from poolsmith.gpu.nodes.kubelet_facts import RUNTIME, facts_of_runtime  # on demand
+        from poolsmith.gpu.nodes.kubelet_facts import KUBELET, RUNTIME, facts_of_runtime  # on demand
         from poolsmith.gpu.nodes.label_facts import facts_of_labels  # on demand
+        from poolsmith.gpu.nodes.node_facts import one  # on demand
 
         runtimes, versions = facts_of_runtime(self.runtime, RUNTIME)
-        return replace(facts_of_labels(self.labels), runtimes=runtimes, runtime_versions=versions)
+        return replace(
+            facts_of_labels(self.labels),
+            runtimes=runtimes,
+            runtime_versions=versions,
+            kubelets=one(self.kubelet, KUBELET),
+        )
 
 
 @record
@@ -162,6 +171,24 @@ class Installation:
     @property
     def objects(self) -> tuple[KubernetesObject, ...]:
         return tuple(item.body for item in self.made)
+
+
+class OneOfEqual:
+    """Of objects that are equal the first one stands for all: what is known of it by its identity is known of them.
+
+    The oldest are forgotten, so that a fleet of clusters that differ does not grow without bound.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._known: dict[bytes, KubernetesObject] = {}
+
+    def of(self, made: Iterable[Made]) -> Iterator[Made]:
+        for item in made:
+            first = self._known.setdefault(tree_digest(item.body), item.body)
+            yield item if first is item.body else Made(first, item.maker, item.through)
+        while len(self._known) > self._most:
+            del self._known[next(iter(self._known))]
 
 
 def in_made_order(made: list[Made]) -> tuple[Made, ...]:

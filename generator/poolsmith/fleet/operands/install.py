@@ -17,9 +17,7 @@ from poolsmith.fleet.operands.child_pods import children, unknown_children
 from poolsmith.fleet.operands.daemon_sets.driver_pod import UNKNOWN_OPERATOR_HOST
 from poolsmith.fleet.operands.expansion import ClusterState, Installation, Made, Maker, in_made_order
 from poolsmith.fleet.operands.operator_expansion import expand
-from poolsmith.fleet.operands.toolkit_overlay import overlay_objects
 from poolsmith.fleet.plan.origin import Derived
-from poolsmith.fleet.plan.plan import values_tree
 from poolsmith.gpu.catalog.chart_workloads import chart_versions, read_chart_workloads
 from poolsmith.gpu.catalog.node_labels import OS_ID
 
@@ -72,6 +70,8 @@ class InstallationInput:
 
 def installation_input(plan: ClusterPlan, nodes: tuple[Node, ...], chart: Chart | None) -> InstallationInput:
     """`chart` is the catalog's entry of the chart that the plan installs."""
+    from poolsmith.fleet.plan.plan import values_tree  # on demand
+
     values = values_tree(plan.values)
     return InstallationInput(
         release=plan.cluster.spec.stack.release,
@@ -135,6 +135,8 @@ class _Building:
                 self._add_overlay(overlay, part.resources)
 
     def _add_overlay(self, overlay: ToolkitOverlay, resources: tuple[KubernetesObject, ...]) -> None:
+        from poolsmith.fleet.operands.toolkit_overlay import overlay_objects  # on demand
+
         given = self.given
         found = overlay_objects(given.release, resources, given.nodes, overlay, given.namespace)
         self.overlays[overlay.pool] = found.objects
@@ -165,6 +167,8 @@ class _Building:
         if unit.source is not None:
             self._add_source(unit, unit.source)
         if unit.chart is not None:
+            from poolsmith.fleet.plan.plan import values_tree  # on demand
+
             through = f"{unit.chart.name} {unit.chart.version}"
             found = stack_objects(unit.chart.name, unit.chart.version, values_tree(unit.values), unit.namespace)
             self.made.extend(Made(item, Maker.CHART, through) for item in found.objects)

@@ -33,6 +33,7 @@ _WHOLE = {
     "labels": ("metadata", "labels"),
     "annotations": ("metadata", "annotations"),
     "runtime": ("status", "nodeInfo", "containerRuntimeVersion"),
+    "kubelet": ("status", "nodeInfo", "kubeletVersion"),
     "taints": ("spec", "taints"),
 }
 
@@ -105,6 +106,7 @@ class _Entry:
             labels=self._map("labels", f"labels of node `{shorten(name)}`"),
             annotations=self._map("annotations", f"annotations of node `{shorten(name)}`"),
             runtime=self._text("runtime") or "",
+            kubelet=self._text("kubelet") or "",
             taints=self._taints(),
         )
 

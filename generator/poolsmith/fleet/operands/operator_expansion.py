@@ -14,7 +14,6 @@ from poolsmith.fleet.operands.custom_resources import ClusterPolicySpec, not_rea
 from poolsmith.fleet.operands.expansion import NO_OPERANDS, ClusterState, Expansion, Node, ResourceCondition, in_order
 from poolsmith.fleet.operands.expansion_context import Context, detect_runtime
 from poolsmith.fleet.operands.kube import OperatorError
-from poolsmith.fleet.operands.nvidia_driver import assign_owners, expand_drivers
 from poolsmith.fleet.operands.operator_labels import UPGRADE_ANNOTATION, labels_after, upgrades_driver
 from poolsmith.fleet.operands.policy_expansion import early_failure, expand_policy, refusal
 from poolsmith.gpu.catalog.node_labels import DRIVER_OWNER, GPU_PRESENT
@@ -107,6 +106,8 @@ def _labelled(
         return tuple(nodes), ()
     if policy is None and resources.gpu_cluster is None:
         return tuple(nodes), ()
+    from poolsmith.fleet.operands.nvidia_driver.conflicts import assign_owners  # on demand
+
     try:
         owners = assign_owners(resources.drivers, nodes)
     except OperatorError as error:
@@ -159,6 +160,8 @@ def _annotations(context: Context, resources: _Resources, *, conflict: bool) -> 
 
 
 def _drivers(context: Context, resources: _Resources) -> Expansion:
+    from poolsmith.fleet.operands.nvidia_driver.nvidia_driver_expansion import expand_drivers  # on demand
+
     made = expand_drivers(context, resources.drivers, gpu_cluster=resources.gpu_cluster is not None)
     return Expansion(
         release=context.entry.release,

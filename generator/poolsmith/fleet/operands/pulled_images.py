@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import containers_of, mapping, mappings, pod_template_of, word
+from poolsmith.core.sources.pointer import BRANCHES
 from poolsmith.fleet.operands.expansion import Maker
 
 if TYPE_CHECKING:
@@ -45,10 +46,10 @@ def named_images(body: Any) -> Iterator[str]:
     """Images that an object of no known kind names: texts below keys like `image` and `payloadImage`."""
     if isinstance(body, dict):
         for key, value in body.items():
-            if isinstance(value, str) and key.lower().endswith("image") and "/" in value:
-                yield value
-            else:
+            if isinstance(value, BRANCHES):
                 yield from named_images(value)
+            elif isinstance(value, str) and "/" in value and key.lower().endswith("image"):
+                yield value
     elif isinstance(body, list):
         for item in body:
             yield from named_images(item)

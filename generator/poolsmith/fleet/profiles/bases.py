@@ -22,9 +22,13 @@ from poolsmith.fleet.profiles.node_pool import PoolSpec
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from poolsmith.core.shape.field import Metadata
     from poolsmith.core.shape.layers import Layers
     from poolsmith.core.sources.input_tree import InputTree
-    from poolsmith.core.sources.source_file import SourceFile
+    from poolsmith.core.sources.source_file import Content, SourceFile
+
+    SoundPool = tuple[Metadata, PoolSpec, dict[str, tuple[int, str]]]
+    """What a pool is called, what it says, and who says it (`Layers.owners`)."""
 
 
 PROFILE_SPECS = (PoolSpec, ClusterSpec)
@@ -37,15 +41,25 @@ def profile_sink(
 
 
 MAX_EXTENDS_DEPTH = 32
+_MOST_SOUND = 256
 
 
 @record(frozen=False, kw_only=False)
 class Bases:
-    """The bases by name. `problems` are about the base files themselves."""
+    """The bases by name. `problems` are about the base files themselves.
+
+    `sound` is what pools without mistakes say, by the texts of their layers: files with the same texts say the same.
+    """
 
     files: dict[str, SourceFile] = field(default_factory=dict)
     problems: list[Diagnostic] = field(default_factory=list)
+    sound: dict[tuple[Content, ...], SoundPool] = field(default_factory=dict)
     _stacks: dict[str, tuple[SourceFile, ...]] = field(default_factory=dict)
+
+    def keep_sound(self, texts: tuple[Content, ...], said: SoundPool) -> None:
+        if len(self.sound) >= _MOST_SOUND:
+            del self.sound[next(iter(self.sound))]
+        self.sound[texts] = said
 
     def stack(self, file: SourceFile) -> tuple[tuple[SourceFile, ...], list[Diagnostic]]:
         """The layers under and including `file`, lowest first, and what is wrong with its `extends`.

@@ -58,7 +58,11 @@ class DeliveredBefore:
     )
 
 
-REPO_URL = r"(https|ssh|oci)://[A-Za-z0-9._~:/@+-]{1,400}|git@[A-Za-z0-9._:/~+-]{1,400}"
+REPO_URL = (
+    r"(?!https://[^/]+/[^/]+/.+/(tree|blob|raw)/)"
+    r"((https|ssh|oci)://[A-Za-z0-9._~:/@+-]{1,400}|git@[A-Za-z0-9._:/~+-]{1,400})"
+)
+"""What a browser shows of a folder is no address of a repository; no forge lets anybody call one by these words."""
 REVISION = r"refs/(heads|tags)/[A-Za-z0-9._/-]{1,200}|[0-9a-f]{40}|sha256:[0-9a-f]{64}"
 ENGINE_VERSION = r"v?\d{1,3}\.\d{1,3}(\.\d{1,3})?"
 REVISION_FORM = "refs/heads/<branch>, refs/tags/<tag>, a full commit id, or the sha256 digest of an artefact"

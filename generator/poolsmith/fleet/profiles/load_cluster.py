@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from poolsmith.core.shape.documents import FileSink
+    from poolsmith.core.shape.field import Metadata
     from poolsmith.core.sources.input_tree import InputTree
     from poolsmith.core.sources.source_file import SourceFile
     from poolsmith.fleet.profiles.bases import Bases
@@ -198,24 +199,15 @@ def _load_pool(
 ) -> tuple[Layers, LoadedPool | None, bool]:
     """The files, what they say or mean together, and whether they say so themselves."""
     stack, extends_problems = bases.stack(file)
-    layers = Layers(stack, alternatives_of(PoolSpec))
-    sink = profile_sink(file, subject=cluster, partial=len(stack) > 1 or bool(extends_problems))
-    metadata = read_envelope(file, "NodePool", sink)
-    raw = required_spec(file, sink)
-    spec = read_spec(PoolSpec, raw, sink) if raw is not None else None
-    if kind_in(file) == "NodePool" and sink.partial and raw is not None:
-        merged_sink = profile_sink(layers, subject=cluster, only_missing=True)
-        merged = layers.merged_spec()
-        spec = read_spec(PoolSpec, merged, merged_sink)
-        sink.guessed = sink.guessed or merged_sink.guessed
-        if not extends_problems:
-            sink.found.extend(merged_sink.found)
-    for layer in stack:
-        layer_sink = profile_sink(layer, subject=cluster)
-        report_address_secrets(layer, layer_sink)
-        sink.found.extend(layer_sink.found)
+    texts = tuple(layer.content for layer in stack)
+    is_shared = file.content.is_shared and not extends_problems
+    sound = bases.sound.get(texts) if is_shared else None
+    layers = Layers(stack, alternatives_of(PoolSpec), {} if sound is None else sound[2])
+    metadata, spec, found, guessed = (*sound[:2], [], False) if sound else _read_pool(layers, cluster, extends_problems)
+    if sound is None and is_shared and metadata is not None and spec is not None and not (found or guessed):
+        bases.keep_sound(texts, (metadata, spec, layers.owners))
     problems.extend(extends_problems)
-    problems.extend(sink.found)
+    problems.extend(found)
     if metadata is None:
         return layers, None, False
     if (first := names.get(metadata.name)) is not None:
@@ -232,4 +224,26 @@ def _load_pool(
     if spec is None or extends_problems:
         return layers, None, False
     pool = NodePool(metadata=metadata, spec=spec, path=file.path)
-    return layers, LoadedPool(pool=pool, layers=layers), not sink.found and not sink.guessed
+    return layers, LoadedPool(pool=pool, layers=layers), not found and not guessed
+
+
+def _read_pool(
+    layers: Layers, cluster: str, extends_problems: Sequence[Diagnostic]
+) -> tuple[Metadata | None, PoolSpec | None, list[Diagnostic], bool]:
+    """What the files say or mean together, what is wrong with them, and whether a part of it is guessed."""
+    file, stack = layers.own, layers.files
+    sink = profile_sink(file, subject=cluster, partial=len(stack) > 1 or bool(extends_problems))
+    metadata = read_envelope(file, "NodePool", sink)
+    raw = required_spec(file, sink)
+    spec = read_spec(PoolSpec, raw, sink) if raw is not None else None
+    if kind_in(file) == "NodePool" and sink.partial and raw is not None:
+        merged_sink = profile_sink(layers, subject=cluster, only_missing=True)
+        spec = read_spec(PoolSpec, layers.merged_spec(), merged_sink)
+        sink.guessed = sink.guessed or merged_sink.guessed
+        if not extends_problems:
+            sink.found.extend(merged_sink.found)
+    for layer in stack:
+        layer_sink = profile_sink(layer, subject=cluster)
+        report_address_secrets(layer, layer_sink)
+        sink.found.extend(layer_sink.found)
+    return metadata, spec, sink.found, sink.guessed

@@ -28,9 +28,6 @@ from poolsmith.gpu.catalog.scheduling import Scheduling, scheduling_from
 class Catalog:
     """The facts that come with poolsmith. Immutable, but for what it has not read yet."""
 
-    def __init__(self) -> None:
-        self._charts: dict[tuple[str, str], Chart | None] = {}
-
     @cached_property
     def digest(self) -> str:
         return store.digest()
@@ -78,7 +75,7 @@ class Catalog:
     @cached_property
     def mig_geometry(self) -> dict[str, list[dict[str, Any]]]:
         """Layout name to the MIG manager's configuration of it, as the newest release ships it."""
-        layouts: dict[str, list[dict[str, Any]]] = store.read_yaml("mig_layouts.yaml")["layouts"]
+        layouts: dict[str, list[dict[str, Any]]] = store.table("mig_layouts.yaml")["layouts"]
         return layouts
 
     def mig_layout(self, name: str, release: str) -> list[dict[str, Any]] | None:
@@ -86,7 +83,7 @@ class Catalog:
         chart = self.chart(self.releases.chart_name, release)
         if chart is None or name not in chart.mig_layouts:
             return None
-        earlier: list[dict[str, Any]] = store.read_yaml("mig_layouts.yaml")["earlier"].get(name, [])
+        earlier: list[dict[str, Any]] = store.table("mig_layouts.yaml")["earlier"].get(name, [])
         return next((item["groups"] for item in earlier if covers(item, release)), self.mig_geometry.get(name))
 
     @cached_property
@@ -102,7 +99,4 @@ class Catalog:
         return store.read_yaml("device_plugin.yaml")
 
     def chart(self, name: str, release: str) -> Chart | None:
-        key = name, release
-        if key not in self._charts:
-            self._charts[key] = read_chart(name, release)
-        return self._charts[key]
+        return read_chart(name, release)

@@ -6,6 +6,7 @@ from dataclasses import field
 from typing import Any
 
 from poolsmith.core.facts import store
+from poolsmith.core.facts.packs import remembered
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import value_at
 
@@ -63,8 +64,9 @@ class Chart:
         return dotted in self._known
 
 
+@remembered
 def read_chart(name: str, release: str) -> Chart | None:
-    """A chart's entry, or None when the catalog has none."""
+    """A chart's entry, or None when the catalog has none. Shared, so not to be changed."""
     if release not in store.names(f"charts/{name}"):
         return None
     entry = store.read_json(f"charts/{name}/{release}.json")

@@ -13,6 +13,6 @@ def most_clients(capability: str | None) -> int:
 
     Source: NVIDIA/k8s-device-plugin:cmd/mps-control-daemon/mps/device.go.
     """
-    facts = store.read_yaml("device_plugin.yaml")["devicePlugin"]["mpsClients"]
+    facts = store.table("device_plugin.yaml")["devicePlugin"]["mpsClients"]
     old = capability is not None and not at_least(capability, facts["from"])
     return int(facts["otherwise"] if old else facts["most"])

@@ -52,6 +52,10 @@ class DriverImages:
     partly_partitioned: tuple[str, ...]
     partly_partitioned_instead: str
 
+    def compiled_on(self, tag: str) -> CompiledImages | None:
+        """What is known of a system's driver containers; of its major version where its minor has no row."""
+        return self.compiled.get(tag) or self.compiled.get(tag.partition(".")[0])
+
 
 @remembered
 def read_driver_images() -> DriverImages:

@@ -15,12 +15,12 @@ _FILE = "engines/versions.yaml"
 
 def engine_facts(engine: str) -> Mapping[str, Any]:
     """`name`, `versions` by minor version, and `least`: what generated output needs."""
-    facts: Mapping[str, Any] = store.read_yaml(_FILE)["engines"][engine]
+    facts: Mapping[str, Any] = store.table(_FILE)["engines"][engine]
     return facts
 
 
 def differences(engine: str | None = None) -> Iterator[Mapping[str, Any]]:
-    return (row for row in store.read_yaml(_FILE)["differences"] if engine in (None, row["engine"]))
+    return (row for row in store.table(_FILE)["differences"] if engine in (None, row["engine"]))
 
 
 def holds(row: Mapping[str, Any], version: str) -> bool:

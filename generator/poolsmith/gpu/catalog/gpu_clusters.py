@@ -75,12 +75,15 @@ def read_gpu_cluster(release: str) -> GpuClusterEntry | None:
     )
 
 
-def served_by(release: str, kubernetes: str) -> frozenset[str]:
-    """The APIs of device claims that a Kubernetes version serves without being told, as Helm names them."""
+def served_by(release: str, kubernetes: str | None) -> frozenset[str]:
+    """The APIs of device claims that a Kubernetes version serves without being told, as Helm names them; of no version
+    all that the release takes."""
     entry = read_gpu_cluster(release)
     first = {} if entry is None else entry.behaviour["draVersions"]["servedFrom"]
     return frozenset(
-        f"resource.k8s.io/{version}/DeviceClass" for version, minor in first.items() if at_least(kubernetes, minor)
+        f"resource.k8s.io/{version}/DeviceClass"
+        for version, minor in first.items()
+        if kubernetes is None or at_least(kubernetes, minor)
     )
 
 

@@ -88,6 +88,11 @@ class Gpus:
         name = " ".join(_SEPARATORS.split(product.lower()))
         return next((family for family in self.families if re.search(family.names, name)), None)
 
+    def architecture_of(self, product: str) -> str | None:
+        """Of an entry, or of the family that a product is of; None where nobody knows."""
+        known = (self.find(product) or self.family(product)) if product else None
+        return None if known is None else known.architecture
+
     def find(self, product: str) -> GpuEntry | None:
         """By the catalog's name, the PCI database's name, or the label nvidia.com/gpu.product."""
         return self.by_name.get(_normal(product))
@@ -112,6 +117,11 @@ class Gpus:
             return tuple(holding)
         match = nearest(wanted, self.by_name, certain=True)
         return (self.by_name[match].product,) if match is not None else ()
+
+    def resource_of(self, device: str) -> str:
+        """What the passthrough plugins advertise a PCI device as, by its id in small letters; empty where unknown."""
+        found = (item.resource for entry in self.entries for item in entry.devices if item.id == device)
+        return next(found, None) or ""
 
     def names(self) -> tuple[str, ...]:
         return tuple(entry.product for entry in self.entries)

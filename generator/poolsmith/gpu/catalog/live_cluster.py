@@ -137,12 +137,14 @@ class Injection:
 
 @record
 class OnlyOne:
-    """Software of which a cluster has one. Containers that run one of `others` from its image are something else."""
+    """Software of which a cluster has one. Containers that run one of `others` from its image are something else,
+    and those that run one of `commands` are it whatever their image."""
 
     of: str
     images: frozenset[str]
     charts: frozenset[str]
     others: frozenset[str]
+    commands: frozenset[str]
 
 
 @record
@@ -175,6 +177,7 @@ def read_around() -> Around:
                 images=frozenset(item["images"]),
                 charts=frozenset(item["charts"]),
                 others=frozenset(item.get("not", ())),
+                commands=frozenset(item.get("commands", ())),
             )
             for item in data["onlyOne"]
         ),

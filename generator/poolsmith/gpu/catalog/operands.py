@@ -14,7 +14,7 @@ from poolsmith.core.facts import store
 from poolsmith.core.facts.packs import remembered
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
-from poolsmith.core.sources.pointer import copied
+from poolsmith.core.sources.pointer import BRANCHES, copied
 from poolsmith.gpu.catalog.releases import behaviour_at
 
 _FILE = "scripts.yaml"
@@ -27,10 +27,8 @@ def with_scripts(node: Any) -> Any:
         for key in ("args", "command") if isinstance(node.get("name"), str) else ():
             if isinstance(node.get(key), list):
                 node[key] = [_script(node["name"], word) for word in node[key]]
-        for child in node.values():
-            with_scripts(child)
-    elif isinstance(node, list):
-        for child in node:
+    for child in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        if isinstance(child, BRANCHES):
             with_scripts(child)
     return node
 

@@ -73,7 +73,7 @@ class Releases:
 
 def advisable(since: str | None = None) -> str:
     """The first release from `since` on whose support has not ended: what texts may advise to pin."""
-    supported: dict[str, str] = store.read_yaml("releases.yaml")["supported"]
+    supported: dict[str, str] = store.table("releases.yaml")["supported"]
     oldest = next(iter(supported.values()))
     return oldest if since is None or is_older(since, oldest) else since
 
@@ -117,7 +117,7 @@ def _release(tag: str, entry: dict[str, Any]) -> Release:
 @cache
 def behaviour_at(release: str) -> dict[str, Any]:
     """By the names of `operands/overlay.yaml`: of the ClusterPolicy's operands. Shared, so not to be changed."""
-    return behaviour_of(store.read_yaml("operands/overlay.yaml")["behaviour"], release)
+    return behaviour_of(store.table("operands/overlay.yaml")["behaviour"], release)
 
 
 @cache
@@ -125,7 +125,7 @@ def driver_object_behaviour_at(release: str) -> dict[str, Any]:
     """Of NVIDIADriver objects: their own by the names of `nvidia_driver/overlay.yaml`, over what holds for both."""
     return {
         **behaviour_at(release),
-        **behaviour_of(store.read_yaml("nvidia_driver/overlay.yaml")["behaviour"], release),
+        **behaviour_of(store.table("nvidia_driver/overlay.yaml")["behaviour"], release),
     }
 
 

@@ -14,7 +14,10 @@ from poolsmith.gpu.catalog.gpu_requests import CLASSES, asks_for_gpus, device_re
 from poolsmith.kubernetes.repository.flux_releases import named
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
+
 
 OPERATOR_GROUP = "nvidia.com"
 GROUPS = (
@@ -60,7 +63,21 @@ _NAMES = pattern(
     r"(?:^|[-_.])(?:gpu-operator|nvidia|nfd|node-feature-discovery|dcgm|dcgm-exporter|network-operator|kata|coco"
     r"|mig|device-plugin|time-slicing)(?:$|[-_.])"
 )
+SHARED_NAMESPACES = frozenset(
+    ("kube-system", "default", "flux-system", "argocd", "monitoring", "observability", "prometheus")
+)
+"""Namespaces that hold much besides, so that being in them says nothing."""
 _ROLE_KINDS = ("Namespace", "ResourceQuota", "LimitRange", "RuntimeClass", "PriorityClass")
+
+
+def own_namespaces(installed: Iterable[tuple[str, str | None]]) -> frozenset[str]:
+    """Those that charts of the stack are installed in, and that are not there for everybody; `installed` are charts
+    with their namespaces."""
+    return frozenset(
+        namespace
+        for chart, namespace in installed
+        if chart in CHARTS and namespace and namespace not in SHARED_NAMESPACES
+    )
 
 
 def is_of_stack(document: CheckedDocument, namespaces: frozenset[str] = frozenset()) -> bool:

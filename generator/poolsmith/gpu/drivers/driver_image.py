@@ -116,7 +116,7 @@ def has_precompiled(release: Release, arch: str) -> bool:
 
 def is_left_out(images: DriverImages, os_tag: str, version: str, branch: int | None) -> bool:
     """Whether it is known that no container of a driver was built for a system."""
-    known = images.compiled.get(os_tag)
+    known = images.compiled_on(os_tag)
     return known is not None and (_is_before(branch, known.from_branch) or version in known.without)
 
 

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NODE_INFO = "/status/nodeInfo"
+_KUBELET = "kubeletVersion"
 _IMAGE, _KERNEL, _RUNTIME, _ARCHITECTURE = "osImage", "kernelVersion", "containerRuntimeVersion", "architecture"
-RUNTIME = join(NODE_INFO, _RUNTIME)
+RUNTIME, KUBELET = join(NODE_INFO, _RUNTIME), join(NODE_INFO, _KUBELET)
 
 
 def facts_of_node_info(info: Mapping[str, str], at: str = NODE_INFO) -> NodeFacts:
@@ -30,6 +31,7 @@ def facts_of_node_info(info: Mapping[str, str], at: str = NODE_INFO) -> NodeFact
         runtimes=runtimes,
         runtime_versions=versions,
         architectures=one(info.get(_ARCHITECTURE), join(at, _ARCHITECTURE)),
+        kubelets=one(info.get(_KUBELET), join(at, _KUBELET)),
     )
 
 

@@ -97,6 +97,7 @@ def live_facts(labels: Mapping[str, str], info: Mapping[str, str], taints: tuple
         runtimes=kubelet.runtimes,
         runtime_versions=kubelet.runtime_versions,
         architectures=kubelet.architectures + told.architectures,
+        kubelets=kubelet.kubelets,
         products=told.products,
         slices=told.slices,
         counts=told.counts,

@@ -48,6 +48,7 @@ class NodeFacts:
     runtimes: tuple[Told, ...] = ()
     runtime_versions: tuple[Told, ...] = ()
     architectures: tuple[Told, ...] = ()
+    kubelets: tuple[Told, ...] = ()
     products: tuple[Told, ...] = ()
     slices: tuple[Told, ...] = ()
     counts: tuple[Told, ...] = ()

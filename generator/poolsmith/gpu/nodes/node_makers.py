@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 _FILE = "node_makers.yaml"
+_PARTS = ("driver", "toolkit", "devicePlugin")
 
 
 @record
@@ -51,13 +52,15 @@ def _parsed(text: object) -> object:
 @record
 class NodeMaker:
     """A tool or cloud. `installs_from` is the Kubernetes version from which it installs a driver by itself, None where
-    it never does; `always_off`: beside an operator that is to be off whoever installs the driver."""
+    it never does; `always_off`: beside an operator that is to be off whoever installs the driver. `plugin_off`: the
+    label that keeps its own device plugin off a node, or an empty text."""
 
     tool: str
     cloud: str
     installs_from: str | None
     always_off: bool
     option: str
+    plugin_off: str
     variables: dict[str, Any]
     switches: dict[str, DriverSwitch]
     needs: dict[str, str]
@@ -99,11 +102,14 @@ def forms() -> tuple[str, ...]:
 
 @record
 class ImageChoice:
-    """What a group of nodes says of its image; `has_driver` is whether that has NVIDIA's."""
+    """What a group of nodes says of its image; `has_driver` is whether that has NVIDIA's, and `parts` is all of the
+    stack that it has. `is_for_gpus`: no other machines start from it."""
 
     pointer: str
     value: str
     has_driver: bool
+    parts: tuple[str, ...]
+    is_for_gpus: bool
 
 
 def image_choices(body: Mapping[str, Any], kind_of: Mapping[str, Any]) -> Iterator[ImageChoice]:
@@ -115,7 +121,15 @@ def image_choices(body: Mapping[str, Any], kind_of: Mapping[str, Any]) -> Iterat
         for pointer, value in reached(body, row["at"]):
             text = word(value)
             if text in row["without"] or text.endswith(tuple(row["withEnds"])):
-                yield ImageChoice(pointer=pointer, value=text, has_driver=text not in row["without"])
+                has_driver = text not in row["without"]
+                parts = _PARTS if text.startswith(row["plugin"]) else _PARTS[:2]
+                yield ImageChoice(
+                    pointer=pointer,
+                    value=text,
+                    has_driver=has_driver,
+                    parts=parts if has_driver else (),
+                    is_for_gpus=row.get("gpus", False),
+                )
 
 
 def _kind_of(body: Mapping[str, Any]) -> str:
@@ -130,6 +144,7 @@ def _read(entry: dict[str, Any]) -> NodeMaker:
         installs_from=driver.get("from"),
         always_off=driver.get("always", False),
         option=entry.get("option", ""),
+        plugin_off=entry.get("pluginOff", ""),
         variables=entry.get("variables", {}),
         switches={kind: _switch(entry["cloud"], found) for kind, found in entry.get("kinds", {}).items()},
         needs=entry["needs"],

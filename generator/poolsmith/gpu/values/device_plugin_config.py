@@ -280,9 +280,10 @@ def _is_device(item: Any) -> bool:
     return item is None or (number is not None and number >= 0)
 
 
-def _is_duration(value: Any) -> bool:
+def is_duration(value: Any) -> bool:
+    """As time.ParseDuration and encoding/json have it: nanoseconds, or a text like `60s`."""
     if isinstance(value, str):
-        return value == "infinite" or _DURATION.fullmatch(value) is not None
+        return _DURATION.fullmatch(value) is not None
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -295,7 +296,7 @@ _TYPES: dict[str, Callable[[Any], bool]] = {
     "flag": lambda value: isinstance(value, bool),
     "texts": lambda value: _is_text(value) or (isinstance(value, list) and all(map(_is_text, value))),
     "numbers": lambda value: isinstance(value, list) and all(_whole(item) is not None for item in value),
-    "duration": _is_duration,
+    "duration": lambda value: value == "infinite" or is_duration(value),
 }
 _WORDS = {
     "text": "a text; quote it",

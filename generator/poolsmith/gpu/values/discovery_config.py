@@ -6,11 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.message_text import kind_of, nearest, shorten
+from poolsmith.core.facts import store
+from poolsmith.core.facts.packs import remembered
 from poolsmith.gpu.catalog.operand_inputs import operand_inputs
+from poolsmith.gpu.values.device_plugin_config import is_duration
 from poolsmith.gpu.values.discovery_mistake import DiscoveryMistake
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 WORKER, MASTER = "worker", "master"
 _SOURCES = ("cpu", "custom", "fake", "kernel", "local", "memory", "network", "pci", "storage", "system", "usb")
@@ -42,26 +45,33 @@ def _has_known(section: str, body: Any) -> bool:
 def discovery_mistakes(component: str, config: Any, tag: str | None) -> Iterator[DiscoveryMistake]:
     """`tag` is the version that reads it; None where nobody says it."""
     if not isinstance(config, dict):
+        if config is not None:
+            message = f"it is {kind_of(config)}; the {component} stops at what is no mapping"
+            yield DiscoveryMistake((), message, "write the fields below their sections", True)
         return
     if component == MASTER:
         yield from _fields(config, MASTER, (), tag)
         return
-    for key in config:
-        if str(key).lower() not in ("core", "sources"):
+    for key, value in config.items():
+        section = str(key).lower()
+        if section not in ("core", "sources"):
             match = nearest(str(key), ("core", "sources"))
             yield _unread((key,), f"did you mean `{match}`?" if match else "remove it")
-    core, sources = config.get("core"), config.get("sources")
-    if isinstance(core, dict):
-        yield from _fields(core, f"{WORKER}.core", ("core",), tag)
-        yield from _lists(core)
-    for name, body in sources.items() if isinstance(sources, dict) else ():
+        else:
+            yield from _of_kind(f"{WORKER}.{section}", value, (key,))
+    core, sources = _section(config, "core"), _section(config, "sources")
+    yield from _fields(core, f"{WORKER}.core", ("core",), tag)
+    yield from _lists(core)
+    for name, body in sources.items():
         if name not in _SOURCES:
             match = nearest(str(name), _SOURCES)
             yield _unread(
                 ("sources", name), f"did you mean `{match}`?" if match else "remove it: there is no such source"
             )
-        elif isinstance(body, dict) and name not in _CONFIGURED:
-            yield from _fields(body, f"{WORKER}.sources.{name}", ("sources", name), tag)
+        elif name not in _CONFIGURED:
+            yield from _of_kind(f"{WORKER}.sources.{name}", body, ("sources", name))
+            if isinstance(body, dict):
+                yield from _fields(body, f"{WORKER}.sources.{name}", ("sources", name), tag)
         elif name in _CONFIGURED:
             from poolsmith.gpu.values.feature_rules import rule_mistakes  # on demand
 
@@ -83,16 +93,65 @@ def _fields(
         elif tag is not None and not inputs.is_read(f"{above}.{name}", tag):
             told = inputs.told(f"{above}.{name}", tag)
             yield DiscoveryMistake(place, f"Node Feature Discovery {tag} does not read `{name}`: {told}", "remove it")
-        elif isinstance(value, dict) and _below(f"{above}.{name}."):
-            yield from _fields(value, f"{above}.{name}", place, tag)
+        else:
+            yield from _of_kind(f"{above}.{name}", value, place)
+            if isinstance(value, dict) and _below(f"{above}.{name}."):
+                yield from _fields(value, f"{above}.{name}", place, tag)
+
+
+def _section(config: dict[Any, Any], name: str) -> dict[Any, Any]:
+    """Its fields, whatever case its name has."""
+    found = next((value for key, value in config.items() if str(key).lower() == name), None)
+    return found if isinstance(found, dict) else {}
+
+
+def _of_kind(name: str, value: Any, steps: tuple[str | int, ...]) -> Iterator[DiscoveryMistake]:
+    """Whether a field takes the value; what nobody knows of a field is unknown."""
+    kind = field_kinds().get(name)
+    if kind is None or _KINDS[kind][0](value):
+        return
+    field, wanted = name.rpartition(".")[2], _KINDS[kind][1]
+    component = name.partition(".")[0]
+    message = f"`{field}` is {_shown(value)}; the {component} stops at what is no {wanted}"
+    example = f"[{shorten(str(value))}]" if kind == "texts" and _is_scalar(value) else _EXAMPLES.get(kind)
+    yield DiscoveryMistake(steps, message, f"write `{field}: {example}`" if example else f"write a {wanted}", True)
+
+
+def _shown(value: Any) -> str:
+    return f"`{shorten(value)}`" if isinstance(value, str) and value else kind_of(value)
+
+
+@remembered
+def field_kinds() -> dict[str, str]:
+    kinds = store.read_yaml("discovery_fields.yaml")["kinds"]
+    return {name: kind for kind, names in kinds.items() for name in names}
+
+
+def _is_scalar(value: Any) -> bool:
+    return value is not None and not isinstance(value, dict | list)
+
+
+def _are_scalars(value: Any) -> bool:
+    items = value.values() if isinstance(value, dict) else value
+    return all(item is None or _is_scalar(item) for item in items)
+
+
+_EXAMPLES = {"duration": "60s", "flag": "true"}
+_KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "duration": (is_duration, "duration"),
+    "flag": (lambda value: isinstance(value, bool | None), "flag"),
+    "number": (lambda value: isinstance(value, int | None) and not isinstance(value, bool), "whole number"),
+    "word": (lambda value: isinstance(value, str | None), "text"),
+    "text": (lambda value: value is None or _is_scalar(value), "text"),
+    "texts": (lambda value: value is None or (isinstance(value, list) and _are_scalars(value)), "list"),
+    "words": (lambda value: value is None or (isinstance(value, dict) and _are_scalars(value)), "mapping to texts"),
+    "mapping": (lambda value: isinstance(value, dict | None), "mapping"),
+}
 
 
 def _lists(core: dict[str, Any]) -> Iterator[DiscoveryMistake]:
     for key in _LISTS_OF_SOURCES:
         value = core.get(key)
-        if value is not None and not isinstance(value, list):
-            message = f"`{key}` is {kind_of(value)}; the worker stops at what is no list"
-            yield DiscoveryMistake(("core", key), message, f"write `{key}: [{shorten(str(value))}]`", True)
         for index, item in enumerate(value if isinstance(value, list) else ()):
             if isinstance(item, str) and item.removeprefix("-") not in (*_SOURCES, "all"):
                 match = nearest(item.removeprefix("-"), _SOURCES)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pointer import join, value_at
-from poolsmith.gpu.catalog.stack_objects import CHART_OF
+from poolsmith.gpu.catalog.stack_objects import CHART_OF, OPERATOR
 from poolsmith.gpu.catalog.stack_words import NEIGHBOUR_KEYS, OWN_KEYS
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ _NAME = pattern(
     r"(?:^|[/_.-])(?:" + "|".join(map(re.escape, sorted(CHART_OF, key=len, reverse=True))) + r"|nfd)(?=$|[/_.-])"
 )
 _FREE = ("global",)
+_MOST_OF_THEM = 0.75
+"""Of the keys at the top: one may be misspelt."""
 
 
 def neighbour_blocks(document: CheckedDocument) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -65,12 +67,24 @@ def neighbour_blocks(document: CheckedDocument) -> Iterator[tuple[str, str, dict
             yield CHART_OF[key], join("", key), inner
 
 
+def is_of_neighbour(document: CheckedDocument) -> bool:
+    """Whether the last chart that a file's path names is one beside the operator's, and no key is the operator's."""
+    path, names = document.path, _names(document.path)
+    is_last = bool(names) and names[-1] in CHART_OF and path.rfind(OPERATOR[0]) < path.rfind(names[-1])
+    return is_last and isinstance(document.data, dict) and OWN_KEYS.isdisjoint(document.data)
+
+
+def _names(path: str) -> list[str]:
+    """The charts that a path names."""
+    return [match[0].strip("/_.-") for match in _NAME.finditer(path)]
+
+
 def _chart_of(values: dict[str, Any], path: str) -> str | None:
     sure = [chart for chart, keys in NEIGHBOUR_KEYS.items() if any(_has(values, key) for key in keys)]
     if sure:
         return sure[0] if len(sure) == 1 and 2 * len(_known(values, sure[0])) >= len(values) else None
     named = _named(values, path)
-    if named is None or len(_known(values, named)) < len(values):
+    if named is None or len(_known(values, named)) < _MOST_OF_THEM * len(values):
         return None
     return named if any(key in values for key in _TELLING[named]) else None
 
@@ -83,7 +97,8 @@ def _known(values: dict[str, Any], chart: str) -> list[str]:
     """The keys at the top that some release of a chart has."""
     from poolsmith.gpu.catalog.value_paths import value_paths  # on demand
 
-    known = {*value_paths(chart).keys_below(()), *_FREE}
+    paths = value_paths(chart)
+    known = {*paths.keys_below(()), *paths.subcharts, *_FREE}
     return [key for key in values if key in known]
 
 
@@ -92,5 +107,5 @@ def _named(values: dict[str, Any], path: str) -> str | None:
     image = value_at(values, ("image", "repository")) or value_at(values, ("image", "reference"))
     if isinstance(image, str) and (chart := _IMAGES.get(posixpath.basename(image).partition(":")[0])):
         return chart
-    names = [match[0].strip("/_.-") for match in _NAME.finditer(path)]
+    names = _names(path)
     return CHART_OF.get(names[-1], "node-feature-discovery") if names else None

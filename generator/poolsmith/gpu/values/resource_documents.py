@@ -104,15 +104,14 @@ def judge_resource(kind: str, spec: Mapping[str, Any], release: str) -> Iterator
     tree = {"driver": dict(spec)} if kind == DRIVER else dict(spec)
     document = ValuesDocument(tree, _Resource(known, kind))
     for found in findings_of(OF_DRIVER if kind == DRIVER else OF_POLICY, document):
-        if found.finding.place:
-            yield found._replace(finding=_of_resource(found.finding, kind))
+        yield found._replace(finding=_of_resource(found.finding, kind))
     yield from _unread(kind, spec, release)
 
 
 def _of_resource(finding: Finding[ValuePlace], kind: str) -> Finding[ValuePlace]:
     from dataclasses import replace  # start-up: only mistakes need it
 
-    place = finding.place[1:] if kind == DRIVER and finding.place[0] == "driver" else finding.place
+    place = finding.place[1:] if kind == DRIVER and finding.place[:1] == ("driver",) else finding.place
     message, help_text = finding.message.replace("the chart's default", "the default"), finding.help
     if kind == DRIVER:
         message = message.replace("`driver.", "`")
@@ -122,7 +121,7 @@ def _of_resource(finding: Finding[ValuePlace], kind: str) -> Finding[ValuePlace]
 
 def _unread(kind: str, spec: Mapping[str, Any], release: str) -> Iterator[Found[ValuePlace]]:
     """Fields that the definition still has, and that no operator from some release on honours."""
-    for dotted, note in store.read_yaml("values/history.yaml")["unread"][kind].items():
+    for dotted, note in store.table("values/history.yaml")["unread"][kind].items():
         path = tuple(dotted.split("."))
         value = value_at(spec, path, MISSING)
         if value in (MISSING, None, "", {}) or not covers(note, release):

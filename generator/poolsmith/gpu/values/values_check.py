@@ -27,7 +27,7 @@ from poolsmith.core.sources.pointer import join, overlap, value_at
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.gpu.catalog.schema_versions import operator_releases
 from poolsmith.gpu.catalog.stack_objects import CHART_OF, CHARTS
-from poolsmith.gpu.values.neighbour_files import neighbour_blocks
+from poolsmith.gpu.values.neighbour_files import is_of_neighbour, neighbour_blocks
 from poolsmith.gpu.values.release_tier import Tier, said_alike
 from poolsmith.gpu.values.values_file import not_a_mapping
 from poolsmith.gpu.values.values_places import FoundValues, place_in, values_file
@@ -118,13 +118,17 @@ def judge_values_of(
     shown: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
     files: defaultdict[str, list[int]] = defaultdict(list)
     for item in found:
-        if not item.has_values and (item.is_of_operator or item.known() is None):
-            continue
         by, document = item.judged_by, item.document
+        if not item.values and by.tier is Tier.PINNED:
+            result.diagnostics.extend(_of_number(item))
+        if not item.has_values and (item.is_of_operator or item.known() is None):
+            result.diagnostics.extend(_of_defaults(item))
+            continue
         if not by.tags:
             result.unjudged.append(item)
             result.paths.add((document.path, document.index))
-            result.diagnostics.extend(_of_older(item))
+            if by.is_older:
+                result.diagnostics.extend(_of_number(item))
             continue
         others = [index for index in files[document.path] if index != document.index]
         if item.is_file and len(others) >= _SECOND:
@@ -145,16 +149,22 @@ def judge_values_of(
     return result
 
 
-def _of_older(item: FoundValues) -> Iterator[Diagnostic]:
-    """What the number of a release that is not known tells."""
-    from poolsmith.gpu.values.rules.vulnerable_toolkit import of_older  # on demand
+def _of_number(item: FoundValues) -> Iterator[Diagnostic]:
+    """What the number of a release tells, where its values are not judged."""
+    from poolsmith.gpu.values.rules.vulnerable_toolkit import of_number  # on demand
 
-    if (
-        item.is_of_operator
-        and item.judged_by.is_older
-        and (found := of_older(item.judged_by.said, item.values)) is not None
-    ):
+    if item.is_of_operator and (found := of_number(item.judged_by.said, item.values)) is not None:
         yield _diagnostic(found, item)
+
+
+def _of_defaults(item: FoundValues) -> Iterator[Diagnostic]:
+    """What a release tells that is installed as it comes, by its own toolkit."""
+    from poolsmith.gpu.values.rules.vulnerable_toolkit import of_release  # on demand
+
+    known = item.known()
+    if item.is_of_operator and not item.partial and known is not None and not item.installation.unknown:
+        place = item.document.source.locate(item.installation.version_pointer or item.installation.pointer)
+        yield from (replace(_diagnostic(found, item), primary=place) for found in of_release(known.tag))
 
 
 ALL_RELEASES = "all known releases"
@@ -208,6 +218,7 @@ def _of_all(finding: Finding[ValuePlace], newest: ReleaseValues) -> Finding[Valu
     every = "" if newest.is_of_operator else f" {newest.paths.chart}"
     message = finding.message.replace(f"the chart {chart} does not read", f"no known release of the chart{every} reads")
     help_text = None if finding.help is None else finding.help.replace("this release", newest.tag)
+    message = message.replace(newest.told, f"every known release{f' of{every}' if every else ''}")
     return replace(finding, message=message.replace(newest.tag, "every known release"), help=help_text)
 
 
@@ -325,7 +336,7 @@ def plain_files(model: RepositoryModel, release: str | None, named: frozenset[st
     newest = value_paths().tags[-1]
     for document in _unclaimed(model):
         is_named, is_expected = document.path in named and release is not None, release is not None
-        if not is_named and _has_neighbour(document):
+        if not is_named and (_has_neighbour(document) or is_of_neighbour(document)):
             continue
         loosely = values_file(document, release or newest, is_named=is_named, is_expected=is_expected)
         if loosely is None or _is_of_chart(document.path, model, is_expected=is_expected):

@@ -10,11 +10,9 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import account_of, mapping, pod_template_of, word
-from poolsmith.core.sources.source_file import tree_digest
 from poolsmith.gpu.catalog.node_labels import SelectedNodes
-from poolsmith.guard.ledger.ledger import ANY_NODE, NO_KNOWN_NODE, Ledger, LedgerLine
+from poolsmith.guard.ledger.ledger import ANY_NODE, NO_KNOWN_NODE, Holder, Ledger
 from poolsmith.guard.ledger.placement import placement_of
 from poolsmith.guard.ledger.reach import reach_of
 from poolsmith.guard.ledger.workload_privileges import (
@@ -26,15 +24,14 @@ from poolsmith.guard.ledger.workload_privileges import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
 
     from poolsmith.fleet.operands.expansion import Installation, KubernetesObject, Node
+    from poolsmith.guard.ledger.ledger import Row
     from poolsmith.guard.ledger.placement import Placement
     from poolsmith.guard.ledger.privilege import Privilege
-    from poolsmith.guard.ledger.reach import Reach
     from poolsmith.guard.ledger.workload_privileges import Held
 
-    _Row = tuple[str, Privilege, Reach]
     _Signature = tuple[Hashable, ...]
 
 _REMEMBERED, _REMEMBERED_RIGHTS = 2_000, 32
@@ -42,14 +39,13 @@ _REMEMBERED, _REMEMBERED_RIGHTS = 2_000, 32
 
 
 class TemplateMemory:
-    """What workloads came to before. The key tells equal ones; without one, only the same object is equal to itself."""
+    """What workloads came to before, by their identity."""
 
-    def __init__(self, key: Callable[[KubernetesObject], Hashable] = id) -> None:
-        self._key = key
-        self._known: dict[Hashable, tuple[KubernetesObject, tuple[Held, ...]]] = {}
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[KubernetesObject, tuple[Held, ...]]] = {}
 
     def privileges(self, workload: KubernetesObject, template: Mapping[str, Any]) -> tuple[Held, ...]:
-        key = self._key(workload)
+        key = id(workload)
         if key not in self._known:
             if len(self._known) >= _REMEMBERED:
                 self._known.clear()
@@ -60,7 +56,7 @@ class TemplateMemory:
     def rights(self, objects: Sequence[KubernetesObject]) -> AccountRights:
         return AccountRights(objects)
 
-    def rows(self, held: tuple[Held, ...], rights: tuple[Privilege, ...]) -> tuple[_Row, ...]:
+    def rows(self, held: tuple[Held, ...], rights: tuple[Privilege, ...]) -> tuple[Row, ...]:
         """By container, then by privilege; the rights are the whole pod's."""
         own = [(container, token, reach_of(token)) for container, token in held]
         own += [("", token, reach_of(token)) for token in rights]
@@ -68,24 +64,24 @@ class TemplateMemory:
 
 
 class PredictedMemory(TemplateMemory):
-    """Of installations that are much alike, as those of one fleet: equal ones are told by their content."""
+    """Of installations that are much alike, as those of one fleet: what is equal in them is one object."""
 
     def __init__(self) -> None:
-        super().__init__(tree_digest)
-        self._rights: dict[bytes, AccountRights] = {}
-        self._rows: dict[tuple[int, int], tuple[object, object, tuple[_Row, ...]]] = {}
+        super().__init__()
+        self._rights: dict[tuple[int, ...], tuple[list[KubernetesObject], AccountRights]] = {}
+        self._rows: dict[tuple[int, int], tuple[object, object, tuple[Row, ...]]] = {}
 
     def rights(self, objects: Sequence[KubernetesObject]) -> AccountRights:
         """The same for the same roles and bindings."""
         of_rights = [item for item in objects if item.get("kind") in KINDS_OF_RIGHTS]
-        key = tree_digest(of_rights)
+        key = tuple(map(id, of_rights))
         if key not in self._rights:
             while len(self._rights) >= _REMEMBERED_RIGHTS:
                 del self._rights[next(iter(self._rights))]
-            self._rights[key] = AccountRights(of_rights)
-        return self._rights[key]
+            self._rights[key] = of_rights, AccountRights(of_rights)
+        return self._rights[key][1]
 
-    def rows(self, held: tuple[Held, ...], rights: tuple[Privilege, ...]) -> tuple[_Row, ...]:
+    def rows(self, held: tuple[Held, ...], rights: tuple[Privilege, ...]) -> tuple[Row, ...]:
         key = id(held), id(rights)
         if key not in self._rows:
             if len(self._rows) >= _REMEMBERED:
@@ -93,16 +89,6 @@ class PredictedMemory(TemplateMemory):
             # Both are kept: as long as they live, no others have their identity.
             self._rows[key] = held, rights, super().rows(held, rights)
         return self._rows[key][2]
-
-
-@record(kw_only=False)
-class _Workload:
-    """A workload with what it holds, and the pools that it lands on."""
-
-    namespace: str
-    name: str
-    rows: tuple[_Row, ...]
-    pools: tuple[str, ...]
 
 
 def installed_ledger(installation: Installation, memory: TemplateMemory | None = None) -> Ledger:
@@ -138,7 +124,7 @@ def ledger_of(
         unknown.update(missing)
         rows = memory.rows(memory.privileges(item, template), held)
         name = f"{item['kind']}/{name_of(item)}"
-        workloads.append(_Workload(namespace, name, rows, landing.pools_of(placement)))
+        workloads.append(Holder(namespace, name, rows, landing.pools_of(placement)))
     return _ledger(workloads, unknown)
 
 
@@ -149,26 +135,15 @@ def _placement(
     return placement_of(workload["kind"], pod, classes.get(word(pod.get("runtimeClassName"))))
 
 
-def _row_order(row: _Row) -> tuple[str, str, tuple[str, ...]]:
+def _row_order(row: Row) -> tuple[str, str, tuple[str, ...]]:
     return row[0], row[1].name, row[1].arguments
 
 
-def _ledger(workloads: Iterable[_Workload], unknown: Iterable[str]) -> Ledger:
-    ordered = sorted(workloads, key=attrgetter("namespace", "name"))
-    by_pool: dict[str, list[_Workload]] = {}
-    for workload in ordered:
-        for pool in workload.pools:
-            by_pool.setdefault(pool, []).append(workload)
-    lines = [
-        LedgerLine(pool, workload.name, container, privilege, reach, (), workload.namespace)
-        for pool in sorted(by_pool)
-        for workload in by_pool[pool]
-        for container, privilege, reach in workload.rows
-    ]
-    landing = {f"{workload.namespace}/{workload.name}": workload.pools for workload in ordered}
-    if len(landing) < len(ordered):
-        return replace(Ledger.of(lines, unknown), landing=landing)
-    return Ledger(tuple(lines), tuple(sorted(unknown)), landing)
+def _ledger(workloads: Iterable[Holder], unknown: Iterable[str]) -> Ledger:
+    ordered = tuple(sorted(workloads, key=attrgetter("namespace", "workload")))
+    landing = {workload.key: workload.pools for workload in ordered}
+    found = Ledger((), tuple(sorted(unknown)), landing, ordered)
+    return found if len(landing) == len(ordered) else replace(Ledger.of(found.lines, unknown), landing=landing)
 
 
 class _Landing:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from poolsmith.core.record import record
@@ -10,7 +11,7 @@ from poolsmith.fleet.plan.origin import Origin
 from poolsmith.guard.ledger.reach import Reach
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from poolsmith.guard.ledger.privilege import Privilege
 
@@ -48,6 +49,39 @@ class LedgerLine(NamedTuple):
 
 _make = tuple.__new__
 
+Row = tuple[str, "Privilege", Reach]
+"""Container, privilege and its reach."""
+
+
+class Holder(NamedTuple):
+    """A workload (`Kind/name`) with what it holds, and the pools that it lands on: it holds the same on each."""
+
+    namespace: str
+    workload: str
+    rows: tuple[Row, ...]
+    pools: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        return f"{self.namespace}/{self.workload}"
+
+    def lines_on(self, pool: str) -> Iterator[LedgerLine]:
+        for container, privilege, reach in self.rows:
+            yield LedgerLine(pool, self.workload, container, privilege, reach, (), self.namespace)
+
+
+def holders_of(lines: Iterable[LedgerLine]) -> tuple[Holder, ...]:
+    """Of lines in the order of `line_order`. A workload that does not hold the same everywhere is several."""
+    rows: dict[tuple[str, str], dict[str, list[Row]]] = {}
+    for line in lines:
+        by_pool = rows.setdefault((line.namespace, line.workload), {})
+        by_pool.setdefault(line.pool, []).append((line.container, line.privilege, line.reach))
+    pools: dict[tuple[str, str, tuple[Row, ...]], list[str]] = {}
+    for key, by_pool in sorted(rows.items()):
+        for pool, held in by_pool.items():
+            pools.setdefault((*key, tuple(held)), []).append(pool)
+    return tuple(Holder(*key, tuple(found)) for key, found in pools.items())
+
 
 LineIdentity = tuple[str, str, str, str, str, tuple[str, ...]]
 
@@ -58,16 +92,39 @@ def line_order(line: LedgerLine) -> LineIdentity:
     return line.pool, line.namespace, line.workload, line.container, privilege.name, privilege.arguments
 
 
-@record(kw_only=False)
+@record(kw_only=False, slots=False, eq=False)
 class Ledger:
-    """Lines in the order of `line_order`, each once. `unknown` says what could not be told: it is not in the lines.
+    """Given as lines in the order of `line_order`, each once; or as holders by namespace and name. The other one
+    follows. `unknown` says what could not be told: it is not in the lines.
 
     `landing` are the pools of each workload, by namespace/Kind/name: of those without any privilege too.
     """
 
-    lines: tuple[LedgerLine, ...] = ()
+    written: tuple[LedgerLine, ...] = ()
     unknown: tuple[str, ...] = ()
-    landing: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
+    landing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    installed: tuple[Holder, ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Ledger) and (self.lines, self.unknown) == (other.lines, other.unknown)
+
+    def __hash__(self) -> int:
+        return hash((self.lines, self.unknown))
+
+    @cached_property
+    def lines(self) -> tuple[LedgerLine, ...]:
+        """By pool: a fleet has hundreds of thousands of them, so that who needs no more asks for the holders."""
+        by_pool: dict[str, list[Holder]] = {}
+        for holder in self.installed:
+            for pool in holder.pools:
+                by_pool.setdefault(pool, []).append(holder)
+        made = (line for pool in sorted(by_pool) for holder in by_pool[pool] for line in holder.lines_on(pool))
+        return self.written or tuple(made)
+
+    @cached_property
+    def holders(self) -> tuple[Holder, ...]:
+        """Those that hold anything."""
+        return tuple(item for item in self.installed if item.rows) or holders_of(self.written)
 
     @classmethod
     def of(cls, lines: Iterable[LedgerLine], unknown: Iterable[str] = ()) -> Ledger:
@@ -82,16 +139,16 @@ class Ledger:
 
     @property
     def pools(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(line.pool for line in self.lines))
+        return tuple(sorted({pool for item in self.holders for pool in item.pools}))
 
     @property
     def workloads(self) -> tuple[str, ...]:
-        return tuple(sorted({line.workload for line in self.lines}))
+        return tuple(sorted({item.workload for item in self.holders}))
 
     @property
     def worst(self) -> Reach:
         """The worst reach of all lines."""
-        return min((line.reach for line in self.lines), default=Reach.NONE)
+        return min((reach for item in self.holders for _, _, reach in item.rows), default=Reach.NONE)
 
     def only(
         self,

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from poolsmith.fleet.plan.plan import ClusterPlan, ValueSetting
     from poolsmith.gpu.catalog.charts import Chart
     from poolsmith.gpu.catalog.switches import Switch, Switches, ValuePath
-    from poolsmith.guard.ledger.ledger import LedgerLine, LineOrigin, LineOrigins
+    from poolsmith.guard.ledger.ledger import Holder, LedgerLine, LineOrigin, LineOrigins
     from poolsmith.guard.ledger.privilege import Privilege
 
     Locate = Callable[[str, str], FromProfile | None]
@@ -153,6 +153,23 @@ class Origins:
         )
         rest = self._of_holder(key, container, pool)
         return tuple(dict.fromkeys((*nearest, *rest))) if nearest else rest
+
+    def of_holder(self, holder: Holder) -> LineOrigins:
+        """What brings a whole workload to some pool: the origins that all of its lines there share."""
+        return tuple(dict.fromkeys(origin for pool in holder.pools for origin in self._of_all(holder, pool)))
+
+    def _of_all(self, holder: Holder, pool: str) -> Iterator[LineOrigin]:
+        """Those of the first line that the others have, which are not asked where the pool or the workload says it."""
+        found = (self.of_line(holder.key, container, held, pool) for container, held, _ in holder.rows)
+        first = next(found)
+        others: list[LineOrigins] | None = None
+        certain = {*self.of_pool(holder.key, pool), *self.of_workload(holder.key)}
+        for origin in first:
+            if origin not in certain:
+                others = list({id(one): one for one in found}.values()) if others is None else others
+                if not all(origin in one for one in others):
+                    continue
+            yield origin
 
     def told(self, lines: Iterable[LedgerLine], known: dict[LineOrigins, LineOrigins]) -> Iterator[LedgerLine]:
         """The lines with what `of_line` says of each; equal origins are one object, which `known` has.

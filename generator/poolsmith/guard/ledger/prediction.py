@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.fleet.operands.chart.operator_part import ChartParts
+from poolsmith.fleet.operands.expansion import OneOfEqual
 from poolsmith.fleet.operands.install import InstallationInput, install, installation_input
 from poolsmith.fleet.operands.pool_nodes import pool_nodes
 from poolsmith.fleet.operands.pulled_images import image_uses
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 _KATA_MANAGER = "nvidia-kata-manager"
 _REMEMBERED = 32
+_REMEMBERED_OBJECTS = 1_000
 """Installations that are kept; a fleet of many unlike clusters must not grow without bound."""
 
 
@@ -63,13 +65,15 @@ class Shared:
 class Prediction:
     """One cluster's. `ledger` has no origins yet; `origins` tells them.
 
-    `running` is that of the release which an upgrade replaces, for as long as pods of both may start.
+    `running` is that of the release which an upgrade replaces, for as long as pods of both may start. `alike` is the
+    same for all clusters whose plans say the same but for the cluster's name; empty where nothing is known of others.
     """
 
     plan: ClusterPlan
     shared: Shared
     origins: Origins
     running: Prediction | None = None
+    alike: bytes = b""
 
     @property
     def installation(self) -> Installation:
@@ -133,15 +137,25 @@ class Predictions:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self._known: OrderedDict[str, Shared] = OrderedDict()
+        self._keys: OrderedDict[bytes, str] = OrderedDict()
+        """Of the installations of clusters that are alike."""
         self._charts = ChartParts()
+        self._objects = OneOfEqual(_REMEMBERED_OBJECTS)
         self._memory = PredictedMemory()
 
-    def of(self, plan: ClusterPlan, loaded: LoadedCluster) -> Prediction:
+    def of(self, plan: ClusterPlan, loaded: LoadedCluster, alike: bytes = b"") -> Prediction:
+        """`alike` as in `Prediction`."""
         chart = self._chart(plan)
-        given = installation_input(plan, pool_nodes(plan, self._catalog.gpus), chart)
-        shared = self._shared(given)
+        shared = self._known.get(self._keys.get(alike, ""))
+        if shared is None:
+            given = installation_input(plan, pool_nodes(plan, self._catalog.gpus), chart)
+            shared = self._shared(given)
+            if alike:
+                self._keys[alike] = given.key
+                while len(self._keys) > _REMEMBERED:
+                    self._keys.popitem(last=False)
         effects = self._effects(plan, shared)
-        return Prediction(plan, shared, Origins(plan, chart, shared.made, _locate(loaded), effects))
+        return Prediction(plan, shared, Origins(plan, chart, shared.made, _locate(loaded), effects), alike=alike)
 
     def _effects(self, plan: ClusterPlan, shared: Shared) -> Effects:
         """Of the values that the cluster's profile sets itself."""
@@ -166,6 +180,7 @@ class Predictions:
         found = self._known.get(key)
         if found is None:
             installation = install(given, self._charts)
+            installation = replace(installation, made=tuple(self._objects.of(installation.made)))
             ledger = installed_ledger(installation, self._memory)
             made = {item.key: item for item in installation.made}
             found = self._known[key] = Shared(given, installation, ledger, made)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.message_text import joined, plural
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics.rule_engine import Rule
     from poolsmith.fleet.profiles.load_cluster import LoadedCluster
     from poolsmith.guard.ledger.grants.grant_use import GrantReview, UngrantedView
-    from poolsmith.guard.ledger.ledger import LedgerLine, LineOrigins
+    from poolsmith.guard.ledger.ledger import LineOrigins
     from poolsmith.guard.ledger.prediction import Prediction
 
 
@@ -82,20 +84,20 @@ def privilege_view(prediction: Prediction, loaded: LoadedCluster) -> PrivilegeVi
 
 
 def _seen(prediction: Prediction) -> Iterator[SeenWorkload]:
-    """In the order of the ledger's lines."""
-    lines: dict[tuple[str, str], dict[str, list[LedgerLine]]] = {}
-    for line in prediction.ledger.lines:
-        lines.setdefault((line.namespace, line.workload), {}).setdefault(line.pool, []).append(line)
-    for (namespace, workload), by_pool in sorted(lines.items()):
-        item = prediction.shared.made[f"{namespace}/{workload}"]
+    """By namespace, kind and name."""
+    for key, found in groupby(prediction.ledger.holders, attrgetter("key")):
+        holders = list(found)
+        pools = tuple(sorted({pool for holder in holders for pool in holder.pools}))
+        first = next(holder for holder in holders if pools[0] in holder.pools)
+        item = prediction.shared.made[key]
         yield SeenWorkload(
-            namespace=namespace,
-            workload=workload,
+            namespace=first.namespace,
+            workload=first.workload,
             account=account_of(pod_template_of(item.body)),
             maker=item.maker.value,
             through=item.through,
-            pools=tuple(by_pool),
-            lines=tuple(next(iter(by_pool.values()))),
+            pools=pools,
+            lines=tuple(first.lines_on(pools[0])),
         )
 
 

@@ -6,6 +6,7 @@ What a workload holds is the same on each pool where it runs.
 from __future__ import annotations
 
 from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from poolsmith.core.record import record
@@ -15,7 +16,7 @@ from poolsmith.guard.ledger.reach import Reach
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from poolsmith.guard.ledger.ledger import Ledger, LedgerLine, LineOrigin, LineOrigins
+    from poolsmith.guard.ledger.ledger import Ledger, LineOrigin, LineOrigins, Row
     from poolsmith.guard.ledger.origins import Origins
     from poolsmith.guard.ledger.privilege import Privilege
 
@@ -75,11 +76,8 @@ class ClusterLedger:
 def by_workload(ledger: Ledger, origins: Origins) -> tuple[WorkloadLedger, ...]:
     """By namespace, kind and name. What a workload holds is the same on all of its pools, and read on the first."""
     made = origins.made
-    lines: dict[str, list[LedgerLine]] = {key: [] for key in ledger.landing}
-    for line in ledger.lines:
-        key = f"{line.namespace}/{line.workload}"
-        if line.pool == ledger.landing[key][0]:
-            lines[key].append(line)
+    first = {key: pools[0] for key, pools in ledger.landing.items()}
+    rows = {item.key: item.rows for item in ledger.holders if first[item.key] in item.pools}
     return tuple(
         WorkloadLedger(
             namespace=key.partition("/")[0],
@@ -90,33 +88,32 @@ def by_workload(ledger: Ledger, origins: Origins) -> tuple[WorkloadLedger, ...]:
             origins=origins.of_workload(key),
             pools=pools,
             pool_origins=tuple((pool, found) for pool in pools if (found := origins.of_pool(key, pool))),
-            containers=_containers(key, lines[key], pools, origins),
+            containers=_containers(key, rows.get(key, ()), pools, origins),
         )
         for key, pools in sorted(ledger.landing.items())
     )
 
 
 def _containers(
-    key: str, lines: list[LedgerLine], pools: tuple[str, ...], origins: Origins
+    key: str, rows: tuple[Row, ...], pools: tuple[str, ...], origins: Origins
 ) -> tuple[ContainerLedger, ...]:
     containers = []
     known = origins.of_workload(key)
-    for name, group in groupby(lines, lambda line: line.container):
+    for name, group in groupby(rows, itemgetter(0)):
         own = _of_all(origins.of_container(name, pool) for pool in pools)
         told: set[LineOrigin] = {*known, *own}
         held = tuple(
-            HeldPrivilege(line.privilege, line.reach, _of_line(key, line, pools, origins, told)) for line in group
+            HeldPrivilege(held, reach, _of_row(key, name, held, pools, origins, told)) for _, held, reach in group
         )
         containers.append(ContainerLedger(name=name, origins=own, held=held))
     return tuple(containers)
 
 
-def _of_line(
-    key: str, line: LedgerLine, pools: tuple[str, ...], origins: Origins, known: set[LineOrigin]
+def _of_row(
+    key: str, container: str, held: Privilege, pools: tuple[str, ...], origins: Origins, known: set[LineOrigin]
 ) -> LineOrigins:
     """What brings one privilege, and not all that its workload or its container holds."""
-    values = origins.of_values(key, line.container, line.privilege, pools)
-    found = (*values, *origins.of_privilege(key, line.privilege, pools))
+    found = (*origins.of_values(key, container, held, pools), *origins.of_privilege(key, held, pools))
     return tuple(origin for origin in dict.fromkeys(found) if origin not in known) if found else ()
 
 

@@ -15,8 +15,9 @@ from poolsmith.core.diagnostics import Diagnostic
 from poolsmith.core.diagnostics.outcome import Skipped
 from poolsmith.core.facts.versions import minor_key
 from poolsmith.core.record import record
-from poolsmith.core.sources.pod_template import mapping, word
+from poolsmith.core.sources.pod_template import account_of, mapping, pod_template_of, word
 from poolsmith.core.sources.source_file import tree_digest
+from poolsmith.guard.ledger.workload_privileges import name_of, namespace_of
 from poolsmith.guard.policies.admission_findings import JudgedObject, ObjectEvaluation, Sight, findings_of, unseen
 from poolsmith.guard.policies.policy_files import FIRST_SERVED
 from poolsmith.kubernetes.admission.pods import as_admitted_pod, creator_of
@@ -34,6 +35,7 @@ from poolsmith.kubernetes.objects_file import placed_objects
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from poolsmith.fleet.operands.expansion import KubernetesObject, Made
     from poolsmith.fleet.operands.manifest import ManifestTree
     from poolsmith.guard.ledger.ledger_view import PrivilegeView
     from poolsmith.guard.ledger.prediction import Prediction
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.admission.verdict import Evaluation
 
 _REMEMBERED_OBJECTS = 20_000
+_REMEMBERED_REQUESTS = 1_000
 _REMEMBERED_CLUSTERS = 32
 _GROUPS = ("system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated")
 
@@ -171,6 +174,7 @@ class _Policies:
         self.stopped: dict[str, str] = {}
         self.known: OrderedDict[bytes, Evaluation] = OrderedDict()
         self._predicted: OrderedDict[tuple[str, bytes], list[ObjectEvaluation]] = OrderedDict()
+        self._made: dict[tuple[object, ...], tuple[object, object, tuple[_Candidate, ...]]] = {}
 
     @property
     def was_stopped(self) -> bool:
@@ -191,8 +195,26 @@ class _Policies:
         namespaces = _namespaces(prediction, tree)
         alike = prediction.shared.given.key, tree_digest(namespaces)
         is_new = alike not in self._predicted
-        predicted = tuple(_predicted(prediction, self.resources, namespaces)) if is_new else ()
+        predicted = tuple(self._candidates(prediction, namespaces)) if is_new else ()
         return _Asked(self, alike, predicted, tuple(_rendered(prediction, tree, self.resources, namespaces)), kept)
+
+    def _candidates(self, prediction: Prediction, namespaces: Mapping[str, Mapping[str, Any]]) -> Iterator[_Candidate]:
+        """Each object once, and each workload's pod; of what clusters have alike, made once."""
+        named: _Named = {}
+        for item in prediction.installation.objects:
+            named.setdefault((item["kind"], _place_of(item), name_of(item)), item)
+        digests = {name: tree_digest(body) for name, body in namespaces.items()}
+        for made in prediction.installation.made:
+            beside = _beside(made.body, named)
+            places = (namespace_of(made.body), made.name)
+            key = (id(made.body), *map(id, beside), *map(digests.get, places))
+            if key not in self._made:
+                if len(self._made) >= _REMEMBERED_REQUESTS:
+                    self._made.clear()
+                # what the key is made of is kept: as long as it lives, no other has its identity
+                found = tuple(_predicted(made, beside, self.resources, namespaces))
+                self._made[key] = made.body, beside, found
+            yield from self._made[key][2]
 
     def job(self, requests: tuple[AdmissionRequest, ...], kept: KeptPolicies | None) -> PolicyJob:
         """The first one compiles the policies, too."""
@@ -286,21 +308,41 @@ class _Candidate:
     key: bytes
 
 
+_CLASS, _ACCOUNT = "RuntimeClass", "ServiceAccount"
+_Named = dict[tuple[str, str, str], "KubernetesObject"]
+"""By kind, namespace and name."""
+
+
+def _place_of(item: KubernetesObject) -> str:
+    """A class lies in no namespace, whatever its text says."""
+    return "" if item["kind"] == _CLASS else namespace_of(item)
+
+
+def _beside(body: KubernetesObject, named: _Named) -> list[KubernetesObject]:
+    """The class and the account of the pods of a workload, where there are such."""
+    template = pod_template_of(body)
+    if template is None:
+        return []
+    runtime_class = word(mapping(template.get("spec")).get("runtimeClassName"))
+    keys = ((_CLASS, "", runtime_class), (_ACCOUNT, namespace_of(body), account_of(template)))
+    return [named[key] for key in keys if key in named]
+
+
 def _predicted(
-    prediction: Prediction, resources: Resources, namespaces: Mapping[str, Mapping[str, Any]]
+    item: Made,
+    beside: Sequence[KubernetesObject],
+    resources: Resources,
+    namespaces: Mapping[str, Mapping[str, Any]],
 ) -> Iterator[_Candidate]:
-    """Each object once, and each workload's pod."""
-    objects = prediction.installation.objects
-    classes = tuple(item for item in objects if item.get("kind") == "RuntimeClass")
-    accounts = tuple(item for item in objects if item.get("kind") == "ServiceAccount")
-    for item in prediction.installation.made:
-        pod = as_admitted_pod(item.body, classes, resources.kubernetes, service_accounts=accounts)
-        if pod is None or item.body.get("kind") != "Pod":
-            yield _candidate(JudgedObject(key=item.key), item.body, resources, namespaces, None)
-        if pod is not None:
-            creator = creator_of(item.body)
-            user = None if creator is None else User(name=creator, groups=_GROUPS)
-            yield _candidate(JudgedObject(key=item.key, is_pod=True), pod, resources, namespaces, user)
+    """An object, and a workload's pod."""
+    classes, accounts = ([one for one in beside if one["kind"] == kind] for kind in (_CLASS, _ACCOUNT))
+    pod = as_admitted_pod(item.body, classes, resources.kubernetes, service_accounts=accounts)
+    if pod is None or item.body.get("kind") != "Pod":
+        yield _candidate(JudgedObject(key=item.key), item.body, resources, namespaces, None)
+    if pod is not None:
+        creator = creator_of(item.body)
+        user = None if creator is None else User(name=creator, groups=_GROUPS)
+        yield _candidate(JudgedObject(key=item.key, is_pod=True), pod, resources, namespaces, user)
 
 
 def _rendered(

@@ -61,9 +61,11 @@ def audit(root: Path, since: str, until: str = "HEAD", clusters: Sequence[str] =
     """`since` is a revision, or a day as year-month-day: the last commit before it. Raises UsageError, NoInputError."""
     git = Git(root, _FLAG)
     last = git.commit(until)
-    first = _first(git, since, last)
+    first, is_whole = _first(git, since, last)
     history = _commits(git, first, last)
     reading = _History(git, frozenset(clusters))
+    if not is_whole and (why := git.cut_off):
+        reading.problems[f"what was held before {first[:12]} is not known{why}"] = None
     reading.begin(history[0])
     for commit in history[1:]:
         reading.go_on(commit)
@@ -72,17 +74,19 @@ def audit(root: Path, since: str, until: str = "HEAD", clusters: Sequence[str] =
     )
 
 
-def _first(git: Git, since: str, last: str) -> str:
+def _first(git: Git, since: str, last: str) -> tuple[str, bool]:
+    """The commit to begin with, and whether it is the one that was asked for: there may be none so old."""
     if not matches(DATE, since):
         commit = git.commit(since)
         if git.run("merge-base", "--is-ancestor", commit, last, may_fail=True).returncode != 0:
             raise UsageError(f"{_FLAG}: `{printable(shorten(since))}` is no ancestor of what is audited")
-        return commit
+        return commit, True
     with suppress(ValueError):
         dt.date.fromisoformat(since)
         asked = ("rev-list", "-1", "--first-parent", f"--before={since}T00:00:00", last)
         found = git.run(*asked).stdout.decode().strip()
-        return found or git.run("rev-list", "--first-parent", "--max-parents=0", last).stdout.decode().split()[-1]
+        oldest = git.run("rev-list", "--first-parent", "--max-parents=0", last).stdout.decode().split()[-1]
+        return found or oldest, bool(found)
     raise UsageError(f"{_FLAG}: `{since}` is no day")
 
 

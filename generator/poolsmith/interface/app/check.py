@@ -176,7 +176,7 @@ def _check_paths(
     parts = tuple(judged_trees(model, scope))
     trees = tuple(part.tree for part in parts)
     for tree in trees:
-        diagnostics += (*run_rules(RULES, tree, by_file=True), *broken_texts(tree))
+        diagnostics += (*(run_rules(RULES, tree, by_file=True) if tree.documents else ()), *broken_texts(tree))
     schemas = _schemas(parts, against, model)
     diagnostics += (item for result in schemas for item in result.diagnostics)
     diagnostics.extend(run_rules(CHART_RULES, model.all_installations, by_file=True))

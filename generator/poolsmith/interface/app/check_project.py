@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from poolsmith.core.diagnostics.outcome import Outcome
-    from poolsmith.interface.app.run import GenerateResult
+    from poolsmith.interface.app.results import GenerateResult
     from poolsmith.project.output.crew import Workers
     from poolsmith.project.output.result_store import ResultStore
+    from poolsmith.project.run.project import Project
 
 
 @with_facts
@@ -35,15 +36,16 @@ def check_project(
     store: ResultStore | None = None,
     rehash: bool = False,
     output_at: Path | None = None,
+    loaded: Project | None = None,
 ) -> Outcome:
     """Profiles, drift of the output, and the manifest rules and schemas on what is committed.
 
     `kubeconform` asks for a second opinion: a path, or the empty string for the one on PATH. `store` and `rehash` as
-    for `compare`; who is judged by the policies of another revision is never answered from the store.
-    Raises UsageError, NoInputError.
+    for `compare`; who is judged by the policies of another revision is never answered from the store. `loaded` as for
+    `open_run`. Raises UsageError, NoInputError.
     """
     judging = judging or JudgingOptions()
-    result = _judged(root, clusters, jobs, progress, judging, store, rehash=rehash, output_at=output_at)
+    result = _judged(root, clusters, jobs, progress, judging, store, loaded, rehash=rehash, output_at=output_at)
     outcome = outcome_of(result)
     if kubeconform is not None:
         from poolsmith.interface.app.check import committed, with_opinion  # schemas, for who asked for it
@@ -73,6 +75,7 @@ def _judged(
     progress: Progress,
     judging: JudgingOptions,
     store: ResultStore | None,
+    loaded: Project | None,
     *,
     rehash: bool,
     output_at: Path | None,
@@ -93,6 +96,7 @@ def _judged(
         judged_by=judging.judged_by,
         first_supply=POLICY_WIDENING in judging.accepted,
         output_at=output_at,
+        loaded=loaded,
     )
     judged = judge(run, judging, KnownResults(memory.clusters()) if memory is not None else NOTHING_KNOWN)
     if memory is not None and judged.is_lasting:

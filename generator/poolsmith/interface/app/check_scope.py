@@ -23,11 +23,11 @@ from poolsmith.core.diagnostics.outcome import Outcome, Skipped
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mappings, word
 from poolsmith.core.sources.pointer import join
-from poolsmith.gpu.catalog.stack_objects import CHARTS, OPERATOR, is_of_stack
+from poolsmith.gpu.catalog.stack_objects import CHARTS, OPERATOR, is_of_stack, own_namespaces
 from poolsmith.gpu.catalog.stack_words import is_about_gpus, mentions
 from poolsmith.gpu.values.values_places import values_of
-from poolsmith.kubernetes.repository.kustomize.build import NAMES
 from poolsmith.kubernetes.repository.manifest_files import (
+    KUSTOMIZATION_NAMES,
     OTHER_LANGUAGES,
     CheckedDocument,
     CheckedTree,
@@ -100,7 +100,7 @@ class Scope:
         if self.has_file(model.files.file(path)):
             return True
         folder = posixpath.dirname(path)
-        is_kustomization = posixpath.basename(path) in NAMES
+        is_kustomization = posixpath.basename(path) in KUSTOMIZATION_NAMES
         return is_kustomization and self.tells(path) and folder in self._folders(model)
 
     def _folders(self, model: RepositoryModel) -> frozenset[str]:
@@ -120,16 +120,8 @@ def _paths_of(layer: ValuesLayer) -> Iterator[str]:
 
 
 def scope_of(model: RepositoryModel, named: frozenset[str], *, everything: bool) -> Scope:
-    namespaces = {
-        item.namespace
-        for item in model.all_installations
-        if item.chart in CHARTS and item.namespace and item.namespace not in _SHARED
-    }
-    return Scope(everything=everything, named=named, namespaces=frozenset(namespaces))
-
-
-_SHARED = frozenset(("kube-system", "default", "flux-system", "argocd"))
-"""Namespaces that hold much besides, so that being in them says nothing."""
+    namespaces = own_namespaces((item.chart, item.namespace) for item in model.all_installations)
+    return Scope(everything=everything, named=named, namespaces=namespaces)
 
 
 @record(kw_only=False)
@@ -214,7 +206,9 @@ def _resources(documents: Iterable[CheckedDocument], model: RepositoryModel) -> 
                 continue
             shown = posixpath.normpath(posixpath.join(folder, path))
             yield from (
-                found for found in (shown, *(f"{shown}/{name}" for name in NAMES)) if model.files.is_file(found)
+                found
+                for found in (shown, *(f"{shown}/{name}" for name in KUSTOMIZATION_NAMES))
+                if model.files.is_file(found)
             )
 
 

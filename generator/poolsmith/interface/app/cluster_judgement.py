@@ -9,6 +9,7 @@ import contextlib
 from collections import Counter
 from contextlib import ExitStack
 from dataclasses import field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from poolsmith.change.review.seen_cluster import SeenCluster
@@ -194,7 +195,7 @@ def _without_admission(project: Project, run: ClusterRun, prediction: Prediction
     secrets = committed_secrets(files, run.diagnostics)
     return Judgement(
         diagnostics=(
-            *judge_privileges(view),
+            *project.alike_findings.of("privileges", prediction.alike, run.loaded, partial(judge_privileges, view)),
             *setup.diagnostics,
             *ungranted,
             *pods.diagnostics,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from typing import TYPE_CHECKING
 
+from poolsmith.core.diagnostics.message_text import printable
 from poolsmith.core.sources.git import Git
 from poolsmith.project.run.project import OUTPUT
 
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from poolsmith.interface.app.run import GenerateResult
+    from poolsmith.interface.app.results import GenerateResult
 
 _FLAG = "--hook"
 
@@ -26,7 +28,19 @@ def to_be_added(root: Path, result: GenerateResult) -> Iterator[str]:
         yield f"the output was generated anew: look at it, run `{command}`, and commit again"
     elif unknown := _unknown(root):
         count = "a generated file is" if len(unknown) == 1 else f"{len(unknown)} generated files are"
-        yield f"{count} not in git, such as {unknown[0]}: run `{command}`, and commit again"
+        told = f"{count} not in git, such as {unknown[0]}"
+        if line := _ignoring(root, unknown[0]):
+            yield f"{told}: {line} keeps git from taking it. Take that line out, run `{command}`, and commit again"
+        else:
+            yield f"{told}: run `{command}`, and commit again"
+
+
+def _ignoring(root: Path, path: str) -> str:
+    """The line of a file by which git ignores a path; empty where none does."""
+    asked = ("check-ignore", "--verbose", "--stdin", "-z")
+    answer = Git(root, _FLAG).run(*asked, may_fail=True, given=os.fsencode(path)).stdout
+    source, line, rule, *_ = (*answer.decode("utf-8", "replace").split("\0"), "", "")
+    return f"line {line} of {printable(source)}, `{printable(rule)}`," if line else ""
 
 
 def _unknown(root: Path) -> list[str]:

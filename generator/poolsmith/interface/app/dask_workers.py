@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     Work = Callable[[tuple[Any, ...]], Iterable[Any]]
 
-MISSING = "--scheduler needs Dask, which is not installed; install poolsmith with its extra: `poolsmith[dask]`"
+MISSING = "--scheduler needs Dask, which is not installed: `pip install --require-hashes -r requirements-dask.lock`"
 _LONGEST = 300
 _CLOSING_SECONDS = 5.0
 

@@ -51,7 +51,7 @@ def fixes(root: Path, found: Iterable[Diagnostic], *, dirty: bool = False) -> Fi
     left: list[str] = []
     count = 0
     for path, several in by_file.items():
-        why = _why_not(root, path) or ("" if path in clean else "git has not this text of it; --dirty writes it too")
+        why = why_not(root, path) or ("" if path in clean else "git has not this text of it; --dirty writes it too")
         edited = None if why else _edited(root / path, several)
         if edited is None:
             left.append(f"{path}: {why or 'none of its edits leads to a sound file'}")
@@ -76,8 +76,8 @@ def shown_fixes(fixed: Fixed) -> Iterator[str]:
         yield from (line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
-def _why_not(root: Path, path: str) -> str:
-    """Empty where it may be written."""
+def why_not(root: Path, path: str) -> str:
+    """Why nothing is written to a file; empty where something may be."""
     parts = path.split("/")
     if path.startswith("/") or ".." in parts:
         return "it is outside of the root"
@@ -111,14 +111,21 @@ def _edited(file: Path, edits: Sequence[Edit]) -> tuple[tuple[str, str], int] | 
             old = stream.read()
     except (OSError, UnicodeDecodeError):
         return None
-    if any(mark in old for mark in _TEMPLATES):
-        return None
-    new, count = old, 0
+    new, done = applied(old, edits)
+    return ((old, new), len(done)) if done else None
+
+
+def applied(text: str, edits: Sequence[Edit]) -> tuple[str, list[Edit]]:
+    """The text with those that fit it and leave sound YAML, and which these are. `edits` are in their order."""
+    done: list[Edit] = []
+    if any(mark in text for mark in _TEMPLATES):
+        return text, done
     for edit in _apart(edits):
-        tried = _with(new, edit)
+        tried = _with(text, edit)
         if tried is not None and _is_yaml(tried):
-            new, count = tried, count + 1
-    return ((old, new), count) if count else None
+            text = tried
+            done.append(edit)
+    return text, done
 
 
 def _with(text: str, edit: Edit) -> str | None:

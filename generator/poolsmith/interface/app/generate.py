@@ -20,7 +20,8 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.output_tree import is_interrupted, recover
 from poolsmith.guard.policies.applied_policies import with_policies
 from poolsmith.interface.app.memory import COMPARING, recall
-from poolsmith.interface.app.run import EMPTY, GenerateResult, Run, Totals, compare_clusters, open_run, write_clusters
+from poolsmith.interface.app.results import GenerateResult
+from poolsmith.interface.app.run import EMPTY, Run, Totals, compare_clusters, open_run, write_clusters
 from poolsmith.project.run.facts import with_facts
 from poolsmith.project.run.fleet_folder import fleet_folder, orphan_finding, orphans, removal, stray_findings, strays
 from poolsmith.project.run.generated_folder import compare_folder, link_in_the_way, write_folder

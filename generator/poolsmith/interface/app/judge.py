@@ -25,12 +25,13 @@ if TYPE_CHECKING:
     from poolsmith.guard.policies.applied_policies import JudgingOptions
     from poolsmith.interface.app.cluster_judgement import Sorted
     from poolsmith.interface.app.output_judgement import FleetJudgement
-    from poolsmith.interface.app.run import ClusterResult, GenerateResult, KnownResults, Run, Totals
+    from poolsmith.interface.app.results import GenerateResult
+    from poolsmith.interface.app.run import ClusterResult, KnownResults, Run, Totals
     from poolsmith.project.run.project import Project
 
 _NO_OBJECTS = "Helm values and label lists hold no Kubernetes objects"
-_FEW_CLUSTERS = 2
-"""Judging a cluster takes long enough to be shared by processes from here on."""
+_FEW_CLUSTERS = 16
+"""With more of them, what processes learn each for itself costs less than what they share of the work."""
 
 
 @record

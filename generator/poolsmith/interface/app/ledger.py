@@ -12,7 +12,7 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import copied
 from poolsmith.fleet.plan.origin import FromProfile
 from poolsmith.fleet.plan.plan import values_tree
-from poolsmith.guard.ledger.ledger import ANY_NODE, NO_KNOWN_NODE, Ledger, LedgerLine
+from poolsmith.guard.ledger.ledger import ANY_NODE, NO_KNOWN_NODE, Holder, Ledger, LedgerLine
 from poolsmith.guard.ledger.ledger_delta import LedgerDelta, delta
 from poolsmith.guard.ledger.privilege import Privilege, PrivilegeError, includes
 from poolsmith.guard.ledger.reach import Reach
@@ -91,12 +91,14 @@ class LedgerFilter:
 
 @record
 class LedgerView:
-    """One cluster's lines, after the filter; `changes` instead of lines where values were put on top."""
+    """One cluster's lines, after the filter; `changes` instead of lines where values were put on top, and `workloads`
+    with what brings each about where nobody asked for lines."""
 
     cluster: str
     release: str
     pools: tuple[str, ...]
     lines: tuple[LedgerLine, ...] = ()
+    workloads: tuple[tuple[Holder, LineOrigins], ...] = ()
     lacks: tuple[LedgerLine, ...] | None = None
     """What the pool that it was compared with has, and the pool has not; `lines` are then what it alone has."""
     starts: Mapping[FromProfile, int] = field(default_factory=dict)
@@ -137,10 +139,17 @@ def parse_reach(text: str) -> Reach:
     return known[text]
 
 
-def ledger(root: Path, clusters: Sequence[str], chosen: LedgerFilter, settings: Sequence[str] = ()) -> LedgerResult:
+def ledger(
+    root: Path,
+    clusters: Sequence[str],
+    chosen: LedgerFilter,
+    settings: Sequence[str] = (),
+    *,
+    by_workload: bool = False,
+) -> LedgerResult:
     """With `settings`, in Helm's `--set` grammar: what the ledger would gain and lose if they were the values.
 
-    Raises UsageError, NoInputError.
+    `by_workload`: lines are wanted only where something narrows them. Raises UsageError, NoInputError.
     """
     project = open_project(root)
     diagnostics: list[Diagnostic] = []
@@ -152,7 +161,8 @@ def ledger(root: Path, clusters: Sequence[str], chosen: LedgerFilter, settings: 
             # Views are all that is kept of a cluster: a fleet's plans and predictions would be most of the memory.
             pools.update(pool.name for pool in prediction.plan.pools)
             workloads.update(prediction.ledger.workloads, other.ledger.workloads if other is not None else ())
-            views.append(_view(run, prediction, other, chosen))
+            whole = by_workload and other is None and not chosen.narrows
+            views.append(_by_workload(run, prediction) if whole else _view(run, prediction, other, chosen))
     check_names(chosen, pools, workloads)
     return LedgerResult(tuple(view for view in views if view is not None), sorted_unique(diagnostics))
 
@@ -187,20 +197,30 @@ def ledger_json(result: LedgerResult) -> str:
     return json.dumps(body, indent=2, ensure_ascii=False) + "\n"
 
 
-def _view(run: PlannedCluster, prediction: Prediction, other: Shared | None, chosen: LedgerFilter) -> LedgerView | None:
-    """None where the cluster has none of the pools that are asked for. `other` is the cluster with other values."""
-    names = tuple(pool.name for pool in prediction.plan.pools)
-    asked = {*chosen.pools, chosen.against} if chosen.against is not None else set(chosen.pools)
-    if asked and not (asked <= {*_PLACES, *names} if chosen.against is not None else asked & {*_PLACES, *names}):
-        return None
-    view = LedgerView(
+def _empty_view(prediction: Prediction) -> LedgerView:
+    return LedgerView(
         cluster=prediction.plan.name,
         release=prediction.installation.release,
-        pools=names,
+        pools=tuple(pool.name for pool in prediction.plan.pools),
         unknown=prediction.unknown,
         errors=prediction.installation.errors,
         notes=prediction.installation.notes,
     )
+
+
+def _by_workload(run: PlannedCluster, prediction: Prediction) -> LedgerView:
+    found = [(holder, prediction.origins.of_holder(holder)) for holder in prediction.ledger.holders]
+    starts = _starts(run, (origins for _, origins in found))
+    return replace(_empty_view(prediction), workloads=tuple(found), starts=starts)
+
+
+def _view(run: PlannedCluster, prediction: Prediction, other: Shared | None, chosen: LedgerFilter) -> LedgerView | None:
+    """None where the cluster has none of the pools that are asked for. `other` is the cluster with other values."""
+    view = _empty_view(prediction)
+    names = view.pools
+    asked = {*chosen.pools, chosen.against} if chosen.against is not None else set(chosen.pools)
+    if asked and not (asked <= {*_PLACES, *names} if chosen.against is not None else asked & {*_PLACES, *names}):
+        return None
     if other is not None:
         changes = delta(kept(prediction.ledger, chosen), kept(other.ledger, chosen))
         return replace(
@@ -280,9 +300,9 @@ def _starts(run: PlannedCluster, found: Iterable[LineOrigins]) -> dict[FromProfi
     files = run.loaded.files
     starts = {}
     for line in {item for origins in found for item in origins if isinstance(item, FromProfile)}:
-        start = files[line.path].locate(line.pointer).span.start if line.path in files else None
+        start = files[line.path].line_at(line.pointer) if line.path in files else None
         if start is not None:
-            starts[line] = start.line
+            starts[line] = start
     return starts
 
 

@@ -12,35 +12,39 @@ import sys
 import time
 from dataclasses import field
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from poolsmith import __path__ as package_path
 from poolsmith import __version__
-from poolsmith.core.facts.store import DATA
 from poolsmith.core.record import record
 from poolsmith.core.sources.file_states import FolderState, content_digest, file_state, folder_state
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from poolsmith.interface.app.run import ClusterResult, GenerateResult
+    from poolsmith.interface.app.results import GenerateResult
+    from poolsmith.interface.app.run import ClusterResult
     from poolsmith.project.output.result_store import ResultStore
 
 
 PROFILES, _POLICIES, _OUTPUT, CLUSTERS = "profiles", "policies", "output", "output/clusters"
 SHARED = (PROFILES, _POLICIES, _OUTPUT, CLUSTERS)
 """Parts that every cluster depends on: what stands in these folders beside those of the clusters."""
+NOTHING: Mapping[str, FolderState] = MappingProxyType({})
 
 
-def parts_of(root: str) -> dict[str, FolderState] | None:
+def parts_of(root: str, known: Mapping[str, FolderState] = NOTHING) -> dict[str, FolderState] | None:
     """The state of each part by its path. None where links or special files make the project depend on what is not
-    looked at. Raises OSError."""
+    looked at. What is `known` of parts that are still there is taken as it is. Raises OSError."""
     if any(os.path.islink(f"{root}/{part}") for part in SHARED):  # noqa: PTH114 - strings, for speed
         return None
     parts: dict[str, FolderState] = {}
     for folder in (PROFILES, CLUSTERS):
         names = [name for name in _folders(f"{root}/{folder}") if not name.startswith(("_", "."))]
-        parts |= {f"{folder}/{name}": folder_state(f"{root}/{folder}/{name}") for name in names}
+        paths = (f"{folder}/{name}" for name in names)
+        parts |= {path: known.get(path) or folder_state(f"{root}/{path}") for path in paths}
         parts[folder] = folder_state(f"{root}/{folder}", leave_out=frozenset(names))
     parts[_POLICIES] = folder_state(f"{root}/{_POLICIES}")
     parts[_OUTPUT] = folder_state(f"{root}/{_OUTPUT}", leave_out=frozenset(("clusters",)))
@@ -112,7 +116,8 @@ class Memory:
         self._rehash = rehash
         self._now = time.time_ns()
         self._states = parts_of(self._root)
-        self._tool = _tool()
+        self._tool = tool_state()
+        self._read_now: set[str] = set()
 
     @property
     def is_usable(self) -> bool:
@@ -136,9 +141,15 @@ class Memory:
         }
 
     def keep(self, result: GenerateResult, clusters: Iterable[ClusterResult]) -> None:
-        """Remember what a run said, unless something changed meanwhile."""
+        """Remember what a run said, unless something changed meanwhile of what it has read.
+
+        The rest was known by its state, and what is remembered of it still is.
+        """
+        clusters = tuple(clusters)
+        worked_on = {f"{folder}/{item.name}" for item in clusters for folder in (PROFILES, CLUSTERS)}
+        unread = {part: state for part, state in self._parts.items() if part not in worked_on | self._read_now}
         try:
-            after = parts_of(self._root)
+            after = parts_of(self._root, unread)
         except OSError:
             return
         if after is None or self._states is None or self._has_unread(result):
@@ -197,6 +208,7 @@ class Memory:
 
     def _read(self, part: str, state: FolderState) -> str:
         """What can't be read is like nothing that was there before, and nothing that will be."""
+        self._read_now.add(part)
         try:
             return content_digest(f"{self._root}/{part}", state)
         except OSError:
@@ -239,11 +251,11 @@ def recall(
     return memory if memory.is_usable else None
 
 
-def _tool() -> str:
+def tool_state() -> str:
     """What the code is: version, interpreter, each file of the package, and the libraries that results hang on."""
     from importlib.machinery import PathFinder  # on demand
 
-    package = str(DATA.parent)
+    (package,) = package_path
     code = folder_state(package, ignored=frozenset(("__pycache__",))).entries
     specs = (PathFinder.find_spec(name) for name in _LIBRARIES)
     libraries = (f"{spec.origin} {file_state(spec.origin)}" for spec in specs if spec is not None and spec.origin)

@@ -12,7 +12,7 @@ from poolsmith.interface.app.check_project import told_of
 from poolsmith.interface.app.generate import told, write
 from poolsmith.interface.app.judge import judge
 from poolsmith.interface.app.memory import JUDGING, recall
-from poolsmith.interface.app.run import EMPTY, GenerateResult, KnownResults, open_run, write_and_judge_clusters
+from poolsmith.interface.app.run import EMPTY, KnownResults, open_run, write_and_judge_clusters
 from poolsmith.project.run.facts import with_facts
 from poolsmith.project.run.run_options import Progress, silent
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from poolsmith.core.diagnostics.outcome import Outcome
+    from poolsmith.interface.app.results import GenerateResult
     from poolsmith.interface.app.run import ClusterResult
     from poolsmith.project.output.crew import Workers
     from poolsmith.project.output.result_store import ResultStore

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics import UsageError, WriteError
 from poolsmith.core.diagnostics.message_text import joined, printable
 from poolsmith.core.record import record
-from poolsmith.interface.report.formats import FORMATS, names_for
+from poolsmith.interface.report.formats import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -29,12 +29,16 @@ class ReportFile:
     path: str
 
 
-def report_files(root: Path, wanted: Sequence[str], kind: str) -> tuple[ReportFile, ...]:
+ENDINGS = {name: item.ending for name, item in FORMATS.items() if item.ending} | {"csv": ".csv", "yaml": ".yaml"}
+"""Of files, by the format: of reports with findings, and of those that only some verbs have."""
+
+
+def report_files(root: Path, wanted: Sequence[str], known: Sequence[str]) -> tuple[ReportFile, ...]:
     """What `[FORMAT=]PATH` say, checked before anything else is done: nothing is written where it may not be.
 
-    `kind` is that of `names_for`. Raises UsageError.
+    `known` are the formats that there are. Raises UsageError.
     """
-    files = tuple(_report_file(root, text, kind) for text in wanted)
+    files = tuple(_report_file(root, text, known) for text in wanted)
     if len({file.path for file in files}) < len(files):
         raise UsageError("--output names one file twice")
     return files
@@ -51,13 +55,12 @@ def write_reports(root: Path, files: Sequence[ReportFile], text_of: Callable[[st
             raise WriteError(f"--output {file.path} can't be written: {error.strerror or error}") from error
 
 
-def _report_file(root: Path, text: str, kind: str) -> ReportFile:
-    known = names_for(kind)
+def _report_file(root: Path, text: str, known: Sequence[str]) -> ReportFile:
     name, path = _named(text, known)
     if not path or path == _STANDARD_OUTPUT:
         raise UsageError("--output takes the path of a file; what goes to standard output, --format says")
     if not name:
-        by_ending = {FORMATS[one].ending: one for one in known if FORMATS[one].ending}
+        by_ending = {ENDINGS[one]: one for one in known if one in ENDINGS}
         ending = next((one for one in by_ending if path.lower().endswith(one)), None)
         if ending is None:
             endings = joined([f"`{one}`" for one in by_ending], len(by_ending))

@@ -216,9 +216,15 @@ def open_run(
     first_supply: bool = False,
     output_at: Path | None = None,
     shard: Shard | None = None,
+    loaded: Project | None = None,
 ) -> Run:
-    """A run over the clusters named, or a shard of all, or all. Raises UsageError, NoInputError."""
+    """A run over the clusters named, or a shard of all, or all. Raises UsageError, NoInputError.
+
+    `loaded`: a project whose catalog and predictions this one goes on with.
+    """
     project = open_project(root, judged_by, first_supply=first_supply, output_at=output_at)
+    if loaded is not None:
+        project.beside(loaded)
     selected = project.select(clusters)
     if shard is not None:
         selected = shard.part(selected)
@@ -362,17 +368,3 @@ def _result(project: Project, run: ClusterRun, folder: FolderResult | None) -> C
         admission=admission,
         unlisted_drivers=driver_pools(plan) if plan is not None and project.fleet.driver_images is None else 0,
     )
-
-
-@record
-class GenerateResult:
-    """`changed` are clusters that were written, or would be; `removed` those that have no profile any more."""
-
-    outcome: Outcome
-    changed: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-    written: bool = False
-
-    @property
-    def is_current(self) -> bool:
-        return not self.changed and not self.removed

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Diagnostic
     from poolsmith.core.diagnostics.outcome import Outcome
     from poolsmith.interface.app.judge import Judged
-    from poolsmith.interface.app.run import ClusterResult, GenerateResult, KnownResults, Run
+    from poolsmith.interface.app.results import GenerateResult
+    from poolsmith.interface.app.run import ClusterResult, KnownResults, Run
     from poolsmith.project.output.crew import Workers
     from poolsmith.project.run.run_options import Shard
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -17,6 +16,7 @@ from poolsmith.core.record import record
 from poolsmith.interface.cli import options
 from poolsmith.interface.cli.fixing import fixed, print_patch
 from poolsmith.interface.cli.main import TOOL
+from poolsmith.interface.cli.plain import of_hook, refuse_clusters
 from poolsmith.interface.cli.reports import fleet_of, print_outcome, write_report_files
 from poolsmith.interface.cli.terminal import exit_code, progress_bar
 from poolsmith.interface.cli.verbs import Exit
@@ -113,7 +113,7 @@ def command(flags: ReportFlags, paths: tuple[Path, ...], outputs: tuple[str, ...
     if (check.fix or check.patch) and (check.policies_from is not None or check.subject is not None):
         raise UsageError("--fix and --diff are for who writes a change, not for who judges one")
     root = flags.root
-    _refuse_clusters(root, paths)
+    refuse_clusters(root, paths)
     files = options.report_files(outputs, root, CHECK)
     is_there = not paths and flags.shard is None
     fleet = partial(fleet_of, root, () if paths else flags.clusters, is_there=is_there)
@@ -149,16 +149,6 @@ def nothing_found(why: str) -> Outcome:
     from poolsmith.core.diagnostics.outcome import Outcome, Skipped
 
     return Outcome(skipped=(Skipped("everything", why),))
-
-
-def _refuse_clusters(root: Path, paths: tuple[Path, ...]) -> None:
-    """The name of a cluster in the place of a path. Raises UsageError."""
-    for path in paths:
-        name = str(path)
-        if not os.path.lexists(name) and "/" not in name and (root / "profiles" / name).is_dir():
-            raise UsageError(
-                f"there is no file or folder `{name}`; the cluster of that name: `poolsmith check --cluster {name}`"
-            )
 
 
 @record
@@ -240,7 +230,7 @@ def _of_paths(flags: ReportFlags, paths: tuple[Path, ...], check: CheckFlags) ->
         everything=check.everything,
         today=accepting.today,
     )
-    outcome = _of_hook(flags.root, paths, judge) if check.hook else _by_hand(paths, judge)
+    outcome = of_hook(flags.root, paths, judge) if check.hook else _by_hand(paths, judge)
     outcome = with_accepted(outcome, flags.root, paths, accepting)
     return _strictly(outcome) if check.strict else outcome
 
@@ -320,12 +310,6 @@ def _by_hand(paths: tuple[Path, ...], judge: Callable[..., Outcome]) -> Outcome:
         if path.is_symlink():
             click.echo(printable(f"poolsmith: `{path}` is a link to `{path.resolve()}`, which is read"), err=True)
     return judge(paths)
-
-
-def _of_hook(root: Path, paths: tuple[Path, ...], judge: Callable[..., Outcome]) -> Outcome:
-    from poolsmith.interface.app.check_scope import check_named_files
-
-    return check_named_files(root, paths, lambda files, only: judge(files, only=only))
 
 
 def _strictly(outcome: Outcome) -> Outcome:

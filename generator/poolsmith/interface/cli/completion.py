@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from click.shell_completion import CompletionItem
@@ -30,12 +32,44 @@ CLUSTER, POOL, RELEASE, RULE_OR_POOL, KIND, MINOR, REPORT_FILE = (
     "minor",
     "report file",
 )
+REVISION, REACH, PRIVILEGE, POOL_OF_CLUSTER = "revision", "reach", "privilege", "pool of a cluster"
+BY_NAME = {
+    "REV": REVISION,
+    "REV[:PATH]": REVISION,
+    "REV|DAY": REVISION,
+    "REF": REVISION,
+    "RELEASE": RELEASE,
+    "TAG": RELEASE,
+    "MINOR": MINOR,
+    "REACH": REACH,
+    "PRIVILEGE": PRIVILEGE,
+    "CLUSTER/POOL": POOL_OF_CLUSTER,
+    "[FORMAT=]PATH": REPORT_FILE,
+    "--release": RELEASE,
+    "--kubernetes": MINOR,
+    "--distribution": "distribution",
+    "--runtime": "runtime",
+    "--gpu": "gpu",
+}
+"""What is offered for a value that says nothing of its own, by how the help calls it, or by its flag."""
+_FIELDS = {"distribution": ("Cluster", "kubernetes", "distribution"), "runtime": ("NodePool", "runtime", "name")}
+_FIELDS["gpu"] = ("NodePool", "gpu", "product")
+_WORD = pattern(r"[A-Za-z0-9][A-Za-z0-9._/@-]{0,251}")
+"""What no shell takes for more than a word."""
 _NAME = pattern(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 _POOL = pattern(r"""kind: *["']?NodePool["']? *(?:#.*)?""")
 _FLOW_NAME = pattern(r"""metadata: *\{.{0,200}?\bname: *["']?([-a-z0-9.]+)""")
 _BLOCK_NAME = pattern(r""" +name: *["']?([-a-z0-9.]+)""")
 _LONGEST = 64 << 10
 _MOST_FILES = 2_000
+
+
+def offer_by_name(command: click.Command) -> None:
+    """Each value of a verb that has no completion of its own gets the one of its name."""
+    for item in command.params:
+        known = (BY_NAME[name] for name in (item.metavar, *item.opts) if name in BY_NAME)
+        if item.type.name == "text" and (what := next(known, None)) is not None:
+            item.shell_complete = partial(complete, what)  # type: ignore[method-assign]
 
 
 def complete(what: str, context: click.Context, incomplete: str) -> list[CompletionItem]:
@@ -88,10 +122,15 @@ def _pool_name(lines: list[str]) -> str | None:
     return name if is_pool and name is not None and _NAME.fullmatch(name) else None
 
 
-def _rules_and_pools(context: click.Context, incomplete: str) -> Iterator[str]:
+def _pools_of_cluster(context: click.Context, incomplete: str) -> Iterable[str]:
+    """Clusters, and after a slash the pools of one."""
     cluster, slash, _ = incomplete.partition("/")
-    if slash:
-        yield from (f"{cluster}/{name}" for name in sorted(_pools_of(context, cluster)))
+    return [f"{cluster}/{name}" for name in sorted(_pools_of(context, cluster))] if slash else _clusters(context)
+
+
+def _rules_and_pools(context: click.Context, incomplete: str) -> Iterator[str]:
+    if "/" in incomplete:
+        yield from _pools_of_cluster(context, incomplete)
         return
     with suppress(OSError):  # rules can be explained anywhere
         yield from _clusters(context)
@@ -121,6 +160,35 @@ def _minors(_: click.Context, __: str) -> Iterable[str]:
     return reversed(kubernetes_minors())
 
 
+def _revisions(context: click.Context, _: str) -> Iterator[str]:
+    """Branches and tags, as git names them."""
+    from poolsmith.core.sources.git import Git
+
+    listed = Git(Path(_root(context)), "completion").run("for-each-ref", "--format=%(refname:short)").stdout
+    yield "HEAD"
+    yield from (name for name in listed.decode("utf-8", "replace").splitlines() if _WORD.fullmatch(name))
+
+
+def _reaches(_: click.Context, __: str) -> Iterable[str]:
+    from poolsmith.guard.ledger.reach import Reach
+
+    return (item.name.lower().replace("_", "-") for item in Reach)
+
+
+def _privileges(_: click.Context, __: str) -> Iterable[str]:
+    from poolsmith.guard.ledger.reach import reach_table
+
+    return dict.fromkeys(row.name for row in reach_table())
+
+
+def _words_of(field: str, _: click.Context, __: str) -> Iterator[str]:
+    """What the schema names for a field of a profile."""
+    from poolsmith.interface.app.editor.schema_words import offered_for
+
+    kind, *path = _FIELDS[field]
+    yield from filter(_WORD.fullmatch, offered_for(kind, path))
+
+
 def _report_files(_: click.Context, incomplete: str) -> Iterator[str]:
     if incomplete:
         yield from (f"{name}=" for name in FORMATS)
@@ -138,4 +206,9 @@ _OFFERS: dict[str, Callable[[click.Context, str], Iterable[str]]] = {
     KIND: _kinds,
     MINOR: _minors,
     REPORT_FILE: _report_files,
+    REVISION: _revisions,
+    REACH: _reaches,
+    PRIVILEGE: _privileges,
+    POOL_OF_CLUSTER: _pools_of_cluster,
+    **{field: partial(_words_of, field) for field in _FIELDS},
 }

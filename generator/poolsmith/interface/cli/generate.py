@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -9,9 +10,10 @@ import click
 from poolsmith.core.diagnostics import UsageError
 from poolsmith.interface.cli import options
 from poolsmith.interface.cli.main import TOOL
-from poolsmith.interface.cli.reports import print_outcome
+from poolsmith.interface.cli.reports import print_outcome, write_report_files
 from poolsmith.interface.cli.terminal import exit_code, progress_bar, tell
 from poolsmith.interface.cli.verbs import Exit
+from poolsmith.interface.report.formats import CHECK, format_check
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,12 +31,14 @@ if TYPE_CHECKING:
 @options.output_elsewhere
 @options.cache
 @options.rehash
+@options.outputs
 @options.names
 @options.report_flags
 def command(
     flags: ReportFlags,
     names: tuple[str, ...],
     *,
+    outputs: tuple[str, ...],
     check: bool,
     hook: bool,
     against: str | None,
@@ -59,6 +63,7 @@ def command(
     if hook and output_root is not None:
         raise UsageError("--hook is about the repository of the profiles, and --output-root names another folder")
     store, workers = options.result_store(cache), flags.workers
+    files = options.report_files(outputs, flags.root, CHECK)
     root = flags.root if flags.scheduler is None else flags.root.resolve()
     with (
         options.place_of_output(root, output_root, against) as place,
@@ -79,14 +84,18 @@ def command(
             result = generate(
                 root, clusters=clusters, jobs=workers, progress=progress, store=store, rehash=rehash, output_at=place
             )
-    print_outcome(
-        result.outcome,
-        output_format=flags.output_format,
-        color=flags.color,
-        tool=TOOL,
-        layout=flags.layout,
-        root=root,
-    )
+    try:
+        told = partial(format_check, outcome=result.outcome)
+        write_report_files(root, files, told, tool=TOOL, layout=flags.layout)
+    finally:
+        print_outcome(
+            result.outcome,
+            output_format=flags.output_format,
+            color=flags.color,
+            tool=TOOL,
+            layout=flags.layout,
+            root=root,
+        )
     if check and not result.is_current:
         return Exit.FINDINGS
     if hook:

@@ -113,7 +113,7 @@ def command(
             raise UsageError("--release-diff compares default installations; it takes no --cluster")
         return _release_diff(release_diff, chosen, settings, output_format)
     if since is None:
-        result = ledger(root, clusters, chosen, settings)
+        result = ledger(root, clusters, chosen, settings, by_workload=output_format == "text")
     else:
         from poolsmith.interface.app.ledger_diff import ledger_since
 
@@ -167,13 +167,13 @@ def _view(view: LedgerView, chosen: LedgerFilter, settings: tuple[str, ...], sin
             ledger_details(lines, view.starts) if lines else "nothing\n\n" for lines in (view.lines, view.lacks)
         )
         body = f"\n{pool} has, and {other} has not:\n{more}{other} has, and {pool} has not:\n{less}"
-    elif not view.lines:
+    elif not view.lines and not view.workloads:
         body = "nothing\n"
     elif chosen.pools or chosen.workloads:
         body = ledger_details(view.lines, view.starts)
     elif chosen.narrows:
         body = ledger_answer(view.lines, view.starts)
     else:
-        body = ledger_table(view.lines, view.pools, view.starts)
+        body = ledger_table(view.workloads, view.pools, view.starts)
     told = [f"unknown: {item}" for item in view.unknown] + [f"error: {item}" for item in view.errors]
     return printable_lines([title]) + body + printable_lines([*told, *(f"note: {item}" for item in view.notes)])

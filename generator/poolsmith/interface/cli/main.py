@@ -16,12 +16,18 @@ TYPE_CHECKING = False  # `typing` itself takes longer to load than `--version` t
 if TYPE_CHECKING:
     from typing import NoReturn
 
-    from poolsmith.interface.cli.verbs import Exit
+    from poolsmith.interface.cli.exits import Exit
 
 _RARELY = 500_000
 """New objects between two searches for cycles: what is loaded and read has hardly any, and a search takes its time."""
 _SOON = 0.01
 """Seconds after which an interrupt comes once more: late enough not to hit the same destructor."""
+_HOOK = ["check", "--hook"]
+_SELDOM = ("hashlib", "inspect", "ipaddress")
+"""What is imported more often than used: by our own code, `dataclasses` and `urllib`."""
+
+_OWN = ("poolsmith", os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))  # noqa: PTH100, PTH120
+"""The package, and its folder."""
 
 TOOL = f"poolsmith {__version__}"
 
@@ -32,6 +38,10 @@ def main() -> NoReturn:
     if sys.stdin is None or sys.stdout is None or sys.stderr is None:
         _open_what_is_closed()
     gc.set_threshold(_RARELY)
+    if sys.argv[1:] != ["--version"]:
+        from poolsmith.core.own_modules import find_own_modules
+
+        find_own_modules(*_OWN)
     _leave(_run(sys.argv[1:]))
 
 
@@ -77,7 +87,7 @@ def _run(arguments: list[str]) -> int:
             sys.stdout.write(f"{TOOL}\n")
             sys.stdout.flush()
             return 0
-        if arguments[:2] == ["check", "--hook"]:
+        if arguments[:2] == _HOOK:
             from poolsmith.interface.cli.quiet_hook import has_nothing_to_judge
 
             if has_nothing_to_judge(arguments):
@@ -91,14 +101,45 @@ def _run(arguments: list[str]) -> int:
     except (OSError, RecursionError, MemoryError) as error:
         return _beyond(error)
     except Exception as error:  # noqa: BLE001 - the last resort: a bug is told, not shown
-        return _bug(error)
+        lacking = _package_of(error)
+        return _not_whole(lacking) if lacking else _bug(error)
 
 
 def _call(arguments: list[str]) -> int:
+    from poolsmith.core.late import load_late
+
+    for name in _SELDOM:
+        load_late(name)
+    from poolsmith.core.diagnostics.diagnostic import NoInputError, PoolsmithError, UsageError
+    from poolsmith.interface.cli.exits import Exit
+
+    try:
+        return _judge_hook(arguments) if arguments[:2] == _HOOK else _parsed(arguments)
+    except UsageError as error:
+        return _say(str(error), Exit.USAGE)
+    except NoInputError as error:
+        return _say(str(error), Exit.NO_INPUT)
+    except PoolsmithError as error:
+        return _say(str(error), Exit.FINDINGS)
+
+
+def _judge_hook(arguments: list[str]) -> int:
+    from poolsmith.interface.cli.quiet_hook import files_of
+
+    files = files_of(arguments)
+    if not files:
+        return _parsed(arguments)
+    from poolsmith.interface.cli.plain import judge_hook
+
+    return judge_hook(arguments, files, TOOL)
+
+
+def _parsed(arguments: list[str]) -> int:
+    """The verb that the arguments name, with its flags."""
     import click
 
-    from poolsmith.core.diagnostics.diagnostic import NoInputError, PoolsmithError, UsageError
-    from poolsmith.interface.cli.verbs import Exit, cli
+    from poolsmith.interface.cli.exits import Exit
+    from poolsmith.interface.cli.verbs import cli
 
     try:
         result = cli.main(arguments, prog_name="poolsmith", standalone_mode=False, obj=tuple(arguments))
@@ -110,17 +151,11 @@ def _call(arguments: list[str]) -> int:
         shown = StringIO()
         error.show(shown)
         return _write(shown.getvalue(), Exit.USAGE)
-    except UsageError as error:
-        return _say(str(error), Exit.USAGE)
-    except NoInputError as error:
-        return _say(str(error), Exit.NO_INPUT)
-    except PoolsmithError as error:
-        return _say(str(error), Exit.FINDINGS)
     return result if isinstance(result, int) else Exit.CLEAN
 
 
 def _interrupted() -> int:
-    from poolsmith.interface.cli.verbs import Exit
+    from poolsmith.interface.cli.exits import Exit
 
     return _say("interrupted; what was not finished was not written", Exit.INTERRUPTED)
 
@@ -145,13 +180,28 @@ def _write(text: str, code: Exit) -> int:
 
 def _beyond(error: OSError | RecursionError | MemoryError) -> int:
     """What the machine can't do, or the input asks too much of: no bug, and a failure all the same."""
-    from poolsmith.interface.cli.verbs import Exit
+    from poolsmith.interface.cli.exits import Exit
 
     if isinstance(error, OSError):
         where = f": {os.fsdecode(error.filename)}" if isinstance(error.filename, (str, bytes)) else ""
         return _say(f"can't go on: {error.strerror or type(error).__name__}{where}", Exit.FINDINGS)
     what = "nested too deep" if isinstance(error, RecursionError) else "larger than the memory"
     return _say(f"can't go on: the input is {what}", Exit.FINDINGS)
+
+
+def _package_of(error: Exception) -> str:
+    """The package of others that could not be found; empty for any other error."""
+    name = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+    return "" if name in ("poolsmith", *sys.stdlib_module_names) else name
+
+
+def _not_whole(package: str) -> int:
+    """Even the parser of arguments may be what is missing."""
+    sys.stderr.write(
+        f"poolsmith: the package `{package}` is not installed for {sys.executable}; install what poolsmith needs: "
+        "`pip install --require-hashes -r requirements-run.lock`\n"
+    )
+    return 70
 
 
 def _open_what_is_closed() -> None:
@@ -170,7 +220,7 @@ def _open_what_is_closed() -> None:
 
 def _bug(error: Exception) -> int:
     """Where it happened, in one line, for a report; never the user's data."""
-    from poolsmith.interface.cli.verbs import Exit
+    from poolsmith.interface.cli.exits import Exit
 
     place = ""
     trace = error.__traceback__

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -17,6 +16,7 @@ from click.core import ParameterSource
 from poolsmith.core.diagnostics import UsageError
 from poolsmith.core.diagnostics.diagnostic import Severity
 from poolsmith.core.record import record
+from poolsmith.interface.cli.plain import project_above, with_verbose
 from poolsmith.interface.report.formats import CHECK, GROUPS, RULE, Layout, names_for
 
 if TYPE_CHECKING:
@@ -47,18 +47,6 @@ def completes(what: str) -> Callable[[click.Context, click.Parameter, str], list
     return offered
 
 
-def project_above(folder: str) -> Path:
-    """The folder itself, or the nearest one above it that has profiles/: up to the top of the git repository."""
-    here = os.path.abspath(folder)  # noqa: PTH100 - links stay as they were given
-    above = here
-    while not os.path.isdir(f"{above}/profiles"):  # noqa: PTH112 - start-up
-        parent = os.path.dirname(above)  # noqa: PTH120
-        if parent == above or os.path.exists(f"{above}/.git"):  # noqa: PTH110
-            return Path(folder)
-        above = parent
-    return Path(folder) if above == here else Path(os.path.relpath(above, here))
-
-
 def _on_its_facts(context: click.Context, option: click.Parameter, folder: Path) -> Path:
     """The project's packs of facts hold while the verb runs; without the flag, a project is found from below it."""
     if option.name is not None and context.get_parameter_source(option.name) is ParameterSource.DEFAULT:
@@ -85,11 +73,21 @@ def subject(root: Path, given: str | None, *, base: str | None = None) -> str:
         return given
     if base is not None:
         return "commit"
-    if os.environ.get("CI") in (None, "", "0", "false"):
+    if not in_pipeline():
         return "work-tree"
     from poolsmith.project.run.judged_tree import is_committed
 
     return "commit" if is_committed(root) else "work-tree"
+
+
+def in_pipeline() -> bool:
+    return os.environ.get("CI") not in (None, "", "0", "false")
+
+
+def only_at_a_desk(verb: str) -> None:
+    """Raises UsageError where nobody edits."""
+    if in_pipeline():
+        raise UsageError(f"`{verb}` waits for somebody who edits files, and CI is set here: use `poolsmith check`")
 
 
 @contextmanager
@@ -110,8 +108,6 @@ def judged(
         yield tree.root, MergedTree(repository=tree.repository, files=tree.files, subject=kind), tree.named_in
 
 
-_LONGEST_COMMAND = 120
-_ABOUT_REPORTS = ("--format", "--output", "--group-by")
 root = click.option(
     "--root",
     type=click.Path(path_type=Path),
@@ -366,7 +362,7 @@ def report_files(wanted: tuple[str, ...], root: Path, kind: str) -> tuple[Report
         return ()
     from poolsmith.interface.app.report_files import report_files as checked
 
-    return checked(root, wanted, kind)
+    return checked(root, wanted, names_for(kind))
 
 
 def layout(*, verbose: bool, group_by: str = RULE, fail_on: str = Severity.ERROR) -> Layout:
@@ -375,19 +371,9 @@ def layout(*, verbose: bool, group_by: str = RULE, fail_on: str = Severity.ERROR
 
 
 def _with_verbose() -> str:
-    """Without flags that say where a report goes, and how: what is folded is folded in text."""
     context = click.get_current_context()
     verb = len(context.command_path.split()) - 1
-    given = iter((context.find_root().obj or ())[verb:])
-    words = [context.command_path, "-v"]
-    kept = []
-    for word in given:
-        if word in _ABOUT_REPORTS:
-            next(given, None)
-        elif not word.startswith(tuple(f"{flag}=" for flag in _ABOUT_REPORTS)):
-            kept.append(shlex.quote(word))
-    whole = " ".join([*words, *kept])
-    return whole if len(whole) <= _LONGEST_COMMAND and whole.isprintable() else " ".join([*words, "…"])
+    return with_verbose(context.command_path, (context.find_root().obj or ())[verb:])
 
 
 class SeveralFiles(click.Command):

@@ -24,7 +24,7 @@ _SUMMARY = "checked 0 manifest files: 0 errors, 0 warnings, 0 notes, 0 waived, 0
 
 def has_nothing_to_judge(arguments: Sequence[str]) -> bool:
     """Whether a hook is called for files without a word about GPUs; its report is printed then."""
-    paths = _files(arguments)
+    paths = files_of(arguments)
     if not paths or os.environ.get("GITHUB_ACTIONS") == "true" or sys.stdout.isatty():
         return False
     if any(map(os.path.lexists, _ACCEPTING)) or not all(map(_is_plain_and_silent, paths)):
@@ -34,7 +34,7 @@ def has_nothing_to_judge(arguments: Sequence[str]) -> bool:
     return True
 
 
-def _files(arguments: Sequence[str]) -> Sequence[str]:
+def files_of(arguments: Sequence[str]) -> Sequence[str]:
     """The files of a hook without any other flag; none of another call."""
     rest = list(arguments[len(_CALL) :]) if arguments[: len(_CALL)] == _CALL else []
     if rest[:1] == ["--"]:

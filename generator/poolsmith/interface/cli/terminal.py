@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics import Severity
 from poolsmith.core.diagnostics.masking import masked
 from poolsmith.core.diagnostics.message_text import harmless, printable
-from poolsmith.interface.cli.verbs import Exit
+from poolsmith.interface.cli.exits import Exit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

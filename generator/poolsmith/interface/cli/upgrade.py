@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 
 @click.command("upgrade")
 @click.argument(
-    "targets", nargs=-1, required=True, metavar="CLUSTER[/POOL]...", shell_complete=options.completes("cluster")
+    "targets",
+    nargs=-1,
+    required=True,
+    metavar="CLUSTER[/POOL]...",
+    shell_complete=options.completes("pool of a cluster"),
 )
 @click.option(
     "--to", "release", metavar="RELEASE", help="The release of the gpu-operator, such as v26.7.0; also an earlier one."

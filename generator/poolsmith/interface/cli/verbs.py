@@ -1,20 +1,28 @@
-"""The verbs: what each is for, the module that is imported when it is called, and the exit codes of all of them."""
+"""The verbs: what each is for, and the module that is imported when it is called."""
 
 from __future__ import annotations
 
 import importlib
 import os
-from enum import IntEnum
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from poolsmith import __version__
+from poolsmith.interface.cli.exits import Exit
+
+__all__ = ("GROUPS", "VERBS", "Exit", "cli")
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 VERBS = {
     "init": ("initialize", "Start a project: a CLUSTER with one pool, policies, hooks, a pipeline, owners."),
     "generate": ("generate", "Generate output/ from profiles/."),
     "check": ("check", "Check the project and its output, or the manifests in PATHS."),
     "run": ("run", "Generate output/ from profiles/, and check all of it: `generate` and `check` in one run."),
+    "watch": ("watch", "Check the project again each time that a file is saved, and print what is found."),
+    "lsp": ("lsp", "Answer an editor, as a language server on standard input and output."),
     "template": ("template", "Print the custom resources that the chart renders from Helm values, without Helm."),
     "expand": ("expand", "Print what the operator creates at run time, without a cluster."),
     "ledger": (
@@ -51,7 +59,7 @@ VERBS = {
 
 
 GROUPS = {
-    "Author": ("init", "generate", "check", "run", "grants", "supply", "upgrade", "move"),
+    "Author": ("init", "generate", "check", "run", "watch", "lsp", "grants", "supply", "upgrade", "move"),
     "Review": ("diff", "ledger", "images", "audit", "report"),
     "Look up": ("explain", "rules", "inventory", "schema", "catalog"),
     "Anyone's files": ("template", "expand", "policy", "drift"),
@@ -88,7 +96,14 @@ class _Verbs(click.Group):
         if name is None or known is None:
             return name, known, rest
         command = importlib.import_module(f"poolsmith.interface.cli.{VERBS[name][0]}").command
-        _take_no_color(command)
+        for below in _commands(command):
+            _take_no_color(below)
+            if name not in _ONCE:
+                _take_output(below)
+            if ctx.resilient_parsing:
+                from poolsmith.interface.cli.completion import offer_by_name  # on demand
+
+                offer_by_name(below)
         return name, command, rest
 
 
@@ -100,14 +115,43 @@ def _no_such(word: str) -> str:
     return f"there is no command `{shorten(word)}`" + (f"; {near}" if near else "")
 
 
+def _commands(command: click.Command) -> Iterator[click.Command]:
+    """It and those below it."""
+    yield command
+    for below in command.commands.values() if isinstance(command, click.Group) else ():
+        yield from _commands(below)
+
+
 def _take_no_color(command: click.Command) -> None:
     """Every verb takes the flag; where nothing is coloured there is nothing to do."""
-    for below in command.commands.values() if isinstance(command, click.Group) else ():
-        _take_no_color(below)
     if all("--no-color" not in item.opts for item in command.params):
         option = click.Option(["--no-color"], is_flag=True, expose_value=False, help="Never use colour.")
         option.callback = _without_colour
         command.params.append(option)
+
+
+_ONCE = frozenset(("upgrade", "move", "discover"))
+"""What they do can't be done, or seen, a second time."""
+
+
+def _take_output(command: click.Command) -> None:
+    """Every verb with formats takes `--output`; it is asked once more for each file, where it has no way of its own."""
+    formats = next((item for item in command.params if "--format" in item.opts), None)
+    if formats is None or any("--output" in item.opts for item in command.params):
+        return
+    told = "Also write the report to a file; repeatable. Without FORMAT the file's ending says it."
+    command.params.append(click.Option(["--output", "outputs"], multiple=True, metavar="[FORMAT=]PATH", help=told))
+    print_it = command.callback
+
+    def with_files(outputs: tuple[str, ...], **given: Any) -> Any:
+        assert print_it is not None, "it has formats"
+        if not outputs:
+            return print_it(**given)
+        from poolsmith.interface.cli.copies import with_copies  # on demand
+
+        return with_copies(print_it, formats, outputs, given)
+
+    command.callback = with_files
 
 
 def _without_colour(_context: click.Context, _option: click.Parameter, given: bool) -> None:
@@ -119,16 +163,3 @@ def _without_colour(_context: click.Context, _option: click.Parameter, given: bo
 @click.version_option(__version__, prog_name="poolsmith", message="%(prog)s %(version)s")
 def cli() -> None:
     """Forge GPU node pools into GitOps manifests, and see every privilege before it lands."""
-
-
-class Exit(IntEnum):
-    CLEAN = 0
-    FINDINGS = 1
-    """Findings at or above --fail-on, output out of date, or a file that could not be written."""
-    USAGE = 2
-    """Flags, or the project root."""
-    NO_INPUT = 3
-    """Nothing to work on."""
-    INTERNAL = 70
-    """A bug in poolsmith."""
-    INTERRUPTED = 130

@@ -32,6 +32,14 @@ from poolsmith.interface.report.formats import CHECK, format_check
     metavar="FILE",
     help="Also tell what is new and what is gone since an earlier run, whose JSON the file is.",
 )
+@click.option(
+    "--older-than",
+    type=click.IntRange(0, 36_500),
+    default=7,
+    show_default=True,
+    metavar="DAYS",
+    help="With --since: also name the findings that are older.",
+)
 @click.option("--strict", is_flag=True, help="Report as an error what could not be evaluated.")
 @options.outputs
 @options.output_format
@@ -50,6 +58,7 @@ def command(
     in_cluster: bool,
     plan: Path | None,
     since: Path | None,
+    older_than: int,
     strict: bool,
     outputs: tuple[str, ...],
     output_format: str | None,
@@ -64,6 +73,8 @@ def command(
     right that it lacks is counted as not evaluated. CLUSTER may be left out where the project has only one.
     """
     from poolsmith.guard.policies.applied_policies import JudgingOptions
+    from poolsmith.interface.app.live.since import earlier_run
+    from poolsmith.interface.app.live.since import since as told_since
     from poolsmith.interface.app.live.verify import verify
 
     source = source_of(kubeconfig, context, timeout, snapshot, save, in_cluster=in_cluster)
@@ -73,17 +84,10 @@ def command(
         from poolsmith.interface.app.plan_file import planned
 
         facts = (planned(root, plan, cluster),)
-    before = None
-    if since is not None:
-        from poolsmith.interface.app.live.since import earlier_run
-
-        before = earlier_run(since)
-    outcome = verify(root, cluster, source, JudgingOptions(strict=strict))
-    outcome = replace(outcome, facts=(*facts, *outcome.facts))
-    if since is not None and before is not None:
-        from poolsmith.interface.app.live.since import since as told_since
-
-        outcome = replace(outcome, facts=(*outcome.facts, *told_since(since, before, outcome.diagnostics)))
+    before = None if since is None else earlier_run(since)
+    outcome = verify(root, cluster, source, JudgingOptions(strict=strict), before)
+    told = () if before is None else told_since(before, outcome, older_than)
+    outcome = replace(outcome, facts=(*facts, *outcome.facts, *told))
     layout = options.layout(verbose=verbose, group_by=group_by, fail_on=fail_on)
     try:
         write_report_files(root, files, partial(format_check, outcome=outcome), tool=TOOL, layout=layout)

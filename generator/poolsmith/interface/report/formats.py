@@ -42,6 +42,7 @@ FORMATS = {
     "markdown": Format(".md", check="check_markdown", diff="diff_markdown"),
     "sarif": Format(".sarif", check="sarif", diff="sarif"),
     "junit": Format(".xml", check="junit", diff="junit"),
+    "prometheus": Format(".prom", check="prometheus"),
     "html": Format(".html", check="html", diff="html", shows_fleet=True),
 }
 """By the name that `--format` takes; one without an ending is for standard output only."""

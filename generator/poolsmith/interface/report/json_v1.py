@@ -42,8 +42,10 @@ def report(outcome: Outcome, *, tool: str) -> dict[str, Any]:
             "warnings": outcome.count(Severity.WARNING),
             "notes": outcome.count(Severity.NOTE),
         },
-        "diagnostics": [diagnostic_body(item) for item in outcome.diagnostics],
+        "diagnostics": [_with_age(item, outcome) for item in outcome.diagnostics],
     }
+    if outcome.taken:
+        body["taken"] = outcome.taken
     if outcome.judged:
         body["judged"] = masked(outcome.judged)
     if outcome.needs:
@@ -58,6 +60,11 @@ def report(outcome: Outcome, *, tool: str) -> dict[str, Any]:
             ],
         }
     return body if outcome.shard is None else body | {"shard": outcome.shard}
+
+
+def _with_age(item: Diagnostic, outcome: Outcome) -> dict[str, Any]:
+    first = outcome.first_seen.get((item.code, item.subject))
+    return diagnostic_body(item) | ({"firstSeen": first} if first else {})
 
 
 def diagnostic_body(item: Diagnostic) -> dict[str, Any]:

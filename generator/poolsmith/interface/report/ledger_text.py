@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from poolsmith.fleet.plan.driver.driver_change import DriverChange
-    from poolsmith.guard.ledger.ledger import LineOrigin, LineOrigins
+    from poolsmith.guard.ledger.ledger import Holder, LineOrigin, LineOrigins
     from poolsmith.guard.ledger.reach import Reach
 
     Starts = Mapping[FromProfile, int]
@@ -94,23 +94,40 @@ class _Workload:
         return tuple(found)
 
 
-def ledger_table(lines: Sequence[LedgerLine], pools: Sequence[str], starts: Starts) -> str:
+def ledger_table(workloads: Iterable[tuple[Holder, LineOrigins]], pools: Sequence[str], starts: Starts) -> str:
     """Workloads, worst first, and the pools where they run."""
     texts = OriginLines(starts)
     numbers = {pool: str(index) for index, pool in enumerate(pools, 1)}
-    workloads = _workloads(lines)
+    rows = _table_rows(workloads)
     marks_width = max(sum(len(number) + 1 for number in numbers.values()), len(_PLACES[NO_KNOWN_NODE]) + 1)
-    name_width = max((len(item.name) for item in workloads), default=0) + 2
+    name_width = max((len(name) for _, name, _, _, _ in rows), default=0) + 2
     legend = "  ".join(f"{number}\xa0{pool}" for pool, number in numbers.items())
     out = [line.replace("\xa0", " ") for line in wrap(f"pools: {legend}", _WIDTH, subsequent_indent="       ")] + [""]
     header = "".join(f"{number} " for number in numbers.values()).ljust(marks_width)
     out.append(f"{'REACH':{_REACH_WIDTH}}{header} {'WORKLOAD':{name_width}}CAUSED BY\n")
-    for item in workloads:
-        marks = _marks(item.pools, numbers).ljust(marks_width)
-        out.append(
-            f"{item.reach!s:{_REACH_WIDTH}}{marks} {item.name:{name_width}}{_first(item, texts)}".rstrip() + "\n"
-        )
+    for reach, name, _, found, origins in rows:
+        marks = _marks(found, numbers).ljust(marks_width)
+        out.append(f"{reach!s:{_REACH_WIDTH}}{marks} {name:{name_width}}{_first(origins, texts)}".rstrip() + "\n")
     return printable_lines(out)
+
+
+def _table_rows(
+    workloads: Iterable[tuple[Holder, LineOrigins]],
+) -> list[tuple[Reach, str, str, tuple[str, ...], LineOrigins]]:
+    """Reach, name, namespace, pools and origins; worst first, then by name."""
+    found: dict[tuple[str, str], list[tuple[Holder, LineOrigins]]] = {}
+    for holder, origins in workloads:
+        found.setdefault((holder.workload, holder.namespace), []).append((holder, origins))
+    rows = [
+        (
+            min(reach for holder, _ in same for _, _, reach in holder.rows),
+            *name,
+            tuple(sorted({pool for holder, _ in same for pool in holder.pools})),
+            tuple(dict.fromkeys(origin for _, origins in same for origin in origins)),
+        )
+        for name, same in found.items()
+    ]
+    return sorted(rows, key=lambda row: row[:3])
 
 
 def ledger_answer(lines: Sequence[LedgerLine], starts: Starts) -> str:
@@ -121,7 +138,7 @@ def ledger_answer(lines: Sequence[LedgerLine], starts: Starts) -> str:
             str(reach),
             f"{item.name}{f' {container}' if container else ''}",
             text,
-            _first(item, texts),
+            _first(item.origins, texts),
             _where(item.pools),
         )
         for item in _workloads(lines)
@@ -245,9 +262,8 @@ def _on_first_pool(item: _Workload) -> list[LedgerLine]:
     return [line for line in item.lines if line.pool == item.lines[0].pool]
 
 
-def _first(item: _Workload, texts: OriginLines) -> str:
+def _first(origins: LineOrigins, texts: OriginLines) -> str:
     """The line of a profile that is nearest, else whatever comes first; and how many lines more there are."""
-    origins = item.origins
     written = [origin for origin in origins if isinstance(origin, FromProfile)]
     if not written:
         return texts.text(origins[0]) if origins else ""

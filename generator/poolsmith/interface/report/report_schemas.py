@@ -30,6 +30,7 @@ _LATE = {
 """Types that modules know to type checkers only."""
 _TEXT: dict[str, Any] = {"type": "string"}
 _COUNT: dict[str, Any] = {"type": "integer", "minimum": 0}
+_MOMENT = {**_TEXT, "format": "date-time"}
 _ENVELOPE = {
     "version": {"const": 1, "description": "Grows when a field goes or means something else, not when one is added."},
     "tool": {**_TEXT, "description": "Name and version of what made the report."},
@@ -58,7 +59,9 @@ _DIAGNOSTIC = {
         "help": {"type": ["string", "null"]},
         "fingerprint": {**_TEXT, "pattern": "^[0-9a-f]{32}$", "description": "Stable while lines move."},
         "status": {"enum": ["open", "waived"]},
+        "firstSeen": {**_MOMENT, "description": "Of a running cluster: when a run first told it."},
     },
+    "optional": ("firstSeen",),
 }
 _CHECK_SUMMARY = {
     "description": "What was looked at, and how many findings there are that nobody has waived.",
@@ -122,6 +125,7 @@ def report_schema() -> dict[str, Any]:
         },
         "coverage": {"$ref": "#/$defs/Coverage"},
         "shard": {"$ref": "#/$defs/Shard"},
+        "taken": {**_MOMENT, "description": "When the cluster was read."},
     }
     definitions = {
         "Summary": _object(_CHECK_SUMMARY),
@@ -137,7 +141,7 @@ def report_schema() -> dict[str, Any]:
         "The findings of a run",
         properties,
         definitions,
-        optional=("judged", "needs", "coverage", "shard"),
+        optional=("judged", "needs", "coverage", "shard", "taken"),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import field
 from typing import TYPE_CHECKING
 
@@ -52,6 +53,8 @@ class Checked:
     variables: set[str] = field(default_factory=set)
     type_names: set[str] = field(default_factory=set)
     needs: int = 23
+    same: range = range(sys.maxsize)
+    """The minors that have and lack the same of what was asked for: for them all of this holds."""
     issues: list[CompileIssue] = field(default_factory=list)
 
 
@@ -86,6 +89,13 @@ class Checker:
     def fail(self, offset: int, message: str) -> Type:
         self.found.issues.append(issue_at(self.source, offset, message))
         return ERROR
+
+    def has(self, since: int) -> bool:
+        """Whether the minor has what another one brought."""
+        has_it, same = since <= self.minor, self.found.same
+        start, stop = (max(same.start, since), same.stop) if has_it else (same.start, min(same.stop, since))
+        self.found.same = range(start, stop)
+        return has_it
 
     def need(self, minor: int) -> None:
         self.found.needs = max(self.found.needs, minor)
@@ -122,7 +132,7 @@ class Checker:
             return self.names[name]
         if name in _TYPE_NAMES:
             return type_of(_TYPE_NAMES[name])
-        if name in _LATER_TYPES and _LATER_TYPES[name][1] <= self.minor:
+        if name in _LATER_TYPES and self.has(_LATER_TYPES[name][1]):
             self.found.type_names.add(name)
             self.need(_LATER_TYPES[name][1])
             return type_of(_LATER_TYPES[name][0])
@@ -152,7 +162,7 @@ class Checker:
         return {name for scope in self.scopes for name in scope}
 
     def allowed(self, offset: int, since: int, what: str) -> bool:
-        if since > self.minor:
+        if not self.has(since):
             self.fail(offset, f"{what}{_brought_by(since)}")
             return False
         self.need(since)
@@ -189,7 +199,7 @@ class Checker:
         name, count = node.function, len(node.args)
         since = MACROS.get((name, count))
         if since is not None and (node.target is not None) == (name != "has"):
-            if since <= self.minor:
+            if self.has(since):
                 self.need(since)
                 return self.macro(self, node)
             return self.undeclared(name, node.offset, since)
@@ -209,7 +219,7 @@ class Checker:
     def resolve(self, node: Call, name: str, arguments: list[Type], *, member: bool) -> Type:
         """The result of the overloads that fit; several different results make dyn."""
         declared = overloads().get(name, ())
-        if not any(one.since <= self.minor for one in declared):
+        if True not in {self.has(one.since) for one in declared}:  # each is asked
             since = min((one.since for one in declared), default=0)
             return self.undeclared(name, node.offset, since)
         if name in ("_&&_", "_||_"):

@@ -6,7 +6,7 @@ Source: k8s.io/apiserver 0.34.1 `pkg/admission/plugin/cel/compile.go`.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from poolsmith.core.record import record
@@ -176,7 +176,16 @@ class CelEnvironment:
         return Scope({name: one for name, one in known.items() if IDENTIFIERS.get(name.partition(".")[0], 0) <= minor})
 
     def compile(self, source: str, scope: Scope) -> Compiled:
-        """Raises CelCompileError."""
+        """The same for all minors to which it means the same. Raises CelCompileError."""
+        before = _compiled_before(source, tuple(scope.names), scope.variables)
+        for same, compiled in before:
+            if self.minor in same:
+                return compiled
+        same, compiled = self._compile(source, scope)
+        before.append((same, compiled))
+        return compiled
+
+    def _compile(self, source: str, scope: Scope) -> tuple[range, Compiled]:
         node = parse(source)
         fields = {**FIELDS, VARIABLES: {one.name: one.type for one in scope.variables}}
         try:
@@ -185,9 +194,17 @@ class CelEnvironment:
                 checked.issues.extend(literal_issues(source, node, checked))
             if checked.issues:
                 raise CelCompileError(*checked.issues)
-            return _compiled(source, node, checked, scope)
+            return checked.same, _compiled(source, node, checked, scope)
         except RecursionError:
             raise CelCompileError(CompileIssue("expression is nested too deeply")) from None
+
+
+@lru_cache(maxsize=1_024)
+def _compiled_before(
+    _source: str, _names: tuple[str, ...], _variables: tuple[Variable, ...]
+) -> list[tuple[range, Compiled]]:
+    """What an expression was compiled to, and for which minors: to begin with nothing."""
+    return []
 
 
 def _compiled(source: str, node: Node, checked: Checked, scope: Scope) -> Compiled:

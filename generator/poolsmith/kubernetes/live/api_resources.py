@@ -78,6 +78,10 @@ WORKLOADS = (
 RUNTIME_CLASSES = ApiResource("node.k8s.io/v1", "RuntimeClass")
 POLICIES = ApiResource("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy")
 BINDINGS = ApiResource("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding")
+_MUTATING_VERSIONS = ("admissionregistration.k8s.io/v1", "admissionregistration.k8s.io/v1beta1")
+MUTATING_POLICIES = tuple(ApiResource(version, "MutatingAdmissionPolicy") for version in _MUTATING_VERSIONS)
+MUTATING_BINDINGS = tuple(ApiResource(version, "MutatingAdmissionPolicyBinding") for version in _MUTATING_VERSIONS)
+"""Of 1.36 and later, and of 1.34 and later where somebody has switched them on."""
 
 ROLES = ApiResource("rbac.authorization.k8s.io/v1", "Role")
 QUOTAS = ApiResource("v1", "ResourceQuota")

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.live.kubeconfig import Credentials
     from poolsmith.kubernetes.live.snapshot import KubernetesObject
 
-MISSING = "reading a cluster needs kr8s, which is not installed; install poolsmith with its extra: `poolsmith[live]`"
+MISSING = "reading a cluster needs kr8s: `pip install --require-hashes -r requirements-live.lock`"
 _PAGE = 100
 _FEW = 20
 _PAGES = {DEFINITIONS: _FEW, CONFIG_MAPS: _FEW}

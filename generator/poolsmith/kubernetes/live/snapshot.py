@@ -16,6 +16,7 @@ import binascii
 import json
 import math
 import zlib
+from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -61,12 +62,16 @@ class ListedObjects:
 
 @record
 class Snapshot:
-    """`server` is the version as `v1.34.1`, `context` what the reader calls the cluster, `taken` when, in UTC."""
+    """`server` is the version as `v1.34.1`, `context` what the reader calls the cluster, `taken` when, in UTC.
+
+    Its text leaves `lists` out: asyncio writes the result of what it ran into a message that nobody reads, and of a
+    large cluster that takes more memory than the cluster.
+    """
 
     context: str
     server: str
     taken: str
-    lists: tuple[ListedObjects, ...]
+    lists: tuple[ListedObjects, ...] = field(repr=False)
 
     def listed(self, resource: ApiResource) -> ListedObjects | None:
         """None where nobody asked for the kind."""

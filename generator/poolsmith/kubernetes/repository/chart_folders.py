@@ -180,7 +180,7 @@ def brought_along(
             layers=tuple(parts),
             unknown=unknown,
             is_locked=dependency.is_locked,
-            brought_by=chart.name,
+            brought_by="" if dependency.name == chart.name else chart.name,
         )
         inner = chart_at(_folder_of(dependency, chart), files) if len(around) <= _MOST_NESTED else None
         if inner is None or inner.folder in around:

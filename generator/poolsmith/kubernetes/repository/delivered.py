@@ -74,6 +74,10 @@ class LayeredSource(SourceFile):
         """A line of the file of the first layer."""
         return self._layers[0].source.line(number)
 
+    def line_of(self, pointer: str, number: int) -> str | None:
+        source, inside = self.text_of(pointer)
+        return source.line_of(inside, number)
+
     def written(self, pointer: str) -> str | None:
         layer, inside = self._decided(pointer)
         return layer.source.written(inside)

@@ -59,11 +59,13 @@ def searched(files: RepositoryFiles, listed: Listed, may_be: Callable[[bytes], b
         if may_be(content) or may_be(path.encode(errors="replace")):
             if is_template and any(mark in content for mark in _DECLARING):
                 return None
+            if not is_template and not _has_definitions_alone(files, path):
+                return None
             if not is_template:
                 hits.append(path)
         elif not is_template and _CONTENT.search(content) is not None:
             plain.append(path)
-    if not all(_has_definitions_alone(files, path) for path in hits) or _are_taken_in(files, listed, may_be):
+    if _are_taken_in(files, listed, may_be):
         return None
     return Search(found=tuple(hits), unread=frozenset(plain))
 

@@ -27,7 +27,7 @@ from poolsmith.kubernetes.repository.manifest_files import is_encrypted
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.kubernetes.repository.kustomize.build import Build, Builder
@@ -184,8 +184,10 @@ def is_flux_kustomization(item: CheckedDocument) -> bool:
 class FluxClusters:
     """Evaluates the Kustomizations of a repository; each folder is built once."""
 
-    def __init__(self, files: RepositoryFiles, builder: Builder, others: Callable[[str, str], Any]) -> None:
-        """`others` finds an object of the files by kind and name, for variables that no delivered object has."""
+    def __init__(
+        self, files: RepositoryFiles, builder: Builder, others: Callable[[str, str], Sequence[CheckedDocument]]
+    ) -> None:
+        """`others` finds the objects of the files by kind and name, for variables that no delivered object has."""
         self._files = files
         self._builder = builder
         self._others = others
@@ -219,8 +221,8 @@ class FluxClusters:
 
     def _is_own(self, reference: Any, path: str) -> bool:
         """Whether a source is this repository, by its address; the one that bootstrapped Flux is."""
-        source = self._others(word(reference.get("kind")), word(reference.get("name")))
-        own = self._others("GitRepository", BOOTSTRAP)
+        source = next(iter(self._others(word(reference.get("kind")), word(reference.get("name")))), None)
+        own = next(iter(self._others("GitRepository", BOOTSTRAP)), None)
         if source is None or source is own:
             return True
         address = value_at(source.data, ("spec", "url"))
@@ -251,7 +253,11 @@ class _Run:
     """One cluster on its way."""
 
     def __init__(
-        self, clusters: FluxClusters, files: RepositoryFiles, builder: Builder, others: Callable[[str, str], Any]
+        self,
+        clusters: FluxClusters,
+        files: RepositoryFiles,
+        builder: Builder,
+        others: Callable[[str, str], Sequence[CheckedDocument]],
     ) -> None:
         self.clusters, self.files, self.builder, self.others = clusters, files, builder, others
         self.objects: list[Delivered] = []
@@ -260,7 +266,7 @@ class _Run:
         self.emptied: list[Emptied] = []
         self.units: list[tuple[Delivered, ...]] = []
         self._seen: set[tuple[str, str, str]] = set()
-        self._named: dict[tuple[str, str], Delivered] = {}
+        self._named: dict[tuple[str, str], list[Delivered]] = {}
 
     def add(self, item: Delivered, depth: int) -> None:
         spec = mapping(item.data.get("spec"))
@@ -283,7 +289,7 @@ class _Run:
             if is_flux_kustomization(found) and identity(found) == identity(item):
                 continue  # flux-system applies itself
             self.objects.append(found)
-            self._named.setdefault((found.kind, word(found.metadata.get("name"))), found)
+            self._named.setdefault((found.kind, word(found.metadata.get("name"))), []).append(found)
         for found in objects:
             if is_flux_kustomization(found):
                 self.add(found, depth + 1)
@@ -320,7 +326,8 @@ class _Run:
         is_complete = True
         for index, reference in enumerate(mappings(build.get("substituteFrom"))):
             kind, name = word(reference.get("kind")), word(reference.get("name"))
-            source = self._named.get((kind, name)) or self.others(kind, name)
+            source, is_sure = self._source(kind, name, word(item.metadata.get("namespace")))
+            is_complete &= is_sure
             if source is None:
                 if not reference.get("optional"):
                     place = item.source.locate(f"/spec/postBuild/substituteFrom/{index}")
@@ -335,6 +342,17 @@ class _Run:
             known[key] = _as_text(value)
             hidden.discard(key)
         return Variables(known=known, hidden=frozenset(hidden), is_complete=is_complete)
+
+    def _source(self, kind: str, name: str, namespace: str) -> tuple[CheckedDocument | None, bool]:
+        """The object that variables are read from, and whether it is surely that one, and filled by nobody else."""
+        is_filled = kind == "Secret" and bool(self.others("ExternalSecret", name))
+        delivered_ones = self._named.get((kind, name), [])
+        there = {identity(found): found for found in (*self.others(kind, name), *delivered_ones)}
+        candidates = [*delivered_ones, *there.values()]
+        own = [found for found in candidates if word(found.metadata.get("namespace")) == namespace]
+        free = [found for found in candidates if not found.metadata.get("namespace")]
+        source = next(iter((*own, *free, *candidates)), None)
+        return source, not is_filled and (bool(own) or len(there) == 1)
 
     def _tell(self, unknown: Unknown) -> None:
         if unknown not in self.unknown:

@@ -103,6 +103,7 @@ class _Modelling:
         self._flux(whole)
         self._argo(whole)
         self._kustomizations()
+        self._adopt()
         self.alone += templated_installations(sorted(self.whole.paths), self.files, self.whole)
         loose = tuple(item for item in whole if identity(item) not in self.taken and item.path not in self.kustomized)
         tree = CheckedTree(loose, frozenset(item.path for item in loose))
@@ -133,7 +134,7 @@ class _Modelling:
         return frozenset(found)
 
     def _flux(self, whole: list[CheckedDocument]) -> None:
-        clusters = FluxClusters(self.files, self.builder, self.whole.named)
+        clusters = FluxClusters(self.files, self.builder, self.whole.all_named)
         by_place: dict[str, list[Delivered]] = {}
         folders: dict[str, set[str]] = {}
         emptied: dict[str, list[Emptied]] = {}
@@ -201,6 +202,16 @@ class _Modelling:
                 brought = build.kustomizations
                 own_charts = self._inflated(brought)
                 self._add(folder, build.objects, own_charts, brought, refused=_certain(build), by_engine=False)
+
+    def _adopt(self) -> None:
+        """Charts of Applications that a delivery brings, and that install where these stand."""
+        for index, delivery in enumerate(self.deliveries if self.alone else ()):
+            brought = {identity(item) for item in delivery.objects if is_application(item)}
+            own = [item for item in self.alone if identity(item.document) in brought and not item.in_other_clusters]
+            if own:
+                self.deliveries[index] = replace(delivery, installations=(*delivery.installations, *own))
+                adopted = set(map(id, own))
+                self.alone = [item for item in self.alone if id(item) not in adopted]
 
     @cached_property
     def folders_of_kustomizations(self) -> frozenset[str]:

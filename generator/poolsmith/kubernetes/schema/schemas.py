@@ -189,7 +189,7 @@ class Schemas:
         if wanted in view.kinds:
             core = self.versions.kubernetes if self.versions.kubernetes in kubernetes_minors() else None
             return KindSchema(_custom_compiler(family, version, core), view.kinds[wanted], family, version)
-        if release.decides:
+        if release.decides and _is_of_a_family(family, wanted.partition(" ")[2]):
             return _not_served(f"{family} {version}", wanted.partition("/")[0], wanted, view)
         return NoSchema(f"no schema of {wanted} is known; {family} {version} has {listed(view.kinds)}")
 
@@ -264,6 +264,13 @@ def _is_of_a_tool(wanted: str, view: PackView) -> bool:
     if "/" in api_version or _VERSION.fullmatch(api_version) is None:
         return False
     return not any(item.endswith(f" {kind}") for item in view.kinds)
+
+
+def _is_of_a_family(family: str, kind: str) -> bool:
+    """Whether some release has the kind, or one that is nearly called so; others define kinds under the group too."""
+    views = [_view(family, version) for version in read_cached(family).versions]
+    known = {item.partition(" ")[2] for view in views for item in view.kinds}
+    return kind in known or nearest(kind, known) is not None
 
 
 def _not_served(server: str, group: str, wanted: str, view: PackView) -> NoSchema:

@@ -7,11 +7,15 @@ Without a mark a field is left out when it is empty, as far as its type can be e
 
 from __future__ import annotations
 
+from dataclasses import field
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.facts.store import read_json
 from poolsmith.core.record import record
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 NAME = "kubernetes_types/types.json"
 DEFAULTS = "kubernetes_types/defaults.json"
@@ -27,9 +31,15 @@ class KubernetesTypes:
     minor: int
     kinds: dict[tuple[str, str], str]
     _types: dict[str, dict[str, Any]]
+    _known: dict[str, dict[str, str]] = field(default_factory=dict, compare=False, repr=False)
 
-    def fields(self, struct: str) -> dict[str, str]:
+    def fields(self, struct: str) -> Mapping[str, str]:
         """The codes of a struct's fields at this minor. Raises KeyError for a struct that does not exist."""
+        if struct not in self._known:
+            self._known[struct] = self._fields(struct)
+        return self._known[struct]
+
+    def _fields(self, struct: str) -> dict[str, str]:
         found = {}
         for name, steps in self._types[struct].items():
             code = steps if isinstance(steps, str) else _at(steps, self.minor)

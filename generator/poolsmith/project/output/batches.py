@@ -39,12 +39,15 @@ def in_batches(
     """The results of `work`, which takes some of the items. `jobs` is a number of processes, or other workers.
 
     With one process, or up to `few` items, all is done in this one, in order. Otherwise work, items and results must be
-    picklable; what `work` holds is loaded once in each process, and `folders` are what it reads and writes. What a lost
+    picklable; what `work` holds is loaded once in each process, and `folders` are what it reads and writes. The first
+    item is done here, so that processes that are forked begin with what it took to load and to learn. What a lost
     worker had is worked on once more, which `work` must bear. Raises WorkersLostError.
     """
     if isinstance(jobs, int):
-        if jobs <= 1 or len(items) <= few:
-            yield from work(tuple(items))
+        first = len(items) if jobs <= 1 or len(items) <= few else 1
+        yield from work(tuple(items[:first]))
+        items = items[first:]
+        if not items:
             return
         from poolsmith.project.output.processes import Processes  # on demand
 

@@ -123,7 +123,11 @@ class PredictionTexts:
             while len(self._known) > _REMEMBERED:
                 self._known.popitem(last=False)
         self._known.move_to_end(id(shared))
-        key = (prediction.origins.signature(), prediction.smoke_images())
+        key = known.keys.get(prediction.alike)
+        if key is None:
+            key = prediction.origins.signature(), prediction.smoke_images()
+            if prediction.alike and len(known.keys) < _REMEMBERED:
+                known.keys[prediction.alike] = key
         if key not in known.texts:
             ledger = prediction.cluster_ledger()
             known.texts[key] = Predicted(
@@ -147,6 +151,8 @@ class _SharedTexts:
     shared: Shared
     objects: str
     texts: dict[Hashable, Predicted] = field(default_factory=dict)
+    keys: dict[bytes, Hashable] = field(default_factory=dict)
+    """Of `texts`, for clusters that are alike."""
 
 
 def _without_owner(item: KubernetesObject) -> KubernetesObject:

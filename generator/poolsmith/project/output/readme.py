@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.masking import masked
@@ -131,9 +132,12 @@ def _code(value: object) -> _Markdown:
 
 
 def _escape(value: Any) -> str:
-    if isinstance(value, _Markdown):
-        return value
-    return _MARKDOWN.sub(r"\\\1", printable(masked(str(value)).replace("\n", " ")))
+    return value if isinstance(value, _Markdown) else _escaped(str(value))
+
+
+@lru_cache(maxsize=1024)
+def _escaped(text: str) -> str:
+    return _MARKDOWN.sub(r"\\\1", printable(masked(text).replace("\n", " ")))
 
 
 def driver_words(pool: PoolPlan) -> str:

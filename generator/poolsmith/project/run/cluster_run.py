@@ -6,6 +6,7 @@ These are the users' policies, and one made of what was granted.
 from __future__ import annotations
 
 from dataclasses import field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from poolsmith import __version__
@@ -128,20 +129,26 @@ def plan_cluster(project: Project, files: ClusterFiles) -> PlannedCluster:
     loaded = load_cluster(project.tree, files, project.bases, project.rings)
     diagnostics = list(loaded.problems)
     plan = prediction = None
+    alike = b""
     on_sound_bases = project.unsound_bases.isdisjoint(loaded.used_bases)
     if on_sound_bases and not any(item.severity is Severity.ERROR for item in diagnostics):
-        resolved = resolve_cluster(loaded, project.catalog)
+        resolved, alike = project.plans.of(loaded)
         diagnostics.extend(resolved.diagnostics)
         plan = resolved.plan
     elif loaded.meant is not None:
         diagnostics.extend(_wrong_besides(loaded.meant, [*diagnostics, *project.bases.problems], project.catalog))
     if plan is not None:
-        prediction = project.predictions.of(plan, loaded)
-        diagnostics.extend(predicted_errors(prediction, loaded))
-        diagnostics.extend(idle_driver_values(prediction, loaded, project.predictions))
-        diagnostics.extend(judge_driver_images(project.driver_images[0], prediction, loaded))
+        prediction = project.predictions.of(plan, loaded, alike)
+        find = partial(_predicted_findings, project, prediction, loaded)
+        diagnostics.extend(project.alike_findings.of("prediction", alike, loaded, find))
         prediction = _with_running(project, loaded, prediction, diagnostics)
     return PlannedCluster(loaded=loaded, plan=plan, prediction=prediction, diagnostics=tuple(diagnostics))
+
+
+def _predicted_findings(project: Project, prediction: Prediction, loaded: LoadedCluster) -> Iterator[Diagnostic]:
+    yield from predicted_errors(prediction, loaded)
+    yield from idle_driver_values(prediction, loaded, project.predictions)
+    yield from judge_driver_images(project.driver_images[0], prediction, loaded)
 
 
 def _wrong_besides(meant: LoadedCluster, known: Sequence[Diagnostic], catalog: Catalog) -> Iterator[Diagnostic]:

@@ -15,6 +15,7 @@ from poolsmith.core.diagnostics import NoInputError, UsageError
 from poolsmith.core.diagnostics.message_text import did_you_mean
 from poolsmith.core.record import record
 from poolsmith.core.sources.input_tree import InputTree
+from poolsmith.fleet.plan.alike import AlikeFindings, AlikePlans
 from poolsmith.fleet.profiles.bases import Bases, load_bases
 from poolsmith.fleet.profiles.fleet import PROFILES, ClusterFiles, FleetFiles, find_fleet
 from poolsmith.gpu.catalog import Catalog
@@ -105,8 +106,16 @@ class Project:
         return load_rings(self.tree, self.fleet.rings)
 
     @cached_property
+    def plans(self) -> AlikePlans:
+        return AlikePlans(self.catalog)
+
+    @cached_property
     def predictions(self) -> Predictions:
         return Predictions(self.catalog)
+
+    @cached_property
+    def alike_findings(self) -> AlikeFindings:
+        return AlikeFindings()
 
     @cached_property
     def texts(self) -> PredictionTexts:

@@ -23,7 +23,7 @@ from poolsmith.guard.rules.setup.setup_view import SetupNode
 from poolsmith.project.run.project import open_project
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from poolsmith.core.diagnostics import Location
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from poolsmith.fleet.profiles.load_cluster import LoadedCluster
     from poolsmith.gpu.catalog import Catalog
     from poolsmith.gpu.nodes.node_facts import NodeFacts
-    from poolsmith.guard.rules.setup.setup_view import Place
+    from poolsmith.guard.rules.setup.setup_view import Place, Taint
 
 
 _LABELS = "/metadata/labels/"
@@ -112,7 +112,8 @@ def _bare_plan(loaded: LoadedCluster, catalog: Catalog) -> ClusterPlan:
 def _pool(pool: PoolPlan, node: Node, facts: NodeFacts, layers: Layers, catalog: Catalog) -> SetupNode:
     spec = pool.profile.spec
     return replace(
-        _of_facts(pool.name, node, facts, layers.locate, catalog),
+        node_of(pool.name, node.labels, facts, layers.locate, catalog),
+        taints=_taints(node),
         image_tag=spec.os.image_tag,
         driver=_driver(pool, catalog),
         install_dir=pool.driver.install_dir if pool.driver is not None else spec.driver.install_dir,
@@ -137,13 +138,6 @@ def _driver(pool: PoolPlan, catalog: Catalog) -> str | None:
     return None if source is None else str(source)
 
 
-def _labels(node: Node) -> dict[str, str]:
-    labels = dict(node.labels)
-    if has_gpu(labels):
-        labels.setdefault(GPU_PRESENT, "true")
-    return labels
-
-
 def _carries_gpu(node: Node) -> bool:
     """By its labels, or by the usual taint: where that keeps discovery away, there are no labels."""
     tainted = any(taint.get("key") == _GPU_TAINT for taint in node.taints)
@@ -165,23 +159,27 @@ def _node(node: Node, read: NodesFile, catalog: Catalog) -> SetupNode:
         below = asked.removeprefix("/metadata") if short else asked
         return read.places.locate(document, pointer + below if asked.startswith(_LABELS) else pointer, note)
 
-    return _of_facts(node.name, node, node.facts, place, catalog)
+    return replace(node_of(node.name, node.labels, node.facts, place, catalog), taints=_taints(node))
 
 
-def _of_facts(name: str, node: Node, facts: NodeFacts, place: Place, catalog: Catalog) -> SetupNode:
+def _taints(node: Node) -> tuple[Taint, ...]:
+    return tuple(dict(taint) for taint in node.taints)
+
+
+def node_of(name: str, labels: Mapping[str, str], facts: NodeFacts, place: Place, catalog: Catalog) -> SetupNode:
+    """A node, or all that one description makes, without its taints."""
     product = first(facts.products)
-    gpu = catalog.gpus.find(product) if product else None
     return SetupNode(
         name=name,
-        labels=_labels(node),
+        labels={**labels, GPU_PRESENT: labels.get(GPU_PRESENT, "true")} if has_gpu(labels) else dict(labels),
         place=place,
-        taints=tuple(dict(taint) for taint in node.taints),
         runtime=first(facts.runtimes),
         runtime_version=first(facts.runtime_versions),
         os_id=value_of(facts.system_id),
         os_version=value_of(facts.system_version),
         kernel=first(facts.kernels),
         arch=first(facts.architectures),
+        kubelet=first(facts.kubelets),
         gpu=product,
-        architecture=gpu.architecture if gpu is not None else None,
+        architecture=catalog.gpus.architecture_of(product),
     )

@@ -1,44 +1,9 @@
-"""The code book of findings that no rule file holds: reading, shape, compatibility, values, output, policies.
+"""The codes of findings that no rule file holds: reading, shape, compatibility, values, output, policies.
 
 Codes are grouped by hundred; numbers are never reused. Rules that judge manifests hold their own entry
-beside their code; `app` joins both.
+beside their code. A run loads the groups that it says something of.
 """
 
-from poolsmith.core.diagnostics.codes.change import CHANGE, REVIEW
-from poolsmith.core.diagnostics.codes.compatibility import COMPATIBILITY
-from poolsmith.core.diagnostics.codes.engines import ENGINES
-from poolsmith.core.diagnostics.codes.hygiene import HYGIENE
-from poolsmith.core.diagnostics.codes.live import LIVE
-from poolsmith.core.diagnostics.codes.node_software import DRIVER, RUNTIME, SCHEDULING
-from poolsmith.core.diagnostics.codes.outside import BESIDE, OUTSIDE, SUPPLY
-from poolsmith.core.diagnostics.codes.policy import ADMISSION, POLICY
-from poolsmith.core.diagnostics.codes.privilege import PRIVILEGE
-from poolsmith.core.diagnostics.codes.reading import PACKS, READING, TEAMS
-from poolsmith.core.diagnostics.codes.schema import SCHEMA
-from poolsmith.core.diagnostics.codes.shape import ASSUMED, DELIVERY, RINGS, SHAPE
+from poolsmith.core.late import late_submodules
 
-CODE_BOOK = (
-    *READING,
-    *PACKS,
-    *TEAMS,
-    *SHAPE,
-    *RINGS,
-    *COMPATIBILITY,
-    *DELIVERY,
-    *RUNTIME,
-    *SCHEDULING,
-    *BESIDE,
-    *LIVE,
-    *DRIVER,
-    *SCHEMA,
-    *PRIVILEGE,
-    *HYGIENE,
-    *POLICY,
-    *SUPPLY,
-    *CHANGE,
-    *REVIEW,
-    *OUTSIDE,
-    *ADMISSION,
-    *ASSUMED,
-    *ENGINES,
-)
+__getattr__ = late_submodules(__name__)

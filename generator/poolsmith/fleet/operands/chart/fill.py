@@ -26,10 +26,10 @@ of a string that is not blank, `a is single` of a mapping with one key, `a > num
 from __future__ import annotations
 
 import copy
-import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.late import sha256_of
 from poolsmith.core.pattern import pattern
 from poolsmith.fleet.operands.chart.entry_expressions import (
     ITEM,
@@ -72,9 +72,8 @@ def fill(node: Any, scope: ValueScope) -> Any:
         return [kept for item in node for kept in _items(item, scope) if kept is not NOTHING]
     if not isinstance(node, dict):
         return node
-    special = next((word for word in _SPECIAL if word in node), None)
-    if special is not None:
-        return _SPECIAL[special](node, scope)
+    if not _SPECIAL.keys().isdisjoint(node):
+        return next(make for word, make in _SPECIAL.items() if word in node)(node, scope)
     filled = {_key(key, scope): fill(value, scope) for key, value in node.items()}
     return {key: value for key, value in filled.items() if value is not NOTHING}
 
@@ -122,11 +121,11 @@ def _key(name: str, scope: ValueScope) -> str:
 
 
 def _text(text: str, scope: ValueScope) -> Any:
+    if "${" not in text:
+        return text
     whole = REFERENCE.fullmatch(text)
     if whole is not None:
         return _value(reference(whole[1]), scope)
-    if "${" not in text:
-        return text
     written = _written(text, scope)
     if scope.typed:
         return written
@@ -375,7 +374,7 @@ def _choose(node: dict[str, Any], scope: ValueScope) -> Any:
 def _sha256(node: dict[str, Any], scope: ValueScope) -> str:
     lines = [(line, _BLANKS.match(line)) for line in node["$sha256"]]
     written = [_written(line, scope).replace("\n", "\n" + (blanks[0] if blanks else "")) for line, blanks in lines]
-    return hashlib.sha256("\n".join(written).encode()).hexdigest()
+    return sha256_of("\n".join(written).encode())
 
 
 _SPECIAL: dict[str, Callable[[dict[str, Any], ValueScope], Any]] = {

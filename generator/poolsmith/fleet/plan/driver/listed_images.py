@@ -87,8 +87,7 @@ def _is_newer(branch: int | None, kernel: str, rows: tuple[PrecompiledRow, ...])
 
 def _check_compiled(pool: PoolPlan, driver: DriverPlan, system: NodeSystem, tag: str, facts: Facts) -> None:
     spec, version = pool.profile.spec, driver.version or ""
-    compiled = facts.catalog.driver_images.compiled
-    known = compiled.get(tag) or compiled.get(tag.partition(".")[0])
+    known = facts.catalog.driver_images.compiled_on(tag)
     if known is None:
         return
     if known.processors and spec.arch not in known.processors:

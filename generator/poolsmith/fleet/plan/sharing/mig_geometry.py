@@ -24,7 +24,7 @@ _SHARES = {7: {1: 2, 2: 1, 3: 1}, 4: {1: 2, 2: 1}}
 
 def is_generated(release: str) -> bool:
     """Whether the MIG manager of a release makes layouts of what the driver of a node lists."""
-    return not is_older(release, store.read_yaml("mig_layouts.yaml")["generatedSince"])
+    return not is_older(release, store.table("mig_layouts.yaml")["generatedSince"])
 
 
 def groups_for(

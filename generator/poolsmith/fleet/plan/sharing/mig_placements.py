@@ -80,7 +80,7 @@ def _size(profile: str) -> tuple[int, int]:
 def device_ids(device_filter: str | list[str]) -> set[str]:
     """`0x233110DE`, or a list of such, as device ids of the catalog."""
     entries = [device_filter] if isinstance(device_filter, str) else device_filter
-    return {entry.lower().removeprefix("0x").removesuffix("10de") for entry in entries}
+    return {entry.lower().removeprefix("0x").removesuffix("10de") for entry in entries if isinstance(entry, str)}
 
 
 @cache

@@ -21,8 +21,8 @@ RULE = RuleInfo(
     severity=Severity.WARNING,
     applies_to="values",
     what="Values of the bundled node-feature-discovery label PCI devices by other fields than the vendor or class "
-    "and vendor; or leave out the classes of GPUs, or of NICs with `driver.rdma.enabled`; or no longer allow "
-    "labels of nvidia.com.",
+    "and vendor; or leave out the source of PCI devices, the classes of GPUs, or of NICs with "
+    "`driver.rdma.enabled`; or no longer allow labels of nvidia.com.",
     why="The operator finds GPU nodes by `feature.node.kubernetes.io/pci-10de.present`, or by the same label with "
     "the class before the vendor. Without it no operand runs anywhere, and nothing reports an error.",
     fix="keep `deviceLabelFields: [vendor]`, the classes 0300 and 0302, and `extraLabelNs: [nvidia.com]`",
@@ -39,6 +39,9 @@ RULE = RuleInfo(
 _NFD = "node-feature-discovery"
 _FIELDS = (_NFD, "worker", "config", "sources", "pci", "deviceLabelFields")
 _CLASSES = (_NFD, "worker", "config", "sources", "pci", "deviceClassWhitelist")
+_SOURCES = tuple((_NFD, "worker", "config", "core", name) for name in ("sources", "labelSources"))
+"""The first one, which is the older, takes the place of the other."""
+_OWN_RULES = (_NFD, "worker", "config", "sources", "custom")
 _NAMESPACES = (_NFD, "master", "config", "extraLabelNs")
 _KNOWN_FIELDS = frozenset(("class", "vendor", "device", "subsystem_vendor", "subsystem_device"))
 _GPU_CLASSES = ("0300", "0302")
@@ -63,10 +66,20 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
         if missing := [name for name in wanted if not _is_listed(name, classes)]:
             message = f"`{dotted(_CLASSES)}` leaves out {listed(missing)}: nodes with such devices are not labelled"
             yield Finding(place=_CLASSES, message=message, help=f"add {listed(missing)}")
+    sources = next((path for path in _SOURCES if isinstance(document.get(path), list)), None)
+    if sources is not None and not _labels_devices(document.get(sources)) and not document.get(_OWN_RULES):
+        message = f"`{dotted(sources)}` leaves out `pci`: no node gets the label of a GPU"
+        yield Finding(place=sources, message=message, help="add `pci`, or write `[all]`")
     namespaces = document.get(_NAMESPACES)
     if isinstance(namespaces, list) and "nvidia.com" not in namespaces:
         message = f"`{dotted(_NAMESPACES)}` replaces the chart's list, and leaves out nvidia.com"
         yield Finding(place=_NAMESPACES, message=message, help="add `nvidia.com`")
+
+
+def _labels_devices(sources: list[Any]) -> bool:
+    """Later entries win; a dash turns a source off. Source: pkg/nfd-worker, configureCore."""
+    said = [item for item in sources if item in ("all", "pci", "-pci")]
+    return bool(said) and said[-1] != "-pci"
 
 
 def _is_listed(name: str, classes: list[Any]) -> bool:

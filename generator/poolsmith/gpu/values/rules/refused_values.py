@@ -45,7 +45,7 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
 
 def _of_chart(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     """What a chart beside the operator's refuses, after those of its defaults that count."""
-    for item in store.read_yaml("values/stack_refusals.yaml").get(document.release.paths.chart, ()):
+    for item in store.table("values/stack_refusals.yaml").get(document.release.paths.chart, ()):
         wanted = {tuple(path.split(".")): is_set for path, is_set in item["if"].items()}
         defaults = {tuple(path.split(".")): value for path, value in item.get("defaults", {}).items()}
         if all(bool(_effective(document, path, defaults)) is is_set for path, is_set in wanted.items()):

@@ -75,7 +75,7 @@ def _advice(item: UnknownKey, document: ValuesDocument) -> str:
         return _belongs(places, document)
     if (match := nearest(key, siblings)) is not None:
         return f"did you mean `{prefix}{match}`?"
-    if (name := nearest(flatten(key), release.by_key)) is not None:
+    if (name := nearest(flatten(key), release.by_key, certain=True)) is not None:
         return _belongs(release.by_key[name], document)
     return "remove it: Helm drops it silently"
 

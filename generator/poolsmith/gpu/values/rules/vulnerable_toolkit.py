@@ -56,18 +56,25 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
         return
     if document.partial or not document.size or default is None or (pinned is None and document.is_set(_VERSION)):
         return
-    found = limits().of_toolkit(default)
+    yield from (found.finding for found in of_release(tag))
+
+
+def of_release(tag: str) -> Iterator[Found[ValuePlace]]:
+    """What a release's own toolkit tells."""
+    default = image_default("toolkit.version", tag)
+    found = () if default is None else limits().of_toolkit(default)
     if any(item.critical for item in found):
-        yield Finding(
+        finding: Finding[ValuePlace] = Finding(
             place=(),
             message=f"{tag} installs the toolkit {default}, which is open to {_names(found)}",
             help=f"pin {advisable(found[-1].operator)} or a later release, or write `toolkit.version`",
             severity=Severity.WARNING,
         )
+        yield Found(RULE, finding)
 
 
-def of_older(release: str, values: dict[str, Any]) -> Found[ValuePlace] | None:
-    """What the number alone tells of a release that is older than all that are known, with its own toolkit."""
+def of_number(release: str, values: dict[str, Any]) -> Found[ValuePlace] | None:
+    """What the number alone tells of a release with its own toolkit."""
     toolkit = values.get("toolkit")
     if isinstance(toolkit, dict) and (toolkit.get("enabled") is False or toolkit.get("version")):
         return None
@@ -75,7 +82,7 @@ def of_older(release: str, values: dict[str, Any]) -> Found[ValuePlace] | None:
     if not found:
         return None
     message = f"{shorten(release)} is older than {found[0].operator}, the first release whose toolkit is not open to "
-    help_text = f"pin {advisable(found[-1].operator)} or a later release"
+    help_text = f"pin {advisable(limits().of_operator(release)[-1].operator)} or a later release"
     finding: Finding[ValuePlace] = Finding(
         place=(), message=message + _names(found[:1]), help=help_text, severity=Severity.WARNING
     )

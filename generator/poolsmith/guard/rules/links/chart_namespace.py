@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import mapping
+from poolsmith.core.sources.pointer import reached
 from poolsmith.gpu.catalog.stack_objects import DRA_DRIVER_CHARTS
+from poolsmith.guard.rules.links.pod_security_of_namespace import enforcing
 from poolsmith.guard.rules.setup.privileged_namespace import ENFORCE, PRIVILEGED
 
 if TYPE_CHECKING:
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView
     from poolsmith.guard.rules.setup.setup_view import SetupObject
+    from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
 
 RULE = RuleInfo(
     code="PSM755",
@@ -23,7 +26,7 @@ RULE = RuleInfo(
     applies_to="manifest",
     what="A chart of the stack whose pods reach into the node (device plugin, GPU feature discovery, dcgm-exporter, "
     "DRA driver, Node Feature Discovery, kata-deploy) is installed in a namespace that enforces a lower Pod Security "
-    "level, or that says none where the distribution enforces one by default.",
+    "level, or that says none where the distribution enforces one by default; or in an Autopilot cluster of GKE.",
     why="These pods mount folders of the host, or are privileged. The DaemonSet is made and its pods are refused, "
     "which only its events tell.",
     fix=f"label the namespace `{ENFORCE}: {PRIVILEGED}`",
@@ -50,6 +53,7 @@ _EXEMPT = "kube-system"
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
+    yield from _of_autopilot(view)
     for chart in view.charts:
         namespace = view.namespaces.get(chart.namespace or "")
         if chart.name not in _REACHES or namespace is None or namespace.own_name == _EXEMPT:
@@ -59,8 +63,28 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
             continue
         if level:
             yield _finding(chart, namespace, f"enforces `{level}`")
-        elif view.distributions and view.is_alone:
-            yield _finding(chart, namespace, f"has no level of its own, and {min(view.distributions)} enforces one")
+        elif by := enforcing(view):
+            yield _finding(chart, namespace, f"has no level of its own, and {by} enforces one")
+
+
+def _of_autopilot(view: LinkView) -> Iterator[Finding[Location]]:
+    """Clusters of GKE in which no namespace takes such pods."""
+    for item in _managed(view) if view.is_alone and "gke" in view.distributions else ():
+        for at, said in reached(item.data, ("spec", "enableAutopilot")):
+            for chart in view.charts if said is True else ():
+                if chart.is_operator or chart.name in _REACHES:
+                    why = _REACHES.get(chart.name, "makes privileged pods")
+                    yield Finding(
+                        message=f"{item.name} is an Autopilot cluster, which admits no pod of {chart.name}: that chart "
+                        f"{why}",
+                        place=chart.declared_at,
+                        help="use GKE's own driver and plugin, or a Standard cluster",
+                        related=(item.source.locate(at),),
+                    )
+
+
+def _managed(view: LinkView) -> Iterator[CheckedDocument]:
+    return (item for item in view.machines.tree.documents if item.is_object and item.kind == "ContainerCluster")
 
 
 def _finding(chart: LinkedChart, namespace: SetupObject, what: str) -> Finding[Location]:

@@ -9,19 +9,22 @@ from poolsmith.core.diagnostics.message_text import did_you_mean
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import container_places, mapping, mappings, word
 from poolsmith.gpu.catalog.gpu_requests import CLASSES, device_requests
+from poolsmith.gpu.catalog.stack_objects import DRA_DRIVER_CHARTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.links.link_view import LinkedPod, LinkView
+    from poolsmith.guard.rules.links.link_view import LinkedChart, LinkedPod, LinkView
 
 RULE = RuleInfo(
     code="PSM772",
     name="claim-of-nobody",
     applies_to="manifest",
     what="A container uses a claim that its pod does not have; a pod names a template of claims, while the files have "
-    "another one in that namespace; or a claim names a class of NVIDIA's devices that does not exist.",
+    "another one in that namespace; or a claim names a class of NVIDIA's devices that does not exist, or that "
+    "the chart "
+    "of the driver here is told not to make.",
     why="The API server refuses the first, and waits for the others: the pod stays Pending.",
     fix="write the name as it stands where the claim, the template or the class is made",
     bad="resourceClaims: [{name: gpu, resourceClaimTemplateName: one-gpu}]\ncontainers: [{resources: {claims: [{name: "
@@ -41,6 +44,8 @@ _OTHER_CLASSES = (
     "compute-domain-default-channel.nvidia.com",
     "imex.nvidia.com",  # of drivers before compute domains
 )
+_SWITCHES = {"resources.gpus.enabled": CLASSES, "resources.computeDomains.enabled": _OTHER_CLASSES[:2]}
+"""Values of the driver's chart, and the classes that it makes while they are on."""
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
@@ -83,12 +88,15 @@ def _named(view: LinkView, pod: LinkedPod) -> Iterator[Finding[Location]]:
 
 def _classes(view: LinkView) -> Iterator[Finding[Location]]:
     own = {item.own_name for item in view.of_kind("DeviceClass")}
+    unmade = _unmade(view) if view.is_whole else {}
     known: set[Any] = {*CLASSES, *_OTHER_CLASSES, *own}
     for item in view.of_kind(_CLAIM, _TEMPLATE):
         top = "/spec/spec" if item.kind == _TEMPLATE else "/spec"
         claim = mapping(item.spec.get("spec")) if item.kind == _TEMPLATE else item.spec
         for at, request in device_requests(claim):
             name = word(request.get("deviceClassName"))
+            if name in unmade and name not in own:
+                yield _not_made(item.name, name, item.place(f"{top}{at}/deviceClassName"), *unmade[name])
             hint = did_you_mean(name, CLASSES) if name.endswith(_VENDOR) and name not in known else ""
             if hint:
                 yield Finding(
@@ -96,3 +104,25 @@ def _classes(view: LinkView) -> Iterator[Finding[Location]]:
                     place=item.place(f"{top}{at}/deviceClassName"),
                     help=hint,
                 )
+
+
+def _unmade(view: LinkView) -> dict[str, tuple[LinkedChart, str]]:
+    """Classes that no driver here makes, for all have them switched off; each with the first one, and the value."""
+    drivers = list(view.named(*DRA_DRIVER_CHARTS))
+    by_operator = any(chart.is_operator and chart.value("gpuCluster.deployCR") is not False for chart in view.charts)
+    found: dict[str, tuple[LinkedChart, str]] = {}
+    for path, classes in _SWITCHES.items() if drivers and not by_operator else ():
+        if all(chart.value(path) is False and not chart.partial for chart in drivers):
+            found |= dict.fromkeys(classes, (drivers[0], path))
+    return found
+
+
+def _not_made(who: str, name: str, place: Location, driver: LinkedChart, path: str) -> Finding[Location]:
+    return Finding(
+        message=f"{who} asks for a device of class `{name}`, which the chart {driver.name} here does not make: "
+        f"`{path}` "
+        "is off",
+        place=place,
+        help=f"write `{path}: true`, or ask for a GPU of the device plugin",
+        related=(driver.place(path),),
+    )

@@ -62,7 +62,7 @@ _WORDS = {"attributes": "attribute", "capacity": "capacity"}
 
 def published() -> dict[str, list[str]]:
     """Names by `attributes` and `capacity`; a `#` stands for digits."""
-    facts = store.read_yaml("machines/attributes.yaml")
+    facts = store.table("machines/attributes.yaml")
     return {kind: facts[kind] for kind in _WORDS}
 
 

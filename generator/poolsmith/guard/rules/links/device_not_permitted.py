@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo
+from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import did_you_mean, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
-from poolsmith.core.sources.pod_template import mappings, word
-from poolsmith.core.sources.pointer import reached
+from poolsmith.core.sources.pod_template import mapping, mappings, word, words
+from poolsmith.core.sources.pointer import MISSING, reached, value_at
+from poolsmith.gpu.catalog import Catalog
 from poolsmith.gpu.catalog.gpu_requests import VENDOR
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+    from typing import Any
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView
@@ -24,7 +26,9 @@ RULE = RuleInfo(
     applies_to="manifest",
     what="A virtual machine asks for an NVIDIA device that the list `permittedHostDevices` of the KubeVirt here "
     "lacks; or "
-    "that list names devices otherwise than the operator's plugin, which is given an alias for all of them.",
+    "that list names devices otherwise than the operator's plugin does, or offers them itself; or the machine "
+    "names them "
+    "as host devices, whose gate is shut.",
     why="KubeVirt refuses the machine, or no node has the resource and it stays in scheduling.",
     fix="write the name of the list into the machine, and the plugin's name into the list",
     bad="# the list has nvidia.com/GA102GL_A10\ngpus: [{name: gpu, deviceName: nvidia.com/GA102GL_A10G}]\n",
@@ -32,12 +36,16 @@ RULE = RuleInfo(
     symptom="`HostDevice nvidia.com/... is not permitted in permittedHostDevices configuration`",
     references=(
         "kubevirt/kubevirt:pkg/virt-controller/watch, validateHostDevices",
-        "NVIDIA/kubevirt-gpu-device-plugin:README.md, P_GPU_ALIAS, VGPU_ALIAS",
+        "NVIDIA/kubevirt-gpu-device-plugin:README.md, P_GPU_ALIAS, VGPU_ALIAS; cozystack/cozystack pull request 2768",
+        "NVIDIA/cloud-native-docs:gpu-operator/gpu-operator-kubevirt.rst, externalResourceProvider",
     ),
 )
 _MACHINES = {"VirtualMachine": ("spec", "template", "spec"), "VirtualMachineInstance": ("spec",)}
 _LISTS = {"pciHostDevices": "P_GPU_ALIAS", "mediatedDevices": "VGPU_ALIAS"}
 _PERMITTED = ("configuration", "permittedHostDevices")
+_GATES = ("configuration", "developerConfiguration", "featureGates")
+_GATE = "HostDevices"
+_NVIDIA = "10de"
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
@@ -47,9 +55,11 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
     named = {word(value) for _, _, value in _listed(lists[0])}
     for item in view.of_kind(*_MACHINES):
         yield from _refused(item, named, lists[0])
+        yield from _without_gate(item, lists[0])
     for chart in view.charts:
         if chart.is_operator and not chart.partial:
             yield from _by_alias(chart, lists[0])
+            yield from _by_plugin(chart, lists[0])
 
 
 def _listed(item: SetupObject) -> Iterator[tuple[str, str, object]]:
@@ -70,6 +80,53 @@ def _refused(item: SetupObject, named: set[str], permitted: SetupObject) -> Iter
                     help=did_you_mean(name, sorted(named)),
                     related=(permitted.place("/spec/configuration/permittedHostDevices"),),
                 )
+
+
+def _without_gate(item: SetupObject, permitted: SetupObject) -> Iterator[Finding[Location]]:
+    """Host devices have a gate of their own, which that of GPUs does not open."""
+    gates = words(value_at(permitted.spec, _GATES))
+    found = reached(item.data, (*_MACHINES[item.kind], "domain", "devices", "hostDevices", "*", "deviceName"))
+    if found and _GATE not in gates:
+        yield Finding(
+            message=f"{item.name} has devices below `hostDevices`, and {permitted.name} does not have the gate "
+            f"`{_GATE}`",
+            place=item.place(found[0][0].rpartition("/")[0].rpartition("/")[0]),
+            help=f"add `{_GATE}` to its `featureGates`, or write the devices below `gpus`",
+            related=(permitted.place("/spec/configuration"),),
+        )
+
+
+def _by_plugin(chart: LinkedChart, permitted: SetupObject) -> Iterator[Finding[Location]]:
+    """What the operator's plugin offers: KubeVirt offers it as well unless it is told not to, or by another name."""
+    is_on = chart.value("sandboxWorkloads.enabled") is True and chart.value("sandboxDevicePlugin.enabled") is not False
+    env = chart.value("sandboxDevicePlugin.env")
+    for part in _LISTS if is_on and chart.value("sandboxWorkloads.mode") in (MISSING, "", "kubevirt") else ():
+        for at, entry in reached(permitted.spec, (*_PERMITTED, part, "*")):
+            name, own = word(mapping(entry).get("resourceName")), _own_name(mapping(entry))
+            if mapping(entry).get("externalResourceProvider") is not True and name.startswith(f"{VENDOR}/"):
+                yield Finding(
+                    message=f"{permitted.name} offers `{shorten(name)}` itself, and the operator's plugin offers these "
+                    "devices too",
+                    place=permitted.place(f"/spec{at}"),
+                    help="write `externalResourceProvider: true`, or `sandboxDevicePlugin: {enabled: false}`",
+                    severity=Severity.WARNING,
+                    related=(chart.place("sandboxWorkloads.enabled"),),
+                )
+            elif own and name != own and env in (MISSING, None, []):
+                yield Finding(
+                    message=f"{permitted.name} permits `{shorten(name)}`, and the plugin here calls these devices "
+                    f"`{own}`",
+                    place=permitted.place(f"/spec{at}/resourceName"),
+                    help=f"write `{own}`",
+                    severity=Severity.WARNING,
+                    related=(chart.place("sandboxWorkloads.enabled"),),
+                )
+
+
+def _own_name(entry: Mapping[str, Any]) -> str:
+    """The resource of a PCI device of the catalog; empty of others."""
+    vendor, _, device = word(entry.get("pciVendorSelector")).lower().partition(":")
+    return Catalog().gpus.resource_of(device) if vendor == _NVIDIA else ""
 
 
 def _by_alias(chart: LinkedChart, permitted: SetupObject) -> Iterator[Finding[Location]]:

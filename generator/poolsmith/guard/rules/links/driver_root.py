@@ -21,7 +21,9 @@ RULE = RuleInfo(
     code="PSM762",
     name="driver-root",
     applies_to="manifest",
-    what="A folder of libraries or programs is given as the root of a driver's files.",
+    what="A folder of libraries or programs is given as the root of a driver's files; or the chart goes to GKE, "
+    "and looks "
+    "for the driver where GKE has none.",
     why="Device plugin, GPU feature discovery and DRA driver mount the folder as a root, and look for `usr/lib` and "
     "`usr/bin` below it: they find no NVML, and no GPU.",
     fix="write the folder that has `usr` in it: `/` for a driver of the host, `/run/nvidia/driver` for one in a "
@@ -40,9 +42,11 @@ _NO_ROOT = pattern(
     r"|.*/(?:lib|lib64)/.*|.*\.so(?:\.[0-9.]+)?"
 )
 _GKE = "/home/kubernetes/bin/nvidia"
+"""Where GKE and its installer put the driver. Source: GoogleCloudPlatform/container-engine-accelerators."""
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
+    yield from _of_gke(view)
     for chart in view.charts:
         path = _PATHS.get(chart.name, "")
         value = chart.value(path) if path and chart.says(path) else MISSING
@@ -52,4 +56,16 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
                 "a root and looks for `usr/lib` below it",
                 place=chart.place(path),
                 help="write the folder that has `usr` in it, such as `/` or `/run/nvidia/driver`",
+            )
+
+
+def _of_gke(view: LinkView) -> Iterator[Finding[Location]]:
+    """Charts beside which nobody else brings a driver: GKE does, in a folder of its own."""
+    is_there = view.distributions == {"gke"} and view.is_alone and not any(chart.is_operator for chart in view.charts)
+    for chart in view.named(*_PATHS) if is_there else ():
+        if chart.value(_PATHS[chart.name]) == "/" and not chart.partial:
+            yield Finding(
+                message=f"`{_PATHS[chart.name]}` of {chart.name} is `/`, and GKE has its driver in {_GKE}",
+                place=chart.place(_PATHS[chart.name]),
+                help=f"write `{_PATHS[chart.name]}: {_GKE}`",
             )

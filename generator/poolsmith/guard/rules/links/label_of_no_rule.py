@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo
+from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import listed, nearest, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts import store
 from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import mapping, mappings, words
-from poolsmith.core.sources.pointer import MISSING
+from poolsmith.core.sources.pointer import MISSING, join
 from poolsmith.guard.rules.links.selections import selections
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ RULE = RuleInfo(
     applies_to="manifest",
     what="A pod that asks for GPUs, or a chart of the stack, selects nodes by a label that is a slip of the pen for "
     "one "
-    "of GPU feature discovery or of a NodeFeatureRule here, by a value that the rule does not write, or by a label of "
-    "PCI devices that Node Feature Discovery here builds of other fields.",
+    "of GPU feature discovery or of a NodeFeatureRule here, by a value that the rule does not write, by a label of "
+    "PCI devices that Node Feature Discovery here builds of other fields, or by one that is a tag of instances.",
     why="No node has the label: the pod stays Pending, the DaemonSet wants no pod.",
     fix="write the label as it is written to nodes",
     bad="nodeSelector: {nvidia.com/gpu.prodct: NVIDIA-L4}\n",
@@ -43,10 +43,11 @@ _PCI = pattern(r"feature\.node\.kubernetes\.io/pci-([0-9a-f]{2,4}(?:_[0-9a-f]{2,
 _DISCOVERY = "node-feature-discovery"
 _FIELDS = "worker.config.sources.pci.deviceLabelFields"
 _FEW = 3
+_OF_AUTOSCALER = "k8s.io/cluster-autoscaler/node-template/label/"
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
-    if not view.is_whole:
+    if not view.is_whole and not view.is_alone:
         return
     written = _written(view)
     fields = _pci_fields(view)
@@ -55,6 +56,7 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
             yield from _of_discovery(item)
             yield from _of_rules(item, written)
             yield from _of_pci(item, fields, written)
+            yield from _of_tags(view, item)
 
 
 def _of_discovery(item: Selection) -> Iterator[Finding[Location]]:
@@ -99,13 +101,31 @@ def _of_rules(item: Selection, written: dict[str, set[str]]) -> Iterator[Finding
                 help=f"write `{min(values)}`",
             )
         return
-    right = None if "*" in written or item.key.startswith(_DOMAIN) else nearest(item.key, written, certain=True)
+    unseen = "*" in written or item.key.startswith(_DOMAIN)
+    changed = _full(item.key) if _full(item.key) in written else nearest(item.key, written, certain=True)
+    right = None if unseen else changed
     if right is not None:
         yield Finding(
             message=f"{item.who} selects nodes by `{shorten(item.key)}`, and the rules here write `{right}`",
             place=item.place,
             help=f"did you mean `{right}`?",
         )
+
+
+def _of_tags(view: LinkView, item: Selection) -> Iterator[Finding[Location]]:
+    """Tags of instances, which are no labels of nodes."""
+    for template in view.machines.templates if view.is_alone else ():
+        tags = mapping(mapping(template.body).get("tags"))
+        if item.key in tags and not any(mark.key == item.key for mark in template.labels):
+            yield Finding(
+                message=f"{template.title} has the tag `{shorten(item.key)}`, and {item.who} selects nodes by a "
+                "label of "
+                "that name: a tag of instances is none",
+                place=template.at(f"{template.top}{join('', 'tags', item.key)}"),
+                help=f"write it into the group's labels; for an autoscaler add the tag `{_OF_AUTOSCALER}{item.key}`",
+                related=(item.place,),
+                severity=Severity.WARNING,
+            )
 
 
 def _pci_fields(view: LinkView) -> tuple[str, ...]:

@@ -12,12 +12,14 @@ from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.facts import store
+from poolsmith.core.facts.versions import covers
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, pod_template_of, pod_template_pointer, word
-from poolsmith.core.sources.pointer import MISSING, value_at
+from poolsmith.core.sources.pointer import MISSING, reached, value_at
 from poolsmith.gpu.catalog.chart_workloads import read_chart_workloads
 from poolsmith.gpu.catalog.node_labels import SelectedNodes
-from poolsmith.gpu.catalog.stack_objects import OPERATOR
+from poolsmith.gpu.catalog.stack_objects import DRA_DRIVER_CHARTS, OPERATOR
 from poolsmith.kubernetes.repository.manifest_files import CheckedTree
 
 if TYPE_CHECKING:
@@ -28,9 +30,6 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupObject
     from poolsmith.kubernetes.repository.flux import Emptied
     from poolsmith.kubernetes.repository.node_templates import NodeTemplate
-
-TALOS, RKE2_CIS = "talos", "rke2 with the profile cis"
-"""Distributions that enforce a Pod Security level in each namespace that says none."""
 
 
 @record(slots=False, eq=False)
@@ -154,6 +153,11 @@ class LinkView:
     made: dict[str, object] = field(default_factory=dict)
     """What rules share, by a name."""
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing that a finding could be about; descriptions of machines alone are nothing."""
+        return not (self.objects or self.charts or self.kustomizations or self.emptied or self.units)
+
     @cached_property
     def _by_kind(self) -> dict[str, list[tuple[int, SetupObject]]]:
         found: dict[str, list[tuple[int, SetupObject]]] = {}
@@ -180,7 +184,12 @@ class LinkView:
 
 
 def _pods(objects: Sequence[SetupObject]) -> Iterator[LinkedPod]:
+    """Those of workloads, and of custom resources that controllers make pods of."""
+    others: dict[str, list[Mapping[str, Any]]] = {}
+    for row in store.table("named_objects.yaml")["workloads"]:
+        others.setdefault(row["kind"], []).append(row)
     for item in objects:
+        yield from _of_custom(item, others[item.kind]) if item.kind in others else ()
         template, at = pod_template_of(item.data), pod_template_pointer(item.data)
         if template is not None and at is not None:
             spec = mapping(template.get("spec"))
@@ -188,7 +197,18 @@ def _pods(objects: Sequence[SetupObject]) -> Iterator[LinkedPod]:
                 yield LinkedPod(owner=item, spec=spec, at=f"{at}/spec")
 
 
+def _of_custom(item: SetupObject, rows: Sequence[Mapping[str, Any]]) -> Iterator[LinkedPod]:
+    for row in rows:
+        for at, spec in reached(item.data, row["at"]) if row["group"] == item.group else ():
+            if isinstance(spec, dict) and spec:
+                yield LinkedPod(owner=item, spec=spec, at=at)
+
+
 def chart_defaults(chart: str, version: str | None) -> Mapping[str, Any] | None:
-    """The chart's own values at a version that the catalog knows; None of any other."""
+    """The chart's own values at a version that the catalog knows, of the DRA driver's those that rules ask for; None of
+    any other."""
+    if chart in DRA_DRIVER_CHARTS:
+        rows = store.table("dra.yaml")["chartValues"]
+        return next((row["values"] for row in rows if version and covers(row["versions"], version)), None)
     entry = read_chart_workloads(chart, (version or "").removeprefix("v")) or read_chart_workloads(chart, version or "")
     return None if entry is None else entry.defaults

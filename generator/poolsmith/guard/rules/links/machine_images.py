@@ -23,7 +23,7 @@ _GPU_KEY, _GPU_TAINT = "karpenter.k8s.aws/instance-gpu-", "nvidia.com/gpu"
 
 
 def known_images() -> dict[str, Mapping[str, Any]]:
-    return {row["image"]: row for row in store.read_yaml("machines/brought.yaml")["images"]}
+    return {row["image"]: row for row in store.table("machines/brought.yaml")["images"]}
 
 
 def machine_images(documents: Iterable[CheckedDocument]) -> dict[str, Location]:
@@ -66,7 +66,12 @@ def _asks_for_gpus(requirement: Mapping[str, Any]) -> bool:
         return operator in ("Exists", "In", "Gt")
     values = requirement.get("values")
     named = [word(value) for value in values] if isinstance(values, list) else []
-    return operator == "In" and bool(named) and all(map(_GPU_MACHINES.fullmatch, named))
+    return operator == "In" and bool(named) and all(map(names_gpu_machine, named))
+
+
+def names_gpu_machine(instance: str) -> bool:
+    """Whether a type or a family of EC2 has GPUs of NVIDIA."""
+    return _GPU_MACHINES.fullmatch(instance) is not None
 
 
 def _image_of(item: SetupObject) -> str | None:

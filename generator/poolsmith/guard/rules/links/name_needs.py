@@ -7,11 +7,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from poolsmith.core.facts import store
-from poolsmith.core.sources.pointer import MISSING
+from poolsmith.core.sources.pod_template import word
+from poolsmith.core.sources.pointer import MISSING, value_at
 from poolsmith.gpu.catalog.gpu_requests import asks_for_gpus, gpu_resources
+from poolsmith.gpu.catalog.stack_objects import CHARTS
 from poolsmith.guard.rules.links.plugin_offers import plugin_offers
 from poolsmith.guard.rules.names.need import Names, Need, State
-from poolsmith.guard.rules.names.needs_of_pods import NamingPod, needs_of_pod
+from poolsmith.guard.rules.names.needs_of_pods import NamingPod, needs_of_object, needs_of_pod
 from poolsmith.guard.rules.names.needs_of_values import NamingFields, needs_of
 from poolsmith.guard.rules.names.offers import offers_of
 from poolsmith.guard.rules.setup.named_objects import fields_of, needs_of_driver
@@ -21,10 +23,12 @@ if TYPE_CHECKING:
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkedChart, LinkedPod, LinkView
+    from poolsmith.guard.rules.setup.setup_view import SetupObject
 
 
 _MADE = "names"
 _OF_PODS = "needs of pods"
+_OF_OBJECTS = "needs of objects"
 
 
 def names_of(view: LinkView) -> Names:
@@ -39,7 +43,25 @@ def needs_of_view(view: LinkView) -> Iterator[Need]:
         yield from needs_of_linked_pod(view, pod)
     for chart in view.charts:
         yield from needs_of_chart(chart)
+    yield from needs_of_objects(view)
     yield from needs_of_operator(view)
+
+
+def needs_of_objects(view: LinkView) -> tuple[Need, ...]:
+    """Of releases of the stack's charts, of queues, and of pools of machines; read once."""
+    if _OF_OBJECTS not in view.made:
+        kinds = dict.fromkeys(row["of"] for row in store.table("named_objects.yaml")["objects"])
+        view.made[_OF_OBJECTS] = tuple(need for item in view.of_kind(*kinds) for need in _of_object(item))
+    return cast("tuple[Need, ...]", view.made[_OF_OBJECTS])
+
+
+def _of_object(item: SetupObject) -> Iterator[Need]:
+    chart = value_at(item.spec, ("chart", "spec", "chart"))
+    if chart is not None and chart not in CHARTS:
+        return
+    namespace = word(item.metadata.get("namespace")) or None
+    naming = NamingPod(spec=item.data, place=item.place, namespace=namespace, who=item.name)
+    yield from needs_of_object(naming, item.kind, item.group)
 
 
 def needs_of_operator(view: LinkView) -> Iterator[Need]:
@@ -68,7 +90,7 @@ def counted(view: LinkView) -> Counter[State]:
     pods = (pod for pod in view.pods if asks_for_gpus(pod.spec))
     of_pods = (need for pod in pods for need in needs_of_linked_pod(view, pod))
     of_charts = (need for chart in view.charts for need in needs_of_chart(chart))
-    needs = (*of_pods, *of_charts, *needs_of_operator(view)) if view.is_whole else ()
+    needs = (*of_pods, *of_charts, *needs_of_objects(view), *needs_of_operator(view)) if view.is_whole else ()
     return Counter(state_of(view, need) for need in needs) + _of_resources(view)
 
 

@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.gpu.catalog.gpu_requests import asks_for_gpus
-from poolsmith.guard.rules.links.name_needs import names_of, needs_of_chart, needs_of_linked_pod, state_of
+from poolsmith.guard.rules.links.name_needs import (
+    names_of,
+    needs_of_chart,
+    needs_of_linked_pod,
+    needs_of_objects,
+    state_of,
+)
 from poolsmith.guard.rules.names.messages import changed, elsewhere, lacking, outside, slip
 from poolsmith.guard.rules.names.need import State, Verdict
 
@@ -22,10 +28,11 @@ RULE = RuleInfo(
     code="PSM773",
     name="name-of-nobody",
     applies_to="manifest",
-    what="A pod of the stack, or the values of one of its charts, names a ConfigMap, a Secret, a ServiceAccount, a "
-    "PriorityClass, a RuntimeClass, a volume claim or a namespace that arrives under another name, stands in another "
-    "namespace, lacks the key that is asked for, or is a slip of the pen for one that nobody asks for. As a note: a "
-    "chart names something that nothing here makes; where policies/external.yaml is kept, of pods too.",
+    what="A pod of the stack, the values of one of its charts, a release of Flux, a queue or a pool of machines names "
+    "an object that arrives under another name, stands in another namespace, lacks the key that is asked for, or is a "
+    "slip of the pen for one that nobody asks for: a ConfigMap, a Secret, a ServiceAccount, a PriorityClass, a "
+    "RuntimeClass, a volume claim, a namespace, a source or a class. As a note: a chart names something that nothing "
+    "here makes; where policies/external.yaml is kept, of pods too.",
     why="The API server refuses the pods, or they wait for ever in ContainerCreating.",
     fix="write the name as it is applied, in the namespace of who names it, with its keys",
     bad="priorityClassName: gpu-hgh  # beside a PriorityClass gpu-high\n",
@@ -48,6 +55,7 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
     for pod in filter(lambda pod: asks_for_gpus(pod.spec), view.pods):
         yield from (_SAID[found.state](found) for found in _wrong(view, needs_of_linked_pod(view, pod)))
         yield from _from_outside(view, needs_of_linked_pod(view, pod), kinds=())
+    yield from (_SAID[found.state](found) for found in _wrong(view, needs_of_objects(view)))
     for chart in view.charts:
         yield from (_SAID[found.state](found) for found in _wrong(view, needs_of_chart(chart)))
         yield from _from_outside(view, needs_of_chart(chart), kinds=("ConfigMap", "Namespace"))

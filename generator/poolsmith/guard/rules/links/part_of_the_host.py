@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from itertools import chain
+from typing import TYPE_CHECKING, cast
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.diagnostics.rule_engine import Finding
-from poolsmith.core.facts import store
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import reached, value_at
-from poolsmith.gpu.nodes.node_makers import maker_of
-from poolsmith.guard.rules.links.link_view import TALOS
+from poolsmith.gpu.catalog.node_labels import DEPLOY
+from poolsmith.gpu.nodes.node_makers import image_choices, maker_of
+from poolsmith.guard.rules.links.machine_images import known_images, machine_images, names_gpu_machine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import Any
 
     from poolsmith.core.diagnostics import Location
+    from poolsmith.gpu.nodes.node_makers import DriverSwitch, NodeMaker
     from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView
-    from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
+    from poolsmith.kubernetes.repository.node_templates import NodeTemplate
 
 RULE = RuleInfo(
     code="PSM782",
@@ -28,20 +31,21 @@ RULE = RuleInfo(
     severity=Severity.WARNING,
     applies_to="manifest",
     what="Files beside the operator describe GPU nodes whose image brings a driver, a toolkit or a device plugin "
-    "(Talos "
-    "with its extensions, Bottlerocket), or whose cloud installs a driver unless it is told not to (AKS, GKE), and the "
-    "operator's values bring the same part.",
-    why="Two drivers want one GPU, two plugins advertise it, and a toolkit can't write into a system that is "
-    "read-only.",
+    "(Talos, images of EKS for GPUs), or whose cloud brings a driver or a plugin unless it is told not to (AKS, GKE), "
+    "and the operator's values bring the same part. No file opts those nodes out by labels `nvidia.com/gpu.deploy.*`. "
+    "Or a label of GKE that is to keep its plugin off keeps off the driver that nobody else brings.",
+    why="The second driver can't unload the first, the toolkit writes to a file that is not its own, and of two device "
+    "plugins the kubelet takes whichever registers last.",
     fix="switch the part off in one of the two places",
     bad="# beside managedNodeGroups: [{amiFamily: Bottlerocket, instanceType: g6.xlarge}]\ndriver: {enabled: true}\n",
     good="# beside managedNodeGroups: [{amiFamily: Bottlerocket, instanceType: g6.xlarge}]\n"
     "driver: {enabled: false}\ntoolkit: {enabled: false}\ndevicePlugin: {enabled: false}\n",
-    references=("data/operating_systems.yaml", "data/node_makers.yaml"),
+    symptom="`nvidia-driver-ctr` in CrashLoopBackOff, `driver is in use`; `read-only file system`",
+    references=("data/machines/brought.yaml", "data/node_makers.yaml", "NVIDIA/aicr pull requests 1998 and 2047"),
 )
-_PARTS = ("driver", "toolkit", "devicePlugin")
-_EXTENSION = "nvidia"
+_PLUGIN = "devicePlugin"
 _SIZES = (("vmSize",), ("sku",), ("forProvider", "vmSize"))
+_INSTANCES = (("instanceType",), ("instanceTypes", "*"), ("instancesDistribution", "instanceTypes", "*"))
 _MACHINES = pattern(r"Standard_N(?![GP])(?!V[0-9]+as_v4)(?!.*_MI[0-9]).*")
 """Of Azure: the series N without FPGAs and without GPUs of AMD."""
 
@@ -57,14 +61,16 @@ class _Host:
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
-    operators = [chart for chart in view.charts if chart.is_operator and not chart.partial]
-    for chart in operators if view.is_whole and view.is_alone else ():
-        told: set[Location] = set()
-        for part in _PARTS:
-            host = _hosts(view).get(part) if chart.value(f"{part}.enabled") is True else None
-            if host is not None and host.place not in told:
-                told.add(host.place)
-                yield _finding(chart, host, [name for name in host.parts if chart.value(f"{name}.enabled") is True])
+    charts = [chart for chart in view.charts if chart.is_operator]
+    if not view.is_alone or len(charts) != 1 or charts[0].partial:
+        return
+    yield from _forfeited(view, charts[0])
+    told: set[str] = set()
+    for host in _hosts(view) if not any(label.startswith(DEPLOY) for label in view.labels_said) else ():
+        doubled = [part for part in host.parts if part not in told and charts[0].value(f"{part}.enabled") is True]
+        if doubled:
+            told.update(doubled)
+            yield _finding(charts[0], host, doubled)
 
 
 def _finding(chart: LinkedChart, host: _Host, doubled: list[str]) -> Finding[Location]:
@@ -81,77 +87,78 @@ def _finding(chart: LinkedChart, host: _Host, doubled: list[str]) -> Finding[Loc
 _MADE = "hosts"
 
 
-def _hosts(view: LinkView) -> dict[str, _Host]:
-    """The first of the files that brings each part; looked for once."""
+def _hosts(view: LinkView) -> tuple[_Host, ...]:
+    """In the order of the files; looked for once."""
     if _MADE not in view.machines.made:
-        found: dict[str, _Host] = {}
-        for document in view.machines.tree.documents:
-            for host in _hosts_of(document):
-                for part in host.parts:
-                    found.setdefault(part, host)
-        view.machines.made[_MADE] = found
-    return cast("dict[str, _Host]", view.machines.made[_MADE])
+        templates = chain.from_iterable(map(_of_template, view.machines.templates))
+        view.machines.made[_MADE] = (*_of_images(view), *templates)
+    return cast("tuple[_Host, ...]", view.machines.made[_MADE])
 
 
-def _hosts_of(document: CheckedDocument) -> Iterator[_Host]:
-    data = document.data
-    if not isinstance(data, dict):
-        return
-    if not document.is_object:
-        if isinstance(data.get("machine"), dict) and _EXTENSION in str(value_at(data, ("machine", "install"))):
-            place = document.source.locate("/machine/install")
-            yield _Host(title="nodes of Talos with these extensions", parts=_parts_of(TALOS), place=place)
-        return
-    yield from _of_image(document)
-    yield from _of_cloud(document)
+def _of_images(view: LinkView) -> Iterator[_Host]:
+    known = known_images()
+    for image, place in machine_images(view.machines.tree.documents).items():
+        yield _Host(title=image, parts=tuple(known[image]["parts"]), place=place)
 
 
-def _of_image(document: CheckedDocument) -> Iterator[_Host]:
-    for row in store.table("node_makers.yaml")["systems"]:
-        if row["kind"] != document.kind:
-            continue
-        for at, group in reached(document.data, row["group"]):
-            image, gpu = (word(value_at(group, row[field])) for field in ("at", "gpu"))
-            if image.startswith(row["begins"]) and _is_gpu(row, gpu):
-                place = document.source.locate(f"{at}/{row['at'][0]}")
-                title = f"nodes of {row['system'].capitalize()}"
-                yield _Host(title=title, parts=_parts_of(row["system"]), place=place)
-
-
-def _is_gpu(row: Mapping[str, Any], said: str) -> bool:
-    if "gpuEnds" in row:
-        return said.endswith(row["gpuEnds"])
-    return said[:1] in row["gpuBegins"] and said[1:2].isdigit()
-
-
-def _of_cloud(document: CheckedDocument) -> Iterator[_Host]:
-    body = mapping(document.data)
+def _of_template(template: NodeTemplate) -> Iterator[_Host]:
+    body = mapping(template.body)
+    has_machines = any(names_gpu_machine(word(value)) for path in _INSTANCES for _, value in reached(body, path))
+    for choice in image_choices(body, body if "kind" in body else mapping(template.document.data)):
+        if choice.parts and (choice.is_for_gpus or has_machines):
+            place = template.at(f"{template.top}{choice.pointer}")
+            yield _Host(title=f"nodes of {choice.value}", parts=choice.parts, place=place)
     known = maker_of(body)
-    if known is None or not _has_gpus(document):
-        return
-    maker, switch = known
-    if not switch.is_off(body):
-        said = switch.said(body)
+    if known is not None and _has_gpus(body):
+        yield from _of_cloud(template, body, *known)
+
+
+def _of_cloud(
+    template: NodeTemplate, body: Mapping[str, Any], maker: NodeMaker, switch: DriverSwitch
+) -> Iterator[_Host]:
+    is_kept_off = any(mark.key == maker.plugin_off for mark in template.labels)
+    if not switch.is_off(body) and not is_kept_off:
         yield _Host(
-            title=f"{maker.cloud}, where {document.name} does not forbid it,",
+            title=f"{maker.cloud}, where {template.document.name} does not forbid it,",
             parts=("driver",),
-            place=document.source.locate(said[0][0] if said else "/spec"),
+            place=_driver_place(template, body, switch),
             advice=f"write {switch.shown} there",
+        )
+    if maker.plugin_off and not is_kept_off and not template.is_partial:
+        yield _Host(
+            title=f"{maker.cloud}, where {template.document.name} does not have the label `{maker.plugin_off}`,",
+            parts=(_PLUGIN,),
+            place=template.at(f"{template.top}/spec"),
+            advice=f"label its nodes `{maker.plugin_off}: 'true'`",
         )
 
 
-def _has_gpus(document: CheckedDocument) -> bool:
-    spec = mapping(mapping(document.data).get("spec"))
+def _driver_place(template: NodeTemplate, body: Mapping[str, Any], switch: DriverSwitch) -> Location:
+    said = switch.said(body)
+    return template.at(f"{template.top}{said[0][0] if said else '/spec'}")
+
+
+def _forfeited(view: LinkView, chart: LinkedChart) -> Iterator[Finding[Location]]:
+    """Pools whose label turns off more than the plugin: nobody installs their driver."""
+    for template in view.machines.templates if chart.value("driver.enabled") is False else ():
+        body = mapping(template.body)
+        known = maker_of(body)
+        if known is None or not _has_gpus(body) or known[1].is_off(body):
+            continue
+        maker, switch = known
+        if any(mark.key == maker.plugin_off for mark in template.labels):
+            yield Finding(
+                message=f"{template.title} lets {maker.cloud} install a driver, and the label `{maker.plugin_off}` "
+                "keeps that off together with its device plugin: new nodes have none",
+                place=_driver_place(template, body, switch),
+                help=f"write {switch.shown}, and apply {maker.needs['installer']}",
+                related=(chart.place("driver.enabled"),),
+            )
+
+
+def _has_gpus(body: Mapping[str, Any]) -> bool:
+    spec = mapping(body.get("spec"))
     sizes = [word(value_at(spec, path)) for path in _SIZES]
     return any(_MACHINES.fullmatch(size) for size in sizes) or bool(
         reached(spec, ("nodeConfig", "guestAccelerator", "*"))
     )
-
-
-def _parts_of(system: str) -> tuple[str, ...]:
-    systems = store.table("operating_systems.yaml")["operating_systems"]
-    known = next(item for item in systems if item["id"] == system)
-    latest: dict[str, Any] = dict(known)
-    for later in known.get("later", ()):
-        latest |= later
-    return tuple(part for part in _PARTS if known.get(part) == latest.get(part) == "os")

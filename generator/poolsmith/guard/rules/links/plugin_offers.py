@@ -81,7 +81,7 @@ def _offers(view: LinkView, chart: LinkedChart) -> PluginOffers | None:
     if texts is None or (chart.is_operator and chart.value("sandboxWorkloads.enabled") is True):
         return None
     strategy = chart.value("mig.strategy" if chart.is_operator else "migStrategy")
-    configs = [_parsed(text) for text in texts] or [{}]
+    configs = [parsed_configuration(text) for text in texts] or [{}]
     if any(config is None for config in configs):
         return None
     known = [config for config in configs if config is not None]
@@ -114,7 +114,8 @@ def _of_config_map(view: LinkView, name: str) -> tuple[Any, ...] | None:
     return None if found is None else tuple(mapping(found.data.get("data")).values())
 
 
-def _parsed(text: Any) -> Mapping[str, Any] | None:
+def parsed_configuration(text: Any) -> Mapping[str, Any] | None:
+    """A configuration of the plugin; None where it is no text, or something still fills it in."""
     if not isinstance(text, str) or len(text) > _LARGEST or "{{" in text or "${" in text:
         return None
     try:

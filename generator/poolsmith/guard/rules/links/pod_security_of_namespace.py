@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.codes.privilege import POD_SECURITY
 from poolsmith.core.diagnostics.rule_engine import Finding
-from poolsmith.core.sources.pod_template import mapping, pod_template_of, pod_template_pointer, word
+from poolsmith.core.sources.pod_template import mapping, word
+from poolsmith.core.sources.pointer import reach
 from poolsmith.gpu.catalog.gpu_requests import asks_for_gpus
-from poolsmith.guard.rules.links.link_view import RKE2_CIS, TALOS
+from poolsmith.guard.rules.setup.goes_to import RKE2_CIS, TALOS
 from poolsmith.guard.rules.setup.privileged_namespace import ENFORCE
 from poolsmith.kubernetes.pod_security.standard import Level
 
@@ -40,20 +41,25 @@ def _level(view: LinkView, name: str) -> tuple[Level, str]:
     said = mapping(namespace.metadata.get("labels")).get(ENFORCE)
     if said is not None:
         return (Level(said) if word(said) in tuple(Level) else Level.PRIVILEGED), f"namespace {name} enforces"
-    known = [BY_DEFAULT[item] for item in view.distributions if item in BY_DEFAULT and view.is_alone]
-    return (known[0], f"{min(view.distributions)} enforces in namespace {name}") if known else (Level.PRIVILEGED, "")
+    by = enforcing(view)
+    return (BY_DEFAULT[by], f"{by} enforces in namespace {name}") if by else (Level.PRIVILEGED, "")
+
+
+def enforcing(view: LinkView) -> str:
+    """The distribution that enforces a level where a namespace says none; empty where none is known."""
+    return min((item for item in view.distributions if item in BY_DEFAULT and view.is_alone), default="")
 
 
 def _judged(view: LinkView, pod: LinkedPod, level: Level, whose: str) -> Iterator[Finding[Location]]:
     from poolsmith.kubernetes.pod_security.engine import judge_pod  # on demand
 
-    template = pod_template_of(pod.owner.data) or {}
-    top = pod_template_pointer(pod.owner.data) or ""
-    for found in judge_pod(template.get("metadata"), template.get("spec"), level)[:_MOST]:
+    top = pod.at.removesuffix("/spec")
+    metadata = reach(pod.owner.data, f"{top}/metadata")[0]
+    for found in judge_pod(metadata, pod.spec, level)[:_MOST]:
         yield Finding(
             message=f"{pod.owner.name} breaks the level {level}, which {whose}: {found.reason}: {found.detail} "
             f"({found.check})",
-            place=pod.owner.place(f"{top}{found.pointer}"),
+            place=pod.owner.place(f"{top if pod.at.endswith('/spec') else pod.at}{found.pointer}"),
             help=f"{found.help}; or let the namespace enforce a level that allows it",
             related=(view.namespaces[pod.namespace].place("/metadata/name", "the namespace"),),
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import mapping
-from poolsmith.core.sources.pointer import join
+from poolsmith.core.sources.pointer import join, value_at
 from poolsmith.gpu.catalog.gpu_requests import is_gpu_resource
 
 if TYPE_CHECKING:
@@ -32,11 +32,14 @@ RULE = RuleInfo(
 )
 _COUNTED, _LIMITS = "requests.", "limits."
 _SCHEDULERS = ("hami", "volcano")
-"""Where one of these schedules, it may read quotas of its own."""
+"""Where one of these schedules or is installed, it may read quotas of its own."""
+_CHARTS = {"HelmRelease": ("chart", "spec", "chart"), "Application": ("source", "chart"), "HelmChart": ("chart",)}
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
-    if any(_has_own_scheduler(pod.spec.get("schedulerName")) for pod in view.pods):
+    named = [pod.spec.get("schedulerName") for pod in view.pods]
+    named += [value_at(item.spec, _CHARTS[item.kind]) for item in view.of_kind(*_CHARTS)]
+    if any(map(_has_own_scheduler, named)):
         return
     for item in view.of_kind("ResourceQuota"):
         for name in mapping(item.spec.get("hard")):
@@ -51,4 +54,4 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
 
 
 def _has_own_scheduler(name: object) -> bool:
-    return isinstance(name, str) and any(word in name for word in _SCHEDULERS)
+    return isinstance(name, str) and any(word in name.lower() for word in _SCHEDULERS)

@@ -13,10 +13,11 @@ from poolsmith.core.sources.pod_template import mapping, word, words
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.gpu.catalog.stack_objects import CHARTS, OPERATOR
 from poolsmith.gpu.values.values_places import FoundValues
-from poolsmith.guard.rules.links.link_view import RKE2_CIS, TALOS, LinkedChart, LinkView, Machines, chart_defaults
+from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView, Machines, chart_defaults
 from poolsmith.guard.rules.links.name_needs import counted as states
 from poolsmith.guard.rules.links.registry import LINK_RULES
 from poolsmith.guard.rules.names.need import State
+from poolsmith.guard.rules.setup.goes_to import distributions_of, is_alone
 from poolsmith.guard.rules.setup.repository_setups import objects_of
 from poolsmith.kubernetes.repository.delivered import delivered
 from poolsmith.kubernetes.repository.engine_versions import ARGO_CD, FLUX, engine_versions
@@ -76,9 +77,10 @@ def judge_links(
     diagnostics: list[Diagnostic] = []
     needs: Counter[State] = Counter()
     for view in views_of(model, release, given, labelled, external):
-        diagnostics += run_rules(LINK_RULES, view, by_file=True)
-        needs += states(view)
-        view.made.clear()
+        if not view.is_empty:
+            diagnostics += run_rules(LINK_RULES, view, by_file=True)
+            needs += states(view)
+            view.made.clear()
     return LinkResult(tuple(diagnostics), needs)
 
 
@@ -90,11 +92,11 @@ def views_of(
     external: ExternalBook | None = None,
 ) -> Iterator[LinkView]:
     labels = frozenset(mark.key for nodes in labelled for mark in nodes.labels)
-    machines = frozenset(name for document in model.documents if (name := _machines_of(document)))
+    machines = distributions_of(model.documents)
     nodes = given.nodes if given is not None else None
     engines = engine_versions(model.documents)
     described = Machines(tree=CheckedTree(model.documents, frozenset(item.path for item in model.documents)))
-    is_alone = sum(map(_has_stack, model.deliveries)) <= 1
+    alone = is_alone(model)
     for part in (*model.deliveries, _loose(model)):
         if not part.refused:
             yield LinkView(
@@ -110,13 +112,9 @@ def views_of(
                 units=tuple(map(_linked, part.units)),
                 machines=described,
                 cluster=part.place,
-                is_alone=is_alone,
+                is_alone=alone,
                 external=external,
             )
-
-
-def _has_stack(part: EngineDelivery) -> bool:
-    return any(item.chart in CHARTS for item in part.installations)
 
 
 _LOOSE = "loose"
@@ -127,16 +125,6 @@ def _loose(model: RepositoryModel) -> EngineDelivery:
     """What nobody delivers, as far as the files say."""
     own = tuple(map(delivered, model.loose.objects))
     return EngineDelivery(place=_LOOSE, objects=own, installations=model.installations, by_engine=False)
-
-
-def _machines_of(document: CheckedDocument) -> str:
-    """The distribution whose machines a document configures, with the hardening that enforces Pod Security."""
-    data = document.data
-    if document.is_object or not isinstance(data, dict):
-        return ""
-    if isinstance(data.get("machine"), dict):
-        return TALOS
-    return RKE2_CIS if str(data.get("profile", "")).startswith("cis") else ""
 
 
 def _linked(documents: Iterable[CheckedDocument]) -> tuple[SetupObject, ...]:
@@ -164,7 +152,7 @@ def _chart(item: ChartInstallation, release: str | None) -> LinkedChart:
         defaults=defaults,
         place=place,
         declared_at=item.document.source.locate(item.pointer),
-        namespace=item.namespace,
+        namespace=word(found.values.get("namespaceOverride")) or item.namespace,
         release_name=item.release_name,
         partial=found.partial,
         engine=_ENGINES.get(word(mapping(item.document.data).get("kind")), ""),

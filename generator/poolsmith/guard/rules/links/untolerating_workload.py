@@ -10,6 +10,7 @@ from poolsmith.core.sources.pod_template import mapping, mappings
 from poolsmith.fleet.profiles.toleration import covered, keeps_away
 from poolsmith.gpu.catalog.gpu_requests import GPU, asks_for_gpus, gpu_resources
 from poolsmith.gpu.catalog.node_labels import matches
+from poolsmith.guard.rules.links.plugin_by_hand import is_plugin as stands_for_plugin
 from poolsmith.guard.rules.setup.setup_view import named
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ RULE = RuleInfo(
     name="untolerating-workload",
     severity=Severity.WARNING,
     applies_to="manifest",
-    what="A workload asks for GPUs, and each GPU node that it selects has a taint that it does not tolerate. Nodes are "
+    what="A workload asks for GPUs, or is a device plugin, and each GPU node that it selects has a taint that "
+    "it does not tolerate. Nodes are "
     "those that are given, else what files say of nodes to come.",
     why="The pod stays Pending. Clusters add a toleration by themselves only for a taint that is called like the "
     "resource, and only where the admission plugin ExtendedResourceToleration is switched on.",
@@ -40,23 +42,36 @@ RULE = RuleInfo(
 )
 
 
+_ADDS_NONE = ("talos", "rke2 or k3s")
+"""Tools whose API servers add no tolerations, unless they are told to."""
+
+
 def check(view: LinkView) -> Iterator[Finding[Location]]:
     yield from _of_nodes(view) if view.nodes else _of_templates(view)
 
 
 def _of_nodes(view: LinkView) -> Iterator[Finding[Location]]:
+    """Of device plugins by hand, too; beside an operator a rule over its setup judges DaemonSets."""
+    beside_none = not any(chart.is_operator for chart in view.charts)
     for pod in view.pods:
-        if next(gpu_resources(pod.spec), None) is None or pod.spec.get("nodeName"):
+        is_plugin = beside_none and pod.owner.kind == "DaemonSet" and stands_for_plugin(pod)
+        if (next(gpu_resources(pod.spec), None) is None and not is_plugin) or pod.spec.get("nodeName"):
             continue
         nodes = [node for node in view.nodes or () if _is_selected(pod, node)]
-        gaps = [next((taint for taint in node.taints if _keeps_out(pod, taint)), None) for node in nodes]
+        gaps = [
+            next((taint for taint in node.taints if _keeps_out(pod, taint, adds=not is_plugin)), None) for node in nodes
+        ]
         if nodes and gaps[0] is not None and all(gap is not None for gap in gaps):
             yield _finding(pod, named(nodes), gaps[0], nodes[0].place("/metadata/name", "such a node"))
 
 
 def _of_templates(view: LinkView) -> Iterator[Finding[Location]]:
     """Where files describe nodes to come, by those that have all labels which the pod selects by."""
-    pods = [pod for pod in view.pods if view.is_whole and pod.spec.get("nodeSelector") and asks_for_gpus(pod.spec)]
+    pods = [
+        pod
+        for pod in view.pods
+        if (view.is_whole or view.is_alone) and pod.spec.get("nodeSelector") and asks_for_gpus(pod.spec)
+    ]
     for pod in pods:
         selected = [view.machines.whole[index] for index in view.machines.by_labels.of(_selector(pod))]
         gaps = [(item, gap) for item in selected if (gap := _gap_of_template(pod, item)) is not None]
@@ -68,7 +83,8 @@ def _of_templates(view: LinkView) -> Iterator[Finding[Location]]:
 
 def _gap_of_template(pod: LinkedPod, item: NodeTemplate) -> TaintMark | None:
     for mark in item.taints:
-        if mark.value is not None and _keeps_out(pod, {"key": mark.key, "value": mark.value, "effect": mark.effect}):
+        taint = {"key": mark.key, "value": mark.value or "", "effect": mark.effect}
+        if mark.value is not None and _keeps_out(pod, taint, adds=item.tool not in _ADDS_NONE):
             return mark
     return None
 
@@ -81,8 +97,10 @@ def _is_selected(pod: LinkedPod, node: SetupNode) -> bool:
     return matches(node.labels, {key: value for key, value in _selector(pod).items() if key in node.labels})
 
 
-def _keeps_out(pod: LinkedPod, taint: Taint) -> bool:
-    is_own = taint.get("key") in (None, "", GPU, *gpu_resources(pod.spec))  # a taint without a key is none
+def _keeps_out(pod: LinkedPod, taint: Taint, *, adds: bool = True) -> bool:
+    """`adds`: the cluster may tolerate by itself what is called like the resource."""
+    known = (GPU, *gpu_resources(pod.spec)) if adds else ()
+    is_own = taint.get("key") in (None, "", *known)  # a taint without a key is none
     return keeps_away(taint) and not is_own and covered(taint, list(mappings(pod.spec.get("tolerations")))) is False
 
 
@@ -91,9 +109,13 @@ def _finding(pod: LinkedPod, whose: str, taint: Taint, place: Location) -> Findi
     value = f", operator: Equal, value: {given}" if given else ", operator: Exists"
     shown = f"{key}={given}:{effect}" if given else f"{key}:{effect}"
     return Finding(
-        message=f"{pod.owner.name} asks for GPUs and does not tolerate the taint `{shown}` of {whose}, the only "
+        message=f"{pod.owner.name} {_does(pod)} and does not tolerate the taint `{shown}` of {whose}, the only "
         "ones that it selects",
         place=pod.place("/tolerations" if "tolerations" in pod.spec else ""),
         help=f"add `{{key: {key}{value}, effect: {effect}}}` to the pod's tolerations",
         related=(place,),
     )
+
+
+def _does(pod: LinkedPod) -> str:
+    return "offers GPUs" if stands_for_plugin(pod) else "asks for GPUs"

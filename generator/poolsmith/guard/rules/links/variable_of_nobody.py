@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
-from poolsmith.gpu.catalog.stack_objects import is_of_stack
+from poolsmith.gpu.catalog.stack_objects import is_of_stack, own_namespaces
 from poolsmith.kubernetes.repository.flux import DISABLED
 
 if TYPE_CHECKING:
@@ -33,12 +33,15 @@ RULE = RuleInfo(
 )
 _FILES = ("/data/", "/stringData/")
 
+_VENDOR = "nvidia"
+"""In a script or a workload: it is about GPUs, whatever it is called."""
+
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
-    namespaces = frozenset(chart.namespace for chart in view.charts if chart.namespace)
+    namespaces = own_namespaces((chart.name, chart.namespace) for chart in view.charts)
     once = {(id(found.item), found.name): found for found in reversed(view.emptied)}
     for found in reversed(once.values()):
-        if is_of_stack(found.item, namespaces):
+        if is_of_stack(found.item, namespaces) or _VENDOR in str(found.item.data).lower():
             yield _finding(found)
 
 

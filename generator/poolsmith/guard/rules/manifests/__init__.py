@@ -1,1 +1,5 @@
 """Rules over any tree of manifests, one file each."""
+
+from poolsmith.core.late import late_submodules
+
+__getattr__ = late_submodules(__name__)

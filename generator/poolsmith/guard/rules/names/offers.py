@@ -26,6 +26,10 @@ _GROUPS = {
     "PersistentVolumeClaim": "",
     "PriorityClass": "scheduling.k8s.io",
     "RuntimeClass": "node.k8s.io",
+    **dict.fromkeys(("HelmRepository", "GitRepository", "OCIRepository", "Bucket"), "source.toolkit.fluxcd.io"),
+    "HelmRelease": "helm.toolkit.fluxcd.io",
+    **dict.fromkeys(("ClusterQueue", "ResourceFlavor"), "kueue.x-k8s.io"),
+    "EC2NodeClass": "karpenter.k8s.aws",
 }
 """The kinds that needs have, with their groups."""
 

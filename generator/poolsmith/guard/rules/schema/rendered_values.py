@@ -10,6 +10,7 @@ from poolsmith.core.sources.pointer import join, reach, split
 from poolsmith.fleet.operands.chart.chart_projection import HelmRelease, project
 from poolsmith.fleet.operands.chart.operator_part import operator_chart_objects
 from poolsmith.gpu.catalog.charts import read_chart
+from poolsmith.gpu.catalog.gpu_clusters import served_by
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART, OPERATOR_NAMESPACE
 from poolsmith.gpu.catalog.projections import read_projection
 from poolsmith.gpu.catalog.schema_versions import schema_versions
@@ -59,7 +60,8 @@ def refused_values(
     """
     told: set[Place] = set()
     known = _of_the_chart(release)
-    for item, violation in _violations(release, values, helm or HelmRelease()):
+    helm = helm or HelmRelease(api_versions=served_by(release, None))
+    for item, violation in _violations(release, values, helm):
         if (item["kind"], violation.pointer) in known:
             continue
         place = _place(item, violation, written)

@@ -91,6 +91,7 @@ class Configured:
         self._view = view
         self.parts = tuple(_parts(view))
         self._known: dict[Hashable, Outcome | None] = {}
+        self._stored_parts: dict[int, list[dict[str, Any]] | None] = {}
 
     @property
     def release(self) -> str:
@@ -148,16 +149,24 @@ class Configured:
     def resources(self, trees: tuple[Mapping[str, Any], ...]) -> tuple[dict[str, Any], ...] | None:
         """The custom resources, as the API server stores them."""
         found: list[dict[str, Any]] = []
-        for part, tree in zip(self.parts, trees, strict=True):
-            bodies = self._rendered(tree) if part.body is None else [{**part.body, "spec": dict(tree)}]
-            if bodies is None:
+        for index, tree in enumerate(trees):
+            stored = self._written(index) if tree is self.parts[index].tree else self._stored(index, tree)
+            if stored is None:
                 return None
-            for body in bodies:
-                stored = kept(_with_images(body, self.release), self.release)
-                if stored is None:
-                    return None
-                found.append(stored)
+            found += stored
         return tuple(found)
+
+    def _written(self, index: int) -> list[dict[str, Any]] | None:
+        """Of what was written in a part: of several objects all but one stay as they are."""
+        if index not in self._stored_parts:
+            self._stored_parts[index] = self._stored(index, self.parts[index].tree)
+        return self._stored_parts[index]
+
+    def _stored(self, index: int, tree: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+        body = self.parts[index].body
+        bodies = self._rendered(tree) if body is None else [{**body, "spec": dict(tree)}]
+        stored = [kept(_with_images(item, self.release), self.release) for item in bodies or ()]
+        return None if bodies is None or None in stored else [item for item in stored if item is not None]
 
     def _rendered(self, values: Mapping[str, Any]) -> list[dict[str, Any]] | None:
         projection, chart = read_projection(self.release), read_chart(OPERATOR_CHART, self.release)
@@ -168,13 +177,9 @@ class Configured:
 
     @cached_property
     def _api_versions(self) -> frozenset[str]:
-        from poolsmith.gpu.catalog.gpu_clusters import gpu_cluster_releases, read_gpu_cluster  # on demand
+        from poolsmith.gpu.catalog.gpu_clusters import served_by  # on demand
 
-        if self.release not in gpu_cluster_releases():
-            return frozenset()
-        entry = read_gpu_cluster(self.release)
-        versions = entry.behaviour["draVersions"]["servedFrom"] if entry is not None else ()
-        return frozenset(f"resource.k8s.io/{version}/DeviceClass" for version in versions)
+        return served_by(self.release, None)
 
     @cached_property
     def _nodes(self) -> tuple[Node, ...]:

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics import RuleInfo
-from poolsmith.core.diagnostics.message_text import did_you_mean, listed
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.message_text import counted, did_you_mean, listed
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.record import record
 from poolsmith.core.sources.inner_text import InnerText
 from poolsmith.core.sources.pointer import join
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.gpu.catalog.node_labels import DEVICE_PLUGIN_CONFIG
+from poolsmith.guard.rules.setup.setup_view import named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -122,7 +123,7 @@ RULE = RuleInfo(
     what="A configuration of the device plugin, in values or in the ConfigMap that they name, is one at which the "
     "plugin stops: fewer than 2 replicas or none, no resources or no name of one, a wrong version, word or type, MPS "
     "under `mig.strategy: mixed` or with more replicas than an MPS server has clients. Or the default that "
-    "values name is not among the configurations.",
+    "values name is not among the configurations, or of several none is the default and given nodes name none.",
     why="The text is checked by nobody before the plugin reads it. It stops on each node that takes the "
     "configuration, and the node advertises no GPUs.",
     symptom="`unable to load config: unable to finalize config: unable to parse config file: ... number of replicas "
@@ -146,6 +147,7 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
     found = operator_configs(view)
     if found is not None:
         yield from _made(view, found)
+        yield from _unasked(view, found)
         yield from _judged(view, found, plugin_version(view))
 
 
@@ -157,6 +159,19 @@ def _made(view: SetupView, configs: PluginConfigs) -> Iterator[Finding[Location]
             "plugin wait for it",
             place=view.value_location(CREATE),
             help=f"write configurations into `{DATA}`, or remove `{CREATE}` and `{NAME}`",
+        )
+
+
+def _unasked(view: SetupView, configs: PluginConfigs) -> Iterator[Finding[Location]]:
+    """Of several configurations none is the default, and nodes are given that ask for none."""
+    nodes = [node for node in view.nodes or () if DEVICE_PLUGIN_CONFIG not in node.labels]
+    if configs.texts and len(configs.texts) > 1 and not configs.default and nodes and not view.is_generated:
+        yield Finding(
+            message=f"{configs.shown} has {counted(len(configs.texts), 'configuration')} and none is the default: the "
+            f"device plugin takes none on {named(nodes)}",
+            place=configs.named_at,
+            help=f"write `{DEFAULT}`, or the label `{DEVICE_PLUGIN_CONFIG}` for these nodes",
+            severity=Severity.WARNING,
         )
 
 

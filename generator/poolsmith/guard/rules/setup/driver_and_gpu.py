@@ -65,25 +65,28 @@ def _judge(view: SetupView, driver: DescribedDriver, nodes: list[SetupNode]) -> 
     node = nodes[0]
     architecture = view.catalog.gpus.architectures.get(node.architecture or "")
     entry = view.catalog.gpus.find(node.gpu) if node.gpu else None
-    if architecture is None or entry is None or view.operator is None:
+    if architecture is None or view.operator is None:
         return
-    who = f"{entry.product} ({architecture.name}, {named(nodes)})"
+    product = node.gpu if entry is None else entry.product
+    least = architecture.first_branch if entry is None else entry.first_driver
+    who = f"{product} ({architecture.name}, {named(nodes)})"
     branch, version = driver.branch, driver.version
     if (last := ended_with(architecture, branch)) is not None:
         yield Finding(
             message=f"driver {version} of {driver.shown} no longer supports {who}; the last branch is {last}",
             place=driver.at("version"),
             help=f"give these nodes a driver of branch {last} or older",
-            related=places(nodes, _PRODUCT, entry.product),
+            related=places(nodes, _PRODUCT, product),
         )
-    if (first := begins_with(entry.first_driver, version, branch)) is not None:
+    if (first := begins_with(least, version, branch)) is not None:
         yield Finding(
             message=f"driver {version} of {driver.shown} does not know {who}: the first one that does is {first}",
             place=driver.at("version"),
             help=f"write a version from {first} on",
-            related=places(nodes, _PRODUCT, entry.product),
+            related=places(nodes, _PRODUCT, product),
         )
-    yield from _partitioned(driver, entry, nodes)
+    if entry is not None:
+        yield from _partitioned(driver, entry, nodes)
     field = module_field(view.operator.tag)
     needed = wrong_modules(
         architecture,
@@ -97,14 +100,14 @@ def _judge(view: SetupView, driver: DescribedDriver, nodes: list[SetupNode]) -> 
             message=f"{who} needs the open kernel modules, and {driver.shown} loads the proprietary ones",
             place=driver.at(field),
             help=f"write `{field}: {written(field, OPEN)}`",
-            related=places(nodes, _PRODUCT, entry.product),
+            related=places(nodes, _PRODUCT, product),
         )
     if needed == PROPRIETARY:
         yield Finding(
             message=f"{who} has no open kernel modules, and {driver.shown} loads those",
             place=driver.at(field),
             help="write `kernelModuleType: proprietary` for these nodes, or leave it out",
-            related=places(nodes, _PRODUCT, entry.product),
+            related=places(nodes, _PRODUCT, product),
         )
 
 

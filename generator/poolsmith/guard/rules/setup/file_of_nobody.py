@@ -37,7 +37,7 @@ NEEDS = ("values",)
 
 
 def check(view: SetupView) -> Iterator[Finding[Location]]:
-    for row in store.read_yaml("named_objects.yaml")["files"]:
+    for row in store.table("named_objects.yaml")["files"]:
         path = _path(view, row)
         if not path.startswith(row["folder"]):
             continue

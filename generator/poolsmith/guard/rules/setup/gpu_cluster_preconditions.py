@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.facts.versions import at_least
 from poolsmith.gpu.catalog.gpu_clusters import read_gpu_cluster, served_by
 from poolsmith.gpu.drivers.driver_image import branch_of
+from poolsmith.guard.rules.setup.setup_view import named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,8 +21,8 @@ RULE = RuleInfo(
     code="PSM298",
     name="gpu-cluster-preconditions",
     applies_to="setup",
-    what="Helm values deploy a GPUCluster, and the cluster's Kubernetes serves no DeviceClass, or a driver is older "
-    "than dynamic resource allocation needs.",
+    what="Helm values deploy a GPUCluster, and the cluster's Kubernetes serves no DeviceClass, or a driver or the "
+    "kubelet of a node is older than dynamic resource allocation needs.",
     why="The chart renders only where resource.k8s.io/v1 (or v1beta2, v1beta1) is served, which Kubernetes does by "
     "itself from 1.34 on. The DRA driver needs branch 580 or later.",
     symptom="`gpuCluster.deployCR=true requires a Kubernetes cluster that supports Dynamic Resource Allocation`",
@@ -53,6 +55,7 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
             place=view.value_location(_DEPLOYED),
             help=f"use Kubernetes {first} or later, or keep the ClusterPolicy",
         )
+    yield from _old_kubelets(view, next(iter(dra["servedFrom"].values())))
     least = int(entry.behaviour["firstDriverBranch"])
     for version, place in _drivers(view):
         branch = branch_of(version)
@@ -62,6 +65,19 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
                 place=place,
                 help=f"write a version of branch {least} or later",
             )
+
+
+def _old_kubelets(view: SetupView, first: str) -> Iterator[Finding[Location]]:
+    """A kubelet may be older than its server, and prepares device claims by itself from the same version on."""
+    old = [node for node in view.nodes or () if node.kubelet and not at_least(node.kubelet, first)]
+    if old and not view.is_generated:
+        yield Finding(
+            message=f"the kubelet of {named(old)} is {old[0].kubelet}, which prepares no device claims by itself; "
+            f"{first} is the first that does",
+            place=old[0].location,
+            help=f"upgrade the kubelet to {first} or later, or keep the ClusterPolicy",
+            related=(view.value_location(_DEPLOYED, "asked for here"),),
+        )
 
 
 def _drivers(view: SetupView) -> Iterator[tuple[str, Location]]:

@@ -56,11 +56,13 @@ def _holds(view: SetupView, condition: Mapping[str, Any]) -> bool:
     if "nodes" in condition:
         wanted = condition["nodes"], condition["version"]
         return any((node.os_id, node.os_version.partition(".")[0]) == wanted for node in view.nodes or ())
+    if "chart" in condition:
+        return any(chart.name == condition["chart"] for _, chart in view.installed_charts())
     if "bound" in condition:
         return _is_bound(view, condition["bound"]) is bool(condition["is"])
     path = condition["path"]
     if "set" in condition:
-        return view.is_set(path)
+        return view.is_set(path) and view.value(path) != ""
     value = view.value(path)
     if "variable" in condition:
         value = _variable(value, condition["variable"])
@@ -85,8 +87,9 @@ def _is_so(condition: Mapping[str, Any], value: Any) -> bool:
     return there if "has" in condition else isinstance(value, list) and not there
 
 
-def _variable(env: Any, name: str) -> str | None:
-    return next((str(item.get("value")).lower() for item in mappings(env) if item.get("name") == name), None)
+def _variable(env: Any, names: str | list[str]) -> str | None:
+    wanted = (names,) if isinstance(names, str) else names
+    return next((str(item.get("value")).lower() for item in mappings(env) if item.get("name") in wanted), None)
 
 
 def _is_bound(view: SetupView, account: str) -> bool:

@@ -33,7 +33,7 @@ def _of_values(view: SetupView) -> Iterator[Need]:
         fields = NamingFields(
             value=view.value, is_set=view.is_set, place=view.value_location, namespace=view.namespace, who=""
         )
-        yield from needs_of(store.read_yaml("named_objects.yaml")["values"], fields)
+        yield from needs_of(store.table("named_objects.yaml")["values"], fields)
 
 
 def _of_driver_objects(view: SetupView) -> Iterator[Need]:
@@ -43,7 +43,7 @@ def _of_driver_objects(view: SetupView) -> Iterator[Need]:
 
 def needs_of_driver(item: SetupObject, namespace: str | None) -> Iterator[Need]:
     """`namespace` is that of the operator, where its pods run."""
-    yield from needs_of(store.read_yaml("named_objects.yaml")["driverObjects"], fields_of(item, namespace))
+    yield from needs_of(store.table("named_objects.yaml")["driverObjects"], fields_of(item, namespace))
 
 
 def fields_of(item: SetupObject, namespace: str | None) -> NamingFields:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.gpu.drivers.driver_image import (
     UnreadableVersionError,
@@ -152,6 +153,14 @@ def _problem(
         )
     if driver.precompiled:
         return _precompiled_problem(images, operator, driver, node, tag)
+    known = images.compiled_on(tag)
+    if known is not None and known.processors and node.arch and node.arch not in known.processors:
+        return (
+            Severity.WARNING,
+            f"driver containers that are compiled on {tag} exist for {listed(known.processors)} only",
+            "/spec/arch",
+            f"pre-install the driver on nodes of {node.arch}, or {_OWN}",
+        )
     if not driver.version or not is_left_out(images, tag, driver.version, driver.branch):
         return None
     return (

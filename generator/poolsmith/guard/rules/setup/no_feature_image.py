@@ -42,7 +42,7 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
     if view.flag("driver.enabled") is False:
         return
     by_objects = view.flag("driver.nvidiaDriverCRD.enabled") is True
-    for name, known in store.read_yaml("feature_images.yaml")["features"].items():
+    for name, known in store.table("feature_images.yaml")["features"].items():
         concerned = [node for node in view.nodes or () if node.os_id in known["absent"] and node.driver in _BUILT]
         if not concerned:
             continue

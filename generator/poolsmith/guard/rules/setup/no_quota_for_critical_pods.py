@@ -45,7 +45,7 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
         return
     asked = (view.value(_CLASS), view.value("operator.priorityClassName"))
     needed = [name for name in critical.classes if name in asked]
-    if not needed or any(_allows(item, needed, view.namespace) for item in view.of_kind("ResourceQuota", "")):
+    if not needed or any(allows(item, needed, view.namespace) for item in view.of_kind("ResourceQuota", "")):
         return
     where = f"namespace `{view.namespace}`" if view.namespace else "operator's namespace"
     yield Finding(
@@ -61,7 +61,7 @@ def _by_nodes(view: SetupView) -> str | None:
     return next((name for key, name in _NODE_LABELS.items() if key in labels), None)
 
 
-def _allows(item: SetupObject, needed: list[str], namespace: str | None) -> bool:
+def allows(item: SetupObject, needed: list[str], namespace: str | None) -> bool:
     """A quota without a namespace gets it from whoever applies it."""
     if namespace is not None and item.metadata.get("namespace") not in (None, namespace):
         return False

@@ -14,7 +14,14 @@ from poolsmith.core.sources.pointer import join, value_at
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.fleet.plan.sharing.mig_placements import device_ids, misfit
 from poolsmith.gpu.catalog.label_words import label_mistake
-from poolsmith.gpu.catalog.node_labels import DEVICE_PLUGIN_CONFIG, MIG_CONFIG, WORKLOAD, WORKLOADS
+from poolsmith.gpu.catalog.node_labels import (
+    CC_MODE,
+    DEVICE_PLUGIN_CONFIG,
+    MIG_CONFIG,
+    VGPU_CONFIG,
+    WORKLOAD,
+    WORKLOADS,
+)
 from poolsmith.guard.rules.setup.device_plugin_config import operator_configs
 from poolsmith.guard.rules.setup.setup_view import takes_operands
 
@@ -33,8 +40,8 @@ RULE = RuleInfo(
     what="A node has a label of the operator with a value that the operator, the MIG manager or the device plugin does "
     "not know: `nvidia.com/gpu.workload.config`, `nvidia.com/mig.config`, `nvidia.com/cc.mode` or "
     "`nvidia.com/device-plugin.config`, or of one of its operands, `nvidia.com/gpu.deploy.*`. As a warning: a label "
-    "that nothing of the operator reads, such as `nvidia.com/gpu.deploy.drivers`, and a workload while sandboxes "
-    "are off.",
+    "that nothing of the operator reads, such as `nvidia.com/gpu.deploy.drivers`, and one whose reader is off, such "
+    "as a workload while sandboxes are off, or a MIG layout without the MIG manager.",
     why="An unknown workload counts as the default one, `container`. For an unknown MIG layout the node keeps what it "
     "has, and its state is `failed`. With an unknown configuration the device plugin does not start, or goes on as "
     "before.",
@@ -53,6 +60,16 @@ NEEDS = ("nodes", "values", "release")
 _SWITCH = "sandboxWorkloads.enabled"
 _MIG_MAP = "migManager.config"
 _OFF = ("", "all-disabled", "all-enabled")
+_CONFIGURED = "devicePlugin.config.name"
+_READERS = (
+    (WORKLOAD, WORKLOADS[:1], (_SWITCH,), "it gets the operands for containers"),
+    (MIG_CONFIG, ("all-disabled",), ("migManager.enabled",), "nothing of the operator partitions its GPUs"),
+    (CC_MODE, ("off",), (_SWITCH, "ccManager.enabled"), "nothing of the operator sets the mode of its GPUs"),
+    (VGPU_CONFIG, ("default",), (_SWITCH, "vgpuDeviceManager.enabled"), "nothing of the operator makes vGPUs there"),
+    (DEVICE_PLUGIN_CONFIG, (), (_CONFIGURED,), "the device plugin reads no configuration by that label"),
+)
+"""A label, its values that ask for nothing, the settings without which nobody reads it, and what follows."""
+_SIZE = pattern(r"\dg\.\d+gb")
 _UNIFORM = pattern(r"all-(?P<profile>\d+g\..+)")
 _SHIPPED = "default-mig-parted-config"
 
@@ -66,7 +83,7 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
         yield from _words(node, view)
         if not takes_operands(node):
             continue
-        yield from _workload(node, view)
+        yield from _unheard(node, view)
         if (layout := node.labels.get(MIG_CONFIG)) and layouts is not None:
             yield from _layout(node, layout, layouts, view)
         config = node.labels.get(DEVICE_PLUGIN_CONFIG)
@@ -107,18 +124,30 @@ def _told(key: str, mistake: LabelMistake, view: SetupView) -> str:
     return mistake.message.replace(f"`{WORKLOADS[0]}`", f"`{default}`")
 
 
-def _workload(node: SetupNode, view: SetupView) -> Iterator[Finding[Location]]:
-    """Nobody reads the label while sandboxes are off."""
-    asked = node.labels.get(WORKLOAD)
-    if asked in WORKLOADS[1:] and view.flag(_SWITCH) is False:
+def _unheard(node: SetupNode, view: SetupView) -> Iterator[Finding[Location]]:
+    """Labels whose reader is off: what they ask for does not happen."""
+    for key, harmless, switches, effect in _READERS:
+        asked = node.labels.get(key, "")
+        off = next((switch for switch in switches if _is_off(switch, view)), None) if asked else None
+        if off is None or asked in harmless or label_mistake(key, asked, view.tag) is not None:
+            continue
         yield Finding(
-            message=f"node `{node.name}` is labelled for `{asked}`, and `{_SWITCH}` is off: it gets the operands for "
-            "containers",
-            place=_at(node, WORKLOAD),
-            help=f"write `{_SWITCH}: true`, or remove the label",
-            related=(view.value_location(_SWITCH),) if view.is_set(_SWITCH) else (),
+            message=f"node `{node.name}` has the label `{key}: {shorten(asked)}`, and `{off}` is "
+            f"{'empty' if off == _CONFIGURED else 'off'}: {effect}",
+            place=_at(node, key),
+            help=f"write `{off}{'' if off == _CONFIGURED else ': true'}`, or remove the label",
+            related=(view.value_location(off),) if view.is_set(off) else (),
             severity=Severity.WARNING,
         )
+
+
+def _is_off(switch: str, view: SetupView) -> bool:
+    """For certain; a name that a ClusterPolicy or whole values leave out is empty."""
+    if switch != _CONFIGURED:
+        return view.flag(switch) is False
+    assert view.values is not None, "NEEDS says so"
+    known = view.values.of_policy or not view.values.partial or view.is_set(switch)
+    return known and view.flag("devicePlugin.enabled") is True and view.value(switch) in (None, "")
 
 
 def _layout(
@@ -178,7 +207,7 @@ def _is_for_others(layout: str, entry: GpuEntry, view: SetupView) -> bool:
 def _is_generated(layout: str, entry: GpuEntry | None, view: SetupView) -> bool:
     """From some release on the MIG manager makes layouts of what the node's driver lists."""
     assert view.operator is not None, "NEEDS says so"
-    if is_older(view.operator.tag, store.read_yaml("mig_layouts.yaml")["generatedSince"]):
+    if is_older(view.operator.tag, store.table("mig_layouts.yaml")["generatedSince"]):
         return False
     return entry is None or _has(entry, layout.removeprefix("all-"))
 
@@ -187,6 +216,12 @@ def _has(entry: GpuEntry, profile: str) -> bool:
     """Whether a GPU has the profile; True where its profiles are unknown."""
     known = {_plain(item) for item in entry.mig_profiles}
     return not known or _plain(profile) in known
+
+
+def _has_size(entry: GpuEntry, profile: str) -> bool:
+    """Whether a GPU has instances of that size, whatever engines and compute instances; True where nobody knows."""
+    size = _SIZE.search(profile)
+    return size is None or not entry.mig_profiles or any(size[0] in known for known in entry.mig_profiles)
 
 
 def _plain(profile: str) -> str:
@@ -201,6 +236,8 @@ def _misfit(group: Any, entry: GpuEntry) -> str | None:
     if group.get("mig-enabled") is False:
         return "it has devices of GPUs for which MIG is off"
     counts = {name: count for name, count in devices.items() if isinstance(count, int) and count > 0}
+    if (lacking := next((name for name in counts if not _has_size(entry, name)), None)) is not None:
+        return f"it has no profile `{shorten(lacking)}`"
     if len(counts) < len(devices) or not set(counts) <= set(entry.mig_profiles):
         return None
     return misfit(counts, entry.mig_profiles)

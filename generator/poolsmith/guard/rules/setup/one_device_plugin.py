@@ -39,6 +39,16 @@ NEEDS = ("values",)
 _PATH = "devicePlugin.enabled"
 _CHART = "nvidia-device-plugin"
 _IMAGE = "k8s-device-plugin"
+_PRESENT = ({"key": GPU_PRESENT, "operator": "In", "values": ["true"]}, {"key": GPU_PRESENT, "operator": "Exists"})
+_BY_PRESENCE = tuple(
+    {
+        "nodeAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": [wanted]}]}
+        }
+    }
+    for wanted in _PRESENT
+)
+"""All nodes with GPUs, in the words of an affinity."""
 
 
 def check(view: SetupView) -> Iterator[Finding[Location]]:
@@ -84,7 +94,7 @@ def _is_plugin(image: str, item: SetupObject) -> bool:
 
 
 def _selector(spec: Any) -> dict[str, str] | None:
-    if value_at(spec, ("affinity",)):
+    if value_at(spec, ("affinity",)) not in (None, {}, *_BY_PRESENCE):
         return None
     selector = value_at(spec, ("nodeSelector",)) or {}
     if not isinstance(selector, dict):

@@ -6,15 +6,18 @@ A user can describe nodes that are not in the files.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
+from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import join, split
 from poolsmith.gpu.catalog import Catalog
 from poolsmith.gpu.catalog.stack_objects import CHARTS, OPERATOR, OPERATOR_GROUP
 from poolsmith.gpu.values.release_tier import judged_by
 from poolsmith.gpu.values.resource_documents import operator_defaults
 from poolsmith.gpu.values.values_places import values_of
+from poolsmith.guard.rules.setup.goes_to import told_distribution
 from poolsmith.guard.rules.setup.setup_view import SetupObject, SetupValues, SetupView
 from poolsmith.kubernetes.repository.declared_charts import DeclaredChart
 from poolsmith.kubernetes.repository.kustomize_roots import folder_of
@@ -46,6 +49,8 @@ class Setup:
     """What files beside it install that are no objects."""
     is_one_of_several: bool = False
     """More files of values stand beside it, and nobody knows which of them are read together."""
+    distribution: str | None = None
+    """As files about machines and clusters tell it."""
 
 
 def setups_of(model: RepositoryModel, loose: list[FoundValues], release: str | None) -> list[Setup]:
@@ -69,8 +74,22 @@ def setups_of(model: RepositoryModel, loose: list[FoundValues], release: str | N
     for index, item in enumerate(loose):
         several = item.is_file and siblings[folder_of(item.path)] > 1
         beside = tuple(other for other in _without_object(model.installations) if _is_beside(other, item.installation))
-        setups.append(Setup(found=item, objects=tuple(nearest[index]), charts=beside, is_one_of_several=several))
-    return setups
+        objects = tuple(_without_rendered(nearest[index]))
+        setups.append(Setup(found=item, objects=objects, charts=beside, is_one_of_several=several))
+    told = told_distribution(model)
+    return [replace(item, distribution=told) for item in setups] if told else setups
+
+
+def _without_rendered(objects: list[CheckedDocument]) -> Iterator[CheckedDocument]:
+    """Without what Helm made of the operator's chart, kept as a file: it is no second of what these values make."""
+    rendered = {document.path for document in objects if _is_rendered(document)}
+    return (document for document in objects if document.path not in rendered)
+
+
+def _is_rendered(document: CheckedDocument) -> bool:
+    labels = mapping(document.metadata.get("labels"))
+    chart = word(labels.get("helm.sh/chart"))
+    return labels.get("app.kubernetes.io/managed-by") == "Helm" and chart.rpartition("-")[0] in OPERATOR
 
 
 def _without_object(installations: Iterable[ChartInstallation]) -> tuple[ChartInstallation, ...]:
@@ -142,7 +161,7 @@ def view_of(setup: Setup, release: str | None, given: GivenNodes | None, kuberne
         catalog=catalog,
         tag=tag,
         operator=catalog.releases.near(tag) if tag is not None else None,
-        distribution=given.distribution if given is not None else None,
+        distribution=(given.distribution if given is not None else None) or setup.distribution,
         kubernetes=kubernetes or (given.kubernetes if given is not None else None),
         nodes=given.nodes if given is not None else None,
         bystanders=given.bystanders if given is not None else (),

@@ -7,13 +7,20 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.diagnostics.rule_engine import Finding
-from poolsmith.core.sources.pod_template import WORKLOAD_KINDS, mapping, pod_template_of, pod_template_pointer, word
+from poolsmith.core.sources.pod_template import (
+    WORKLOAD_KINDS,
+    mapping,
+    mappings,
+    pod_template_of,
+    pod_template_pointer,
+    word,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.setup.setup_view import SetupView
+    from poolsmith.guard.rules.setup.setup_view import SetupObject, SetupView
 
 RULE = RuleInfo(
     code="PSM296",
@@ -21,7 +28,8 @@ RULE = RuleInfo(
     applies_to="setup",
     what="A workload has `runtimeClassName: nvidia`, `nvidia-cdi` or `nvidia-legacy`, and with the values beside it "
     "the operator does not create that class: under NRI it creates none, without CDI only `nvidia`, and "
-    "`operator.runtimeClass` renames that one. A warning if the distribution of the cluster is unknown: k3s has "
+    "`operator.runtimeClass` renames that one. Or a class of Kata that the Kata manager here does not make. A "
+    "warning if the distribution of the cluster is unknown: k3s has "
     "its own class.",
     why="The API server refuses pods whose runtime class does not exist; their Deployment or Job looks fine.",
     fix="request a GPU and remove the class, or turn on what creates the class",
@@ -45,12 +53,10 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
     if made is None:
         return
     there = {item.own_name for item in view.of_kind("RuntimeClass")}
+    yield from _of_kata(view, there)
     asked_for = {_NVIDIA, *_OF_CDI, word(view.value("operator.runtimeClass"))} - made - there - {""}
-    for kind in WORKLOAD_KINDS:
-        for item in view.of_kind(kind):
-            name = word(mapping(mapping(pod_template_of(item.data)).get("spec")).get("runtimeClassName"))
-            if name not in asked_for:
-                continue
+    for item, name in _asking(view):
+        if name in asked_for:
             has = f"it makes {listed(sorted(made))}" if made else "under NRI it makes none"
             yield Finding(
                 message=f"{item.name} asks for the runtime class `{name}`, which the operator does not make: {has}",
@@ -59,6 +65,33 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
                 severity=Severity.WARNING if view.distribution is None else None,
                 subject=item.name,
             )
+
+
+def _of_kata(view: SetupView, there: set[str]) -> Iterator[Finding[Location]]:
+    """The Kata manager makes the classes of its list, and nobody else here makes any."""
+    named = view.value("kataManager.config.runtimeClasses")
+    if view.flag("kataManager.enabled") is not True or view.flag("sandboxWorkloads.enabled") is not True:
+        return
+    made = {word(item.get("name")) for item in mappings(named)}
+    if not made or any("kata" in chart.name for _, chart in view.installed_charts()):
+        return
+    for item, name in _asking(view):
+        if name.startswith("kata") and _NVIDIA in name and name not in made | there:
+            yield Finding(
+                message=f"{item.name} asks for the runtime class `{name}`, and the Kata manager makes "
+                f"{listed(sorted(made))}",
+                place=item.place(f"{pod_template_pointer(item.data)}/spec/runtimeClassName"),
+                help=f"write one of these, or add `{name}` to `kataManager.config.runtimeClasses`",
+                subject=item.name,
+                severity=Severity.WARNING,
+            )
+
+
+def _asking(view: SetupView) -> Iterator[tuple[SetupObject, str]]:
+    """Workloads, each with the runtime class that its pods name, or an empty text."""
+    for kind in WORKLOAD_KINDS:
+        for item in view.of_kind(kind):
+            yield item, word(mapping(mapping(pod_template_of(item.data)).get("spec")).get("runtimeClassName"))
 
 
 def _made(view: SetupView) -> set[str] | None:

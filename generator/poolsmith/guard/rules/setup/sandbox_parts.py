@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.sources.pod_template import (
+    WORKLOAD_KINDS,
+    container_places,
+    mapping,
+    mappings,
+    pod_template_of,
+    pod_template_pointer,
+    word,
+)
+from poolsmith.core.sources.pointer import join
 from poolsmith.fleet.operands.custom_resources import ON_WHEN_UNSAID
+from poolsmith.gpu.catalog.gpu_requests import GPU, MIG, VENDOR, is_gpu_resource
 from poolsmith.gpu.catalog.node_labels import CC_CAPABLE, WORKLOAD
 from poolsmith.guard.rules.setup.setup_view import named, takes_operands, verb
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.gpu.catalog.sandboxes import KataEra
-    from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupView
+    from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupObject, SetupView
 
 RULE = RuleInfo(
     code="PSM161",
@@ -23,7 +34,8 @@ RULE = RuleInfo(
     applies_to="setup",
     what="Sandboxes are on, and a part that they wait for is off: the CC manager in the mode for Kata, the vGPU "
     "manager of nodes with `nvidia.com/gpu.workload.config: vm-vgpu`. Or the CC manager is on in the mode for "
-    "KubeVirt, in which the operator does not deploy it, and nodes are capable of confidential computing.",
+    "KubeVirt, in which the operator does not deploy it, and nodes are capable of confidential computing. Or a pod of "
+    "Kata asks for GPUs by a name that the plugin for them does not offer.",
     why="The RuntimeClass of plain Kata selects a label that only the CC manager writes, so every Kata pod stays "
     "pending. A validator that waits for a manager never ends, and the node advertises no GPUs.",
     fix="turn on the part, or off what waits for it",
@@ -43,6 +55,7 @@ _MODE = "sandboxWorkloads.mode"
 _CC = "ccManager.enabled"
 _VGPU = "vgpuManager.enabled"
 _VIRTUAL = "vm-vgpu"
+_USUAL = "pgpu"
 _TRUE = "true"
 
 
@@ -53,6 +66,7 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
     yield from _of_kata(view, era)
     yield from _of_machines(view, era)
     yield from _of_virtual_gpus(view)
+    yield from _of_pods(view, era)
 
 
 def _of_kata(view: SetupView, era: KataEra) -> Iterator[Finding[Location]]:
@@ -94,6 +108,53 @@ def _of_virtual_gpus(view: SetupView) -> Iterator[Finding[Location]]:
             help=f"write `{_VGPU}: true` with your own image, or another workload",
             related=(view.value_location(_VGPU if view.is_set(_VGPU) else _SWITCH),),
         )
+
+
+def _of_pods(view: SetupView, era: KataEra) -> Iterator[Finding[Location]]:
+    """Pods of Kata get GPUs that are bound to VFIO, by the name that the plugin for them has."""
+    alias = _alias(view, era)
+    for kind in WORKLOAD_KINDS if alias is not None else ():
+        for item in view.of_kind(kind):
+            pod = mapping(mapping(pod_template_of(item.data)).get("spec"))
+            for at, limits in _limits_of_kata(pod):
+                for name in filter(is_gpu_resource, map(str, limits)):
+                    if _is_another(name, alias):
+                        yield _misnamed(view, item, f"{at}{join('', name)}", name, alias, era)
+
+
+def _alias(view: SetupView, era: KataEra) -> str | None:
+    """The one name over all models, empty where they keep their own; None where nobody knows."""
+    if era.plugin is None or era.plugin.alias is None or era.mode is None or view.value(_MODE) != era.mode:
+        return None
+    variables = mappings(view.value(f"{era.plugin.component}.env"))
+    said = [item.get("value") for item in variables if item.get("name") == era.plugin.alias.variable]
+    found = said[0] if said else era.plugin.alias.default
+    return found if isinstance(found, str) else None
+
+
+def _limits_of_kata(pod: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    if word(pod.get("runtimeClassName")).startswith("kata"):
+        for field, index, container in container_places(pod):
+            yield f"/{field}/{index}/resources/limits", mapping(mapping(container.get("resources")).get("limits"))
+
+
+def _is_another(name: str, alias: str | None) -> bool:
+    of_plugin = name == GPU or name.startswith(MIG)
+    return of_plugin or (name != f"{VENDOR}/{alias}" if alias else name == f"{VENDOR}/{_USUAL}")
+
+
+def _misnamed(
+    view: SetupView, item: SetupObject, at: str, name: str, alias: str | None, era: KataEra
+) -> Finding[Location]:
+    there = f"`{VENDOR}/{alias}`" if alias else f"names of models, such as `{VENDOR}/GH100_H100_PCIE`"
+    assert era.plugin is not None, "its alias is known"
+    return Finding(
+        message=f"{item.name} is a pod of Kata and asks for `{name}`: the plugin for them offers {there}",
+        place=item.place(f"{pod_template_pointer(item.data)}/spec{at}"),
+        help=f"ask for {there}",
+        related=(view.value_location(f"{era.plugin.component}.env"),),
+        subject=item.name,
+    )
 
 
 def _is_off(view: SetupView, switch: str) -> bool:

@@ -18,6 +18,7 @@ from poolsmith.core.diagnostics.rule_engine import Rule, run_rules
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import MISSING, join, value_at
 from poolsmith.gpu.catalog.node_labels import DEPLOY_OPERANDS
+from poolsmith.guard.rules.setup.needs_table import NEEDS
 from poolsmith.kubernetes.repository.declared_charts import installed_charts
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class SetupNode:
     os_version: str = ""
     kernel: str = ""
     arch: str = ""
+    kubelet: str = ""
     gpu: str = ""
     architecture: str | None = None
     image_tag: str | None = None
@@ -346,12 +348,19 @@ class SetupResult:
     lacking: tuple[tuple[str, ...], ...] = ()
 
 
+def needs_of(rule: SetupRule) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What must be known for a rule, and for all of it: of a rule of ours without loading its code."""
+    known = NEEDS.get(getattr(rule, "__name__", "").rpartition(".")[2])
+    return known if known is not None else (rule.NEEDS, getattr(rule, "PARTLY_NEEDS", ()))
+
+
 def run_setup_rules(rules: Iterable[SetupRule], view: SetupView) -> SetupResult:
     diagnostics: list[Diagnostic] = []
     lacking: list[tuple[str, ...]] = []
     for rule in rules:
-        missing = [need for need in rule.NEEDS if not view.has(need)]
-        less = [need for need in getattr(rule, "PARTLY_NEEDS", ()) if not view.has(need)]
+        needs, partly = needs_of(rule)
+        missing = [need for need in needs if not view.has(need)]
+        less = [need for need in partly if not view.has(need)]
         if missing or less:
             lacking.append((*missing, *less))
         if not missing:

@@ -14,34 +14,38 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.setup.setup_view import SetupView
+    from poolsmith.guard.rules.setup.setup_view import SetupObject, SetupView
 
 RULE = RuleInfo(
     code="PSM269",
     name="several-cluster-policies",
     applies_to="setup",
     what="One cluster has more than one ClusterPolicy: several in files, or one in a file beside the one that the "
-    "chart creates from its values.",
+    "chart creates from its values. Or it has a GPUCluster beside a ClusterPolicy.",
     why="The operator uses the one that it saw first, and ignores the others. After a restart it may be another "
-    "one. If two have the same name, Helm and the other tool overwrite each other.",
+    "one. If two have the same name, Helm and the other tool overwrite each other. Beside a ClusterPolicy a GPUCluster "
+    "never gets ready, and no node is labelled.",
     symptom="`status.state: ignored` in a ClusterPolicy; settings that come and go with each sync.",
     fix="keep one: write what the other says as values of the chart",
     references=(
         "NVIDIA/gpu-operator:controllers/clusterpolicy_controller.go",
+        "NVIDIA/gpu-operator@v26.7.0:controllers/gpucluster_controller.go, nodelabeling_controller.go",
         "NVIDIA/gpu-operator:deployments/gpu-operator",
     ),
 )
 NEEDS: tuple[str, ...] = ()
 _DEPLOYS = "clusterPolicy.deployCR"
+_CLAIMS = "gpuCluster.deployCR"
 _NAME = "cluster-policy"
 
 
 def check(view: SetupView) -> Iterator[Finding[Location]]:
     found = {item.own_name: item for item in reversed(view.of_kind("ClusterPolicy", GROUP))}
     written = list(reversed(found.values()))
+    of_chart = view.values is not None and not view.values.of_policy and view.value(_DEPLOYS) is not False
+    yield from _of_both_kinds(view, written)
     if not written:
         return
-    of_chart = view.values is not None and not view.values.of_policy and view.value(_DEPLOYS) is not False
     if of_chart:
         item = found.get(_NAME, written[0])
         same = "; both have one name, and overwrite each other" if item.own_name == _NAME else ""
@@ -59,3 +63,20 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
             place=written[1].place("/metadata/name"),
             related=(written[0].place("/metadata/name", "the first"),),
         )
+
+
+def _of_both_kinds(view: SetupView, written: list[SetupObject]) -> Iterator[Finding[Location]]:
+    """A release that knows no GPUCluster has no `clusterPolicy.deployCR`: there the kind is nobody's."""
+    clusters, claims = view.of_kind("GPUCluster", GROUP), view.value(_CLAIMS) is True
+    policies = bool(written) or (view.value(_DEPLOYS) is True and not claims)
+    if not policies or not (clusters or claims):
+        return
+    item = clusters[0] if clusters else written[0]
+    other = written[0].place("/metadata/name") if clusters and written else view.value_location(_DEPLOYS)
+    yield Finding(
+        message=f"{item.name} stands beside a {'ClusterPolicy' if clusters else 'GPUCluster'}, and a cluster has one "
+        "of the two: the GPUCluster stays not ready, and no node is labelled",
+        place=item.place("/metadata/name"),
+        help=f"keep one of them: remove it, or write `{_DEPLOYS if clusters else _CLAIMS}: false`",
+        related=(other,),
+    )

@@ -42,7 +42,7 @@ RULE = RuleInfo(
 )
 _FIELDS = ("devices", "device-filter", "mig-enabled", "mig-devices")
 _PROFILE = pattern(
-    r"(?:(?P<parts>[1-7])c\.)?(?P<slices>[1-9])g\.[1-9]\d{0,3}gb(?P<more>(?:[+.-][a-z](?:[a-z.]|[+-][a-z])*+)?)",
+    r"(?:(?P<parts>[1-7])c\.)?(?P<slices>[1-9])g\.[1-9]\d{0,3}gb(?P<more>(?:[+-][a-z](?:[a-z.]|[+-][a-z])*+)?)",
     re.ASCII,
 )
 _FEW, _NEAREST = 3, 2
@@ -86,7 +86,10 @@ def layout_mistakes(text: str) -> Iterator[LayoutMistake]:
 
 def mistakes_of(body: Any) -> Iterator[LayoutMistake]:
     """Of a configuration that is read already."""
-    if not isinstance(body, dict) or "mig-configs" not in body:
+    if body is None:
+        return
+    if not isinstance(body, dict):
+        yield LayoutMistake((), "mig-parted reads a mapping only", "write `version: v1`, and `mig-configs` below it")
         return
     if body.get("version") != "v1":
         yield LayoutMistake(("version",), "mig-parted reads `version: v1` only", "write `version: v1` at the top")
@@ -96,6 +99,8 @@ def mistakes_of(body: Any) -> Iterator[LayoutMistake]:
                 (key,), f"mig-parted does not know `{shorten(key)}` here", did_you_mean(key, ("mig-configs",))
             )
     layouts = body.get("mig-configs")
+    if "mig-configs" in body and (not isinstance(layouts, dict) or not layouts):
+        yield LayoutMistake(("mig-configs",), "`mig-configs` has no layouts", "write layouts by their names")
     for name, entries in layouts.items() if isinstance(layouts, dict) else ():
         if not isinstance(entries, list) or not entries:
             yield LayoutMistake(("mig-configs", name), f"layout `{shorten(name)}` is no list of groups of GPUs")
@@ -128,11 +133,11 @@ def _of_entry(entry: dict[str, Any], place: tuple[str | int, ...], layout: str) 
             f"{layout}: `device-filter` is neither a text nor a list of texts",
             'write it in quotes: `device-filter: ["0x20B710DE"]`',
         )
-    if "mig-enabled" in entry and not isinstance(enabled, bool):
+    if enabled is not None and not isinstance(enabled, bool):
         yield LayoutMistake((*place, "mig-enabled"), f"{layout}: `mig-enabled` is no boolean")
-    if enabled is True and "mig-devices" not in entry:
+    if enabled is True and wanted is None:
         yield LayoutMistake(place, f"{layout} switches MIG on and has no `mig-devices`", "add `mig-devices: {}`")
-    if enabled is False and wanted:
+    if not enabled and wanted:
         yield LayoutMistake((*place, "mig-devices"), f"{layout} has instances, and `mig-enabled` is false")
     if wanted is not None and not isinstance(wanted, dict):
         yield LayoutMistake((*place, "mig-devices"), f"{layout}: `mig-devices` is no mapping of profiles to numbers")
@@ -171,7 +176,7 @@ def _of_instances(
         if found is None or found["slices"] not in _POSSIBLE:
             yield LayoutMistake((*place, profile), f"{layout}: `{shorten(profile)}` is no profile of a GPU instance")
             return
-        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+        if count is not None and (isinstance(count, bool) or not isinstance(count, int) or count < 0):
             yield LayoutMistake((*place, profile), f"{layout}: the number of `{profile}` is no whole number")
             return
         if (nearest := _of_no_gpu(profile)) is not None:
@@ -183,7 +188,7 @@ def _of_instances(
             )
             return
         is_counted = is_counted and found["parts"] is None
-        taken += int(found["slices"]) * count
+        taken += int(found["slices"]) * (count or 0)
     if is_counted and taken > _SLICES:
         yield LayoutMistake(
             place, f"{layout}: its instances have {taken} compute slices, and a GPU has {_SLICES} at most"
@@ -227,8 +232,11 @@ def _filtered(device_filter: Any) -> set[str] | None:
 
 
 def _are_texts(value: Any) -> bool:
-    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(item, str) for item in value))
+    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(item, str | None) for item in value))
 
 
 def _are_numbers(devices: Any) -> bool:
-    return isinstance(devices, list) and all(isinstance(item, int) and not isinstance(item, bool) for item in devices)
+    """A number that is empty is 0."""
+    return isinstance(devices, list) and all(
+        isinstance(item, int | None) and not isinstance(item, bool) for item in devices
+    )

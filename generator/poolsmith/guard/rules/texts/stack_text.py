@@ -66,7 +66,7 @@ class StackText:
         if start is None:
             return at_key
         span = Span(path=at_key.span.path, start=start, end=start)
-        return replace(at_key, span=span, source_line=self.source.line(start.line))
+        return replace(at_key, span=span, source_line=self.source.line_of(self.pointer, start.line))
 
 
 _LARGEST = 1 << 20
@@ -82,8 +82,11 @@ _INSIDE = pattern(r"mig-configs|timeSlicing|DCGM_FI_|nfd-(?:worker|master)\.conf
 """What a text that is YAML has to have in it, so that its own texts are looked for."""
 _PLUGIN_SECTIONS = ("sharing", "flags", "resources", "imex")
 _PLUGIN_FLAGS = ("mig", "device", "plugin", "gfd", "fail", "nvidia", "gds", "mofed", "imex")
+_DISCOVERY = "node-feature-discovery"
+"""The chart in that of the operator, whose values nobody else reads."""
 _MASTER_FILE = "nfd-master"
 _EXTRA_LABELS = "extraLabelNs"
+_CONFIG, _MASTER = "config", "master"
 _RULES = {"NodeFeatureRule": "rules", "NodeFeatureGroup": "featureGroupRules"}
 """By kind, where it has its rules."""
 
@@ -128,22 +131,29 @@ class _Walk:
         self._depth = depth
 
     def texts(self, node: Any, pointer: str, path: tuple[str, ...]) -> Iterator[StackText]:
-        pending: list[tuple[Any, str, tuple[str, ...]]] = [(node, pointer, path)]
+        """Where a value stands is made out for the few that are of some shape. With each value its nearest key."""
+        pending: list[tuple[Any, _Trail, str]]
+        pending = [(node, None, path[-1] if path else "")] if _is_looked_at(node) else []
         while pending:
-            value, place, steps = pending.pop()
+            value, trail, key = pending.pop()
+            if value.__class__ is str:
+                if _may_have_shape(value) or _MASTER_FILE in key:
+                    yield from self._of_text(value, *_place(trail, pointer, path))
+                continue
             if isinstance(value, dict):
-                if steps[-1:] == ("config",):
-                    yield from self.shaped(value, place, steps)
-                elif steps[-1:] == ("master",) and _EXTRA_LABELS in value:
-                    extra = {_EXTRA_LABELS: value[_EXTRA_LABELS]}
-                    yield StackText(Shape.MASTER, self._source, place, self._told(steps), None, extra, self._subject)
-                pending.extend(
-                    (item, join(place, key), (*steps, str(key))) for key, item in reversed(list(value.items()))
-                )
-            elif isinstance(value, list):
-                pending.extend((item, join(place, index), steps) for index, item in reversed(list(enumerate(value))))
-            elif isinstance(value, str) and ("\n" in value or "{" in value) and len(value) <= _LARGEST:
-                yield from self._of_text(value, place, steps)
+                if key == _CONFIG or (key == _MASTER and _EXTRA_LABELS in value):
+                    yield from self._of_mapping(value, *_place(trail, pointer, path))
+                below = [(item, (trail, name), name) for name, item in value.items() if _is_looked_at(item)]
+            else:
+                below = [(item, (trail, index), key) for index, item in enumerate(value) if _is_looked_at(item)]
+            pending += reversed(below)
+
+    def _of_mapping(self, value: dict[Any, Any], place: str, steps: tuple[str, ...]) -> Iterator[StackText]:
+        if steps[-1:] == (_CONFIG,):
+            yield from self.shaped(value, place, steps)
+        elif steps[-1:] == (_MASTER,):
+            extra = {_EXTRA_LABELS: value[_EXTRA_LABELS]}
+            yield StackText(Shape.MASTER, self._source, place, self._told(steps), None, extra, self._subject)
 
     def shaped(self, node: Any, pointer: str, path: tuple[str, ...]) -> Iterator[StackText]:
         """A mapping that is a configuration itself, and no text."""
@@ -152,8 +162,7 @@ class _Walk:
             yield StackText(shape, self._source, pointer, self._told(path), None, node, self._subject)
 
     def _of_text(self, text: str, pointer: str, path: tuple[str, ...]) -> Iterator[StackText]:
-        is_of_master = any(_MASTER_FILE in step for step in path[-1:])
-        if not (is_of_master or _MARK.search(text) or _INSIDE.search(text)) or any(mark in text for mark in _TEMPLATED):
+        if any(mark in text for mark in _TEMPLATED):
             return
         from poolsmith.gpu.values.metrics_list import is_metrics_list  # on demand
 
@@ -180,6 +189,31 @@ class _Walk:
         return f"{self._shown}, `{path[-1]}`" if path else self._shown
 
 
+_Trail = tuple["_Trail", str | int] | None
+"""Keys and indices down to a value, the last one first."""
+
+
+def _place(trail: _Trail, pointer: str, path: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """The pointer of a value, and the keys on the way; indices are none."""
+    steps: list[str | int] = []
+    while trail is not None:
+        trail, step = trail
+        steps.append(step)
+    steps.reverse()
+    return join(pointer, *steps), (*path, *(step for step in steps if isinstance(step, str)))
+
+
+def _is_looked_at(value: Any) -> bool:
+    kind = value.__class__
+    if kind is str:
+        return ("\n" in value or "{" in value) and len(value) <= _LARGEST
+    return kind is dict or kind is list
+
+
+def _may_have_shape(text: str) -> bool:
+    return _MARK.search(text) is not None or _INSIDE.search(text) is not None
+
+
 def _shape_of(data: Any, path: tuple[str, ...]) -> Shape | None:
     if not isinstance(data, dict) or "apiVersion" in data or "kind" in data:
         return None
@@ -189,7 +223,7 @@ def _shape_of(data: Any, path: tuple[str, ...]) -> Shape | None:
         return Shape.PLUGIN
     from poolsmith.gpu.values.discovery_config import MASTER, WORKER, looks_like  # on demand
 
-    if looks_like(WORKER, data):
+    if looks_like(WORKER, data) or path[-3:] == (_DISCOVERY, WORKER, "config"):
         return Shape.WORKER
     is_master = any(_MASTER_FILE in step for step in path[-1:]) or path[-2:] == (MASTER, "config")
     return Shape.MASTER if is_master and looks_like(MASTER, data) else None

@@ -22,6 +22,8 @@ from poolsmith.core.sources.yaml_writer import emit_all
 from poolsmith.gpu.catalog.stack_objects import OPERATOR_GROUP
 from poolsmith.guard.policies.applied_policies import JudgingOptions, strictly, with_policies
 from poolsmith.interface.app.check_project import compare
+from poolsmith.interface.app.live.last_changes import with_last_changes
+from poolsmith.interface.app.live.since import aged, moment
 from poolsmith.interface.app.new_files import replace_file
 from poolsmith.kubernetes.live.api_resources import (
     CONFIG_MAPS,
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from poolsmith.core.diagnostics import Diagnostic
+    from poolsmith.interface.app.live.since import EarlierRun
     from poolsmith.kubernetes.live.api_resources import ApiResource, Reading
     from poolsmith.kubernetes.live.snapshot import Snapshot
 
@@ -89,8 +92,16 @@ def _from_here(reading: Reading) -> Reading:
 
 
 @with_facts
-def verify(root: Path, cluster: str | None, source: Source, judging: JudgingOptions | None = None) -> Outcome:
-    """One cluster; its name may be left out where the project has only one. Raises UsageError, NoInputError."""
+def verify(
+    root: Path,
+    cluster: str | None,
+    source: Source,
+    judging: JudgingOptions | None = None,
+    earlier: EarlierRun | None = None,
+) -> Outcome:
+    """One cluster; its name may be left out where the project has only one. Findings that the `earlier` run had are as
+    old as it says. Raises UsageError, NoInputError.
+    """
     judging = judging or JudgingOptions()
     view, problems = view_of(root, cluster)
     if view is None:
@@ -100,7 +111,9 @@ def verify(root: Path, cluster: str | None, source: Source, judging: JudgingOpti
     outcome = judge_live(LiveView(view, snapshot))
     outcome = replace(outcome, diagnostics=(*outcome.diagnostics, *_about_output(root, view.name)))
     outcome = with_policies(outcome, open_project(root).policies, today=judging.today, complete=False)
-    return strictly(outcome) if judging.strict else outcome
+    outcome = strictly(outcome) if judging.strict else outcome
+    found = with_last_changes(root, outcome.diagnostics)
+    return aged(replace(outcome, diagnostics=found, taken=moment(snapshot.taken)), earlier)
 
 
 def view_of(root: Path, cluster: str | None) -> tuple[ClusterView | None, tuple[Diagnostic, ...]]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from poolsmith.core.pattern import pattern
@@ -69,8 +70,7 @@ class Identity(NamedTuple):
 
     def is_selected(self, group: str, version: str, kind: str) -> bool:
         """An empty word selects everything."""
-        wanted = (group, version, kind)
-        return all(not word or word == own for word, own in zip(wanted, self[:3], strict=True))
+        return group in ("", self.group) and version in ("", self.version) and kind in ("", self.kind)
 
 
 def identity_of(data: Any) -> Identity:
@@ -101,7 +101,7 @@ class Item:
     def data(self) -> Any:
         return self.object.data
 
-    @property
+    @cached_property
     def identity(self) -> Identity:
         return identity_of(self.object.data)
 
@@ -110,7 +110,7 @@ class Item:
         now = self.identity
         return tuple(Identity(now.group, now.version, kind, name, place) for place, name, kind in self.before)
 
-    @property
+    @cached_property
     def identities(self) -> tuple[Identity, ...]:
         """All that it ever was, the first one first."""
         return (*self.previous, self.identity)

@@ -1,0 +1,424 @@
+"""YAML as nearly all of it is written, line by line: plain data, or None where a line needs a whole parser.
+
+Read are blocks of keys and items, plain and quoted scalars, texts behind `|` and `>`, collections in brackets, and
+scalars with an anchor. What is anything else, or might be a mistake, is left to the parser of `yaml_reader`, which says
+the same of whatever this reads; a test holds the two against each other.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from poolsmith.core.pattern import pattern
+from poolsmith.core.sources.scalars import NotJsonError, key_text, resolve_plain
+
+CONFLICT_MARKERS = ("<<<<<<<", "|||||||", "=======", ">>>>>>>")
+_PLAIN_KEY = r"[A-Za-z0-9_./$][A-Za-z0-9_./$@%+:,=*~()-]{0,200}"
+_LINE = pattern(rf"""( *)((?:- +)*+)(?:({_PLAIN_KEY}|"[^"\\]{{1,200}}"|'[^']{{1,200}}'):(?: ++|$))?+(.*)""")
+"""Indent, dashes, key, and what stands behind it."""
+_DASH = pattern(r"- +")
+_COMMENT = r" *(?: #.*)?"
+_AFTER = pattern(_COMMENT)
+_BLOCK = pattern(rf"([|>])([1-9]?)(-?){_COMMENT}")
+_IN_DOUBLE = r'[^"\\]*+(?:\\["\\nt ][^"\\]*+)*+'
+_IN_SINGLE = r"[^']*+(?:''[^']*+)*+"
+_QUOTED = pattern(rf"""(?:"({_IN_DOUBLE})"|'({_IN_SINGLE})'){_COMMENT}""")
+_QUOTED_ALONE = pattern(rf"""(?s:"({_IN_DOUBLE})"|'({_IN_SINGLE})')""")
+_IN_QUOTES = pattern(r"""\"[^"]*+"|'[^']*+'""")
+_ESCAPE = pattern(r"\\(.)")
+_ESCAPED = {"n": "\n", "t": "\t"}
+_FLOW = r"""[^,\[\]{}:#?"']*+(?:(?::(?![ ,\[\]{}?]|$)|(?<! )#)[^,\[\]{}:#?"']*+)*+"""
+_TOKEN = pattern(
+    rf""" *+(?:([\[\]{{}},])|((?:[A-Za-z0-9_./$~+(=^;\\<]|-(?=[A-Za-z0-9_./])){_FLOW})"""
+    rf"""|"({_IN_DOUBLE})"|'({_IN_SINGLE})')(: ++)?"""
+)
+_ANCHOR = pattern(r"&([A-Za-z0-9_-]{1,60}) +([^#].*)")
+_ALIAS = pattern(rf"\*([A-Za-z0-9_-]{{1,60}}){_COMMENT}")
+_MOST_ALIASES = 1_000
+_BEFORE_PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./$~+(=^;\\<")
+_NO_BREAK = "\xa0"
+"""A blank that YAML takes for a letter."""
+_LARGEST = 1 << 23
+_DEEPEST = 90
+_DEEPEST_IN_BRACKETS = 8
+_NODES_OF_A_LINE = 3
+
+
+class _OtherError(Exception):
+    """What stands there is not for this reader."""
+
+
+def documents_in(text: str, most: int) -> list[Any] | None:
+    """The documents of a text with fewer than `most` keys and values; None where a parser has to read it."""
+    if len(text) > _LARGEST:
+        return None
+    signs = text.replace("\n", "")
+    has_tabs = "\t" in signs
+    if has_tabs:
+        signs = signs.replace("\t", "")
+    if not (signs.isprintable() or signs.replace(_NO_BREAK, "").isprintable()) or _is_in_conflict(text):
+        return None
+    lines = text.split("\n")
+    if text.count("*") > _MOST_ALIASES:
+        return None
+    if _NODES_OF_A_LINE * (len(lines) + sum(map(text.count, ("- ", ",", "[", "{")))) > most:
+        return None
+    try:
+        return _read(lines, has_tabs=has_tabs)
+    except (_OtherError, NotJsonError):
+        return None
+
+
+def _is_in_conflict(text: str) -> bool:
+    return any(f"\n{mark}" in text or text.startswith(mark) for mark in CONFLICT_MARKERS)
+
+
+def _read(lines: list[str], *, has_tabs: bool) -> list[Any]:  # noqa: PLR0915 - the loop of every line
+    """`box` and `key` are where the next value goes, `at` is the column of the collection that `box` is.
+
+    `is_open`: a key or a dash stands there without its value. `raw` is the text of the last plain scalar, and `raw_end`
+    the number of the line that may go on with it.
+    """
+    documents: list[Any] = []
+    root: list[Any] = [None]
+    box: Any = root
+    key: Any = 0
+    at, is_open, is_told = -1, True, False
+    stack: list[tuple[int, Any]] = []
+    raw, raw_end, number, end = "", -1, 0, len(lines)
+    match: Any = _LINE.match
+    resolve = resolve_plain
+    anchors: dict[str, Any] = {}
+    while number < end:
+        line = lines[number]
+        number += 1
+        indent, dashes, name, value = match(line).groups()
+        if name is None and not dashes and (not value or value[0] == "#"):
+            continue
+        if has_tabs and "\t" in line:
+            raise _OtherError
+        column = len(indent)
+        if not column and name is None and not dashes and value[:3] in ("---", "..."):
+            if value[0] == "." or _AFTER.fullmatch(value, 3) is None:
+                raise _OtherError
+            if is_told:
+                documents.append(root[0])
+            root = [None]
+            box, key, at, is_open, is_told = root, 0, -1, True, True
+            stack.clear()
+            anchors.clear()
+            continue
+        if value == "-" and name is None:
+            dashes, value = f"{dashes}-", ""
+        is_told = True
+        if is_open:
+            is_open = column > at or (column == at and bool(dashes) and box.__class__ is dict)
+        elif column > at:
+            if at < 0 or raw_end != number - 1 or name is not None or dashes or not _goes_on(value.rstrip(" ")):
+                raise _OtherError
+            raw, number = _more_of_plain(raw, lines, number - 1, at)
+            box[key], raw_end = resolve(raw), -1
+            continue
+        if not is_open:
+            while at > column:
+                at, box = stack.pop()
+            if at == column and not dashes and box.__class__ is list:
+                at, box = stack.pop()
+            if at != column:
+                raise _OtherError
+        while dashes:
+            if is_open:
+                inner: Any = []
+                box[key] = inner
+                stack.append((at, box))
+                at, box = column, inner
+            elif box.__class__ is not list:
+                raise _OtherError
+            if len(stack) > _DEEPEST:
+                raise _OtherError
+            box.append(None)
+            key, is_open = -1, True
+            width = 1 if dashes == "-" else _width(dashes)
+            column, dashes = column + width, dashes[width:]
+        if name is not None:
+            if is_open:
+                inner = {}
+                box[key] = inner
+                stack.append((at, box))
+                at, box = column, inner
+            elif box.__class__ is not dict:
+                raise _OtherError
+            key = _key(name, resolve)
+            if key in box:
+                raise _OtherError
+            box[key], is_open = None, True
+        elif not is_open:
+            raise _OtherError
+        if len(stack) > _DEEPEST:
+            raise _OtherError
+        if not value or value[0] == "#":
+            continue
+        is_open, anchor = False, ""
+        first = value[0]
+        if first == "&":
+            anchor, value = _anchored(value)
+            first = value[0]
+        elif first == "*":
+            box[key] = _of_alias(value, anchors)
+            continue
+        if first in _BEFORE_PLAIN or (first in "-:?" and value[1:2] not in ("", " ")):
+            raw = value if ("#" not in value and value[-1] not in ": " and ": " not in value) else _plain(value)
+            raw_end = number if len(raw) == len(value) or " #" not in value else -1
+            box[key] = resolve(raw)
+        elif first in "\"'":
+            box[key], number = _quoted(value, lines, number, at)
+        elif first in "[{":
+            box[key], number = _in_brackets(value, lines, number)
+        elif first in "|>":
+            box[key], number = _block(value, lines, number, at)
+        else:
+            raise _OtherError
+        if anchor:
+            raw_end, anchors[anchor] = -1, box[key]
+            if box[key].__class__ in (dict, list):
+                raise _OtherError
+    if is_told:
+        documents.append(root[0])
+    return documents
+
+
+def _width(dashes: str) -> int:
+    found = _DASH.match(dashes)
+    return found.end() if found is not None else 1
+
+
+def _anchored(value: str) -> tuple[str, str]:
+    found = _ANCHOR.fullmatch(value)
+    if found is None:
+        raise _OtherError
+    return found[1], found[2]
+
+
+def _of_alias(value: str, anchors: dict[str, Any]) -> Any:
+    """The scalar that an alias stands for. A text with many of them is not read here."""
+    found = _ALIAS.fullmatch(value)
+    if found is None or found[1] not in anchors:
+        raise _OtherError
+    return anchors[found[1]]
+
+
+def _more_of_plain(raw: str, lines: list[str], number: int, at: int) -> tuple[str, int]:
+    """A plain scalar with the lines that go on with it, and the number of the line after them."""
+    parts = [raw]
+    while number < len(lines) and _indent(lines[number]) > at and _goes_on(text := lines[number].strip(" ")):
+        parts.append(text)
+        number += 1
+    return " ".join(parts), number
+
+
+def _goes_on(text: str) -> bool:
+    return bool(text) and text[0] != "#" and not any(sign in text for sign in (": ", " #", "\t")) and text[-1] != ":"
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
+
+
+def _plain(value: str) -> str:
+    text = value.partition(" #")[0].rstrip(" ")
+    if ": " in text or text[-1] == ":":
+        raise _OtherError
+    return text
+
+
+def _key(name: str, resolve: Any) -> str:
+    if name[0] in "\"'":
+        return name[1:-1]
+    value = resolve(name)
+    if value.__class__ is str:
+        return value
+    if value is None:
+        raise _OtherError
+    return key_text(value)
+
+
+def _quoted(value: str, lines: list[str], number: int, at: int) -> tuple[str, int]:
+    """A text in quotes, and the number of the line after it."""
+    found = _QUOTED.fullmatch(value)
+    if found is None:
+        quote, text = value[0], value.rstrip(" ")
+        texts, is_odd = [[text]], _has_odd(quote, value[1:])
+        while not is_odd:
+            is_cut = quote == '"' and _is_cut(lines[number - 1], text)
+            number, text = _next(lines, number, max(at, 0) + 1)
+            is_odd = _has_odd(quote, text)
+            if not is_cut:
+                texts.append([text])
+            elif text:
+                texts[-1][-1] = texts[-1][-1][:-1]
+                texts[-1].append(text)
+            else:
+                raise _OtherError
+        found = _QUOTED_ALONE.fullmatch(_folded(["".join(parts) for parts in texts]))
+    if found is None:
+        raise _OtherError
+    return _text(*found.groups()), number
+
+
+def _is_cut(line: str, text: str) -> bool:
+    """Whether a backslash takes away the end of a line."""
+    if not _ESCAPE.sub("", text).endswith("\\"):
+        return False
+    if line.endswith(" "):
+        raise _OtherError
+    return True
+
+
+def _has_odd(quote: str, text: str) -> bool:
+    return (_ESCAPE.sub("", text) if quote == '"' else text).count(quote) % 2 == 1
+
+
+def _next(lines: list[str], number: int, least: int) -> tuple[int, str]:
+    """A line that goes on with a value, without the blanks around it, and its number; `least` is its least indent."""
+    line = lines[number] if number + 1 < len(lines) else "\t"
+    text = line.strip(" ")
+    if "\t" in line or (text and _indent(line) < least) or text[:3] in ("---", "..."):
+        raise _OtherError
+    return number + 1, text
+
+
+def _text(double: str | None, single: str | None) -> str:
+    """What stands between quotes."""
+    if double is None:
+        return (single or "").replace("''", "'")
+    return _ESCAPE.sub(lambda sign: _ESCAPED.get(sign[1], sign[1]), double) if "\\" in double else double
+
+
+def _block(head: str, lines: list[str], number: int, at: int) -> tuple[str, int]:
+    """The text behind `|` or `>`, and the number of the line after it."""
+    found = _BLOCK.fullmatch(head)
+    if found is None or at < 0:
+        raise _OtherError
+    width = at + int(found[2]) if found[2] else _indent_of_text(lines, number)
+    if width <= at:
+        raise _OtherError
+    pad, texts = " " * width, []
+    while number < len(lines):
+        line = lines[number]
+        rest = line.lstrip(" ")
+        if line.startswith(pad):
+            texts.append(line[width:])
+        elif not rest:
+            texts.append("")
+        elif rest[0] == "\t":
+            raise _OtherError
+        else:
+            break
+        number += 1
+    else:
+        if lines[-1]:
+            raise _OtherError
+    while texts and not texts[-1]:
+        texts.pop()
+    if not texts or (texts[0].startswith(" ") and not found[2]):  # a line of blanks that is longer than the indent
+        raise _OtherError
+    if found[1] == ">" and (not texts[0] or any(text[:1] in ("\t", " ") for text in texts if text)):
+        raise _OtherError
+    text = "\n".join(texts) if found[1] == "|" else _folded(texts)
+    return (text if found[3] else f"{text}\n"), number
+
+
+def _indent_of_text(lines: list[str], number: int) -> int:
+    while number < len(lines) and not lines[number].strip(" "):
+        number += 1
+    line = lines[number] if number < len(lines) else "\t"
+    return -1 if line.lstrip(" ")[0] == "\t" else _indent(line)
+
+
+def _folded(texts: list[str]) -> str:
+    """Lines as one: a blank for each end of a line, and an end of a line for each empty one."""
+    parts, empty = [texts[0]], 0
+    for text in texts[1:]:
+        if not text:
+            empty += 1
+            continue
+        parts.append("\n" * empty or " ")
+        parts.append(text)
+        empty = 0
+    return "".join(parts)
+
+
+def _in_brackets(text: str, lines: list[str], number: int) -> tuple[Any, int]:
+    """A list or a mapping in brackets, and the number of the line after it."""
+    depth = _opened(text)
+    if depth > 0:
+        parts = [text.rstrip(" ")]
+        while depth > 0:
+            number, text = _next(lines, number, 0)
+            if "#" in text or not (parts[-1][-1] in ",[{" or text[:1] in ("]", "}", ",")):
+                raise _OtherError
+            parts.append(text or " ")
+            depth += _opened(text)
+        text = " ".join(parts)
+    value, end = _collection(text, 0, 0)
+    if _AFTER.fullmatch(text, end) is None:
+        raise _OtherError
+    return value, number
+
+
+def _opened(text: str) -> int:
+    """How many brackets are open behind a text; what is in quotes does not count, and ends on its line."""
+    bare = _IN_QUOTES.sub("", text)
+    if '"' in bare or "'" in bare:
+        raise _OtherError
+    return bare.count("[") + bare.count("{") - bare.count("]") - bare.count("}")
+
+
+def _collection(text: str, start: int, depth: int) -> tuple[Any, int]:
+    """The list or mapping that begins at `start`, and where it ends."""
+    is_list = text[start] == "["
+    closer = "]" if is_list else "}"
+    items: Any = [] if is_list else {}
+    place = start + 1
+    if depth > _DEEPEST_IN_BRACKETS:
+        raise _OtherError
+    while True:
+        sign, place, value, has_colon = _token(text, place, depth)
+        if sign == closer and not has_colon:
+            return items, place
+        if sign or has_colon == is_list:
+            raise _OtherError
+        if is_list:
+            items.append(value)
+        else:
+            key = value
+            if not isinstance(key, (str, int, float)):
+                raise _OtherError
+            key = key_text(key)
+            sign, place, value, has_colon = _token(text, place, depth)
+            if sign or has_colon or key in items:
+                raise _OtherError
+            items[key] = value
+        sign, place, _, has_colon = _token(text, place, depth)
+        if has_colon or sign not in (",", closer):
+            raise _OtherError
+        if sign == closer:
+            return items, place
+
+
+def _token(text: str, place: int, depth: int) -> tuple[str, int, Any, bool]:
+    """A sign (`,` or what closes), or a value; where it ends, and whether a colon follows."""
+    found = _TOKEN.match(text, place)
+    if found is None:
+        raise _OtherError
+    sign, plain, double, single, colon = found.groups()
+    if sign and sign in "[{":
+        if colon:
+            raise _OtherError
+        value, end = _collection(text, found.start(1), depth + 1)
+        return "", end, value, False
+    if plain is not None:
+        return "", found.end(), resolve_plain(plain.rstrip(" ")), colon is not None
+    if sign:
+        return sign, found.end(), None, colon is not None
+    return "", found.end(), _text(double, single), colon is not None

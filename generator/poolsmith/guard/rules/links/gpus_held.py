@@ -1,0 +1,92 @@
+"""Pods that use GPUs and ask for none: nothing evicts them when the driver is upgraded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.facts.versions import at_least
+from poolsmith.core.sources.pod_template import container_places, mapping, mappings, word
+from poolsmith.core.sources.pointer import MISSING
+from poolsmith.gpu.catalog.gpu_requests import gpu_resources
+from poolsmith.gpu.catalog.node_labels import DEPLOY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.links.link_view import LinkedPod, LinkView
+
+RULE = RuleInfo(
+    code="PSM784",
+    name="gpus-held",
+    severity=Severity.WARNING,
+    applies_to="manifest",
+    what="A workload uses GPUs by the runtime class or by NVIDIA_VISIBLE_DEVICES and asks for none, and the operator "
+    "beside it upgrades the driver by itself. A note where the release has no way to restart such pods.",
+    why="An upgrade evicts pods that ask for GPUs, and a drain passes DaemonSets over. Whoever else holds the "
+    "driver keeps "
+    "it loaded: the node stays in `upgrade-failed` or `pod-restart-required`.",
+    fix="from v26.7.0 on write the node label `nvidia.com/gpu.deploy.client: 'true'` into the DaemonSet's "
+    "nodeSelector; "
+    "let other workloads ask for a GPU",
+    bad="# a DaemonSet beside an operator of v26.7.0\nspec: {runtimeClassName: nvidia}\n",
+    good="spec: {runtimeClassName: nvidia, nodeSelector: {nvidia.com/gpu.deploy.client: 'true'}}\n",
+    symptom="`Could not unload NVIDIA driver kernel modules, driver is in use`",
+    references=(
+        "NVIDIA/gpu-operator issue 2570",
+        "NVIDIA/cloud-native-docs:gpu-operator/release-notes.rst, 26.7.0",
+        "NVIDIA/k8s-operator-libs:pkg/upgrade/drain_manager.go, pod_manager.go",
+    ),
+)
+_SINCE = "v26.7.0"
+_LABEL = f"{DEPLOY}client"
+_VARIABLE = "NVIDIA_VISIBLE_DEVICES"
+_NONE = ("", "void", "none")
+_LASTING = ("Deployment", "StatefulSet")
+
+
+def check(view: LinkView) -> Iterator[Finding[Location]]:
+    operators = [chart for chart in view.charts if chart.is_operator]
+    if len(operators) != 1 or not (view.is_whole or view.is_alone):
+        return
+    chart = operators[0]
+    policy = "driver.upgradePolicy"
+    if chart.value("driver.enabled") is not True or chart.value(f"{policy}.autoUpgrade") is not True or chart.partial:
+        return
+    drains = chart.value(f"{policy}.drain.enable") is True
+    can_restart = at_least(chart.version or "", _SINCE)
+    for pod in view.pods:
+        is_daemon = pod.owner.kind == "DaemonSet"
+        is_held = is_daemon or (not drains and pod.owner.kind in _LASTING)
+        if is_held and (at := _holds(pod)) is not None:
+            yield Finding(
+                message=f"{pod.owner.name} uses GPUs and asks for none: an upgrade of the driver does not evict "
+                "its pods",
+                place=pod.place(at),
+                help=f"add `{_LABEL}: 'true'` to its nodeSelector"
+                if is_daemon and can_restart
+                else _advice(can_restart),
+                severity=None if can_restart else Severity.NOTE,
+                related=(chart.place(policy),),
+            )
+
+
+def _advice(can_restart: bool) -> str:
+    return "ask for a GPU" if can_restart else f"ask for a GPU; from {_SINCE} on DaemonSets can be restarted by a label"
+
+
+def _holds(pod: LinkedPod) -> str | None:
+    """Where the pod says that it uses GPUs."""
+    selector = mapping(pod.spec.get("nodeSelector"))
+    is_managed = any(str(key).startswith(DEPLOY) for key in selector)
+    if is_managed or pod.spec.get("resourceClaims") or next(gpu_resources(pod.spec), None) is not None:
+        return None
+    if word(pod.spec.get("runtimeClassName")).startswith("nvidia"):
+        return "/runtimeClassName"
+    for field, index, container in container_places(pod.spec):
+        for number, item in enumerate(mappings(container.get("env"))):
+            if item.get("name") == _VARIABLE and str(item.get("value", MISSING)) not in _NONE and "value" in item:
+                return f"/{field}/{index}/env/{number}"
+    return None

@@ -1,0 +1,91 @@
+"""DaemonSets of the device plugin without its chart: configurations that it does not read, and MPS without a root."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.sources.pod_template import container_places, mapping, mappings, word, words
+from poolsmith.guard.rules.links.plugin_offers import parsed_configuration
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.links.link_view import LinkedPod, LinkView
+
+RULE = RuleInfo(
+    code="PSM787",
+    name="plugin-by-hand",
+    severity=Severity.WARNING,
+    applies_to="manifest",
+    what="A DaemonSet of the device plugin gets a ConfigMap of configurations as variables, which it does not read; or "
+    "its configuration shares GPUs by MPS, and nothing names the root of MPS.",
+    why="The plugin reads a file. Without one it advertises whole GPUs; with MPS and no root it stops.",
+    fix="mount the ConfigMap and name its file by CONFIG_FILE; for MPS install the chart, which brings root and daemon",
+    bad="image: nvcr.io/nvidia/k8s-device-plugin:v0.18.0\nenvFrom: [{configMapRef: {name: plugin-config}}]\n",
+    good="image: nvcr.io/nvidia/k8s-device-plugin:v0.18.0\nenv: [{name: CONFIG_FILE, value: /config/any}]\n",
+    symptom="`using MPS requires --mps-root to be specified`; `nvidia.com/gpu: 1` where several are expected",
+    references=("NVIDIA/k8s-device-plugin@v0.17.4:cmd/nvidia-device-plugin/main.go, --config-file, validateFlags",),
+)
+IMAGE = "nvidia/k8s-device-plugin"
+_FILE, _ROOT = ("CONFIG_FILE", "--config-file"), ("MPS_ROOT", "--mps-root")
+_SECTIONS = frozenset(("sharing", "flags", "resources"))
+
+
+def check(view: LinkView) -> Iterator[Finding[Location]]:
+    maps: dict[str, Mapping[str, Any]] = {}
+    for pod in view.pods if _has_plugins(view) else ():
+        maps = maps or {item.own_name: mapping(item.data.get("data")) for item in view.of_kind("ConfigMap")}
+        for field, index, container in container_places(pod.spec):
+            if IMAGE in word(container.get("image")):
+                yield from _judged(pod, f"/{field}/{index}", container, maps)
+
+
+def _has_plugins(view: LinkView) -> bool:
+    return any(is_plugin(pod) for pod in view.pods)
+
+
+def is_plugin(pod: LinkedPod) -> bool:
+    return any(IMAGE in word(container.get("image")) for _, _, container in container_places(pod.spec))
+
+
+def _judged(
+    pod: LinkedPod, at: str, container: Mapping[str, Any], maps: Mapping[str, Mapping[str, Any]]
+) -> Iterator[Finding[Location]]:
+    for number, source in enumerate(mappings(container.get("envFrom"))):
+        name = word(mapping(source.get("configMapRef")).get("name"))
+        if any(map(_configuration, maps.get(name, {}).values())):
+            yield Finding(
+                message=f"{pod.owner.name} gets the configurations of ConfigMap/{name} as variables, and the device "
+                "plugin reads a file",
+                place=pod.place(f"{at}/envFrom/{number}"),
+                help=f"mount the ConfigMap, and name its file by the variable `{_FILE[0]}`",
+            )
+    path = _said(container, *_FILE)
+    if path and not _said(container, *_ROOT) and _shares_by_mps(pod, path, maps):
+        yield Finding(
+            message=f"{pod.owner.name} shares GPUs by MPS, and nothing names its root: the device plugin stops",
+            place=pod.place(f"{at}/env" if "env" in container else at),
+            help=f"install the chart, which brings the root and the control daemon; by hand add `{_ROOT[0]}`",
+        )
+
+
+def _configuration(text: object) -> Mapping[str, Any]:
+    """Empty where a text is none."""
+    found = mapping(parsed_configuration(text))
+    return found if _SECTIONS & found.keys() else {}
+
+
+def _said(container: Mapping[str, Any], variable: str, flag: str) -> str:
+    named = [word(item.get("value")) for item in mappings(container.get("env")) if item.get("name") == variable]
+    given = [*words(container.get("command")), *words(container.get("args"))]
+    named += [item.partition("=")[2] or "-" for item in given if item.partition("=")[0] == flag]
+    return next(iter(named), "")
+
+
+def _shares_by_mps(pod: LinkedPod, path: str, maps: Mapping[str, Mapping[str, Any]]) -> bool:
+    mounted = [word(mapping(item.get("configMap")).get("name")) for item in mappings(pod.spec.get("volumes"))]
+    texts = [maps.get(name, {}).get(path.rpartition("/")[2]) for name in mounted]
+    return any(mapping(_configuration(text).get("sharing")).get("mps") for text in texts)

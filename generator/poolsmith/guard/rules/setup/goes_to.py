@@ -1,0 +1,60 @@
+"""Which distribution a repository's stack goes to, where its files about machines and clusters tell it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from poolsmith.core.facts import store
+from poolsmith.gpu.catalog.stack_objects import CHARTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
+    from poolsmith.kubernetes.repository.model import EngineDelivery, RepositoryModel
+
+TALOS, RKE2_CIS = "talos", "rke2 with the profile cis"
+"""Distributions that enforce a Pod Security level in each namespace that says none."""
+
+
+def is_alone(model: RepositoryModel) -> bool:
+    """Whether the stack goes to one cluster, as far as the files say: what they tell of machines is about that one."""
+    stacks = sum(map(_has_stack, model.deliveries))
+    if stacks:
+        return stacks == 1
+    loose = Counter(item.chart for item in model.installations if item.chart in CHARTS)
+    return all(number == 1 for number in loose.values())
+
+
+def _has_stack(part: EngineDelivery) -> bool:
+    return any(item.chart in CHARTS for item in part.installations)
+
+
+def distributions_of(documents: Iterable[CheckedDocument]) -> frozenset[str]:
+    """All that files configure machines or clusters of."""
+    return frozenset(name for document in documents if (name := _distribution(document)))
+
+
+def told_distribution(model: RepositoryModel) -> str | None:
+    """The one that the stack goes to, by its name in the catalog; None where that is not known."""
+    found = distributions_of(model.documents) if is_alone(model) else frozenset()
+    return min(found).partition(" ")[0] if len(found) == 1 else None
+
+
+def _distribution(document: CheckedDocument) -> str:
+    if document.is_object:
+        return _of_object(document.kind, document.api_version.partition("/")[0])
+    data = document.data
+    if not isinstance(data, dict):
+        return ""
+    if isinstance(data.get("machine"), dict):
+        return TALOS
+    return RKE2_CIS if str(data.get("profile", "")).startswith("cis") else ""
+
+
+def _of_object(kind: str, group: str) -> str:
+    for row in store.table("node_makers.yaml")["clouds"]:
+        if group in row["groups"] or kind in row["kinds"]:
+            return str(row["distribution"])
+    return ""

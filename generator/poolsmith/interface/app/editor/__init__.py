@@ -1,0 +1,1 @@
+"""What goes on while somebody edits: a project that stays loaded, and the language server that answers an editor."""

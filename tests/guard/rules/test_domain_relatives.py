@@ -1,0 +1,315 @@
+"""One mistake on each surface that can say it, and its harmless twin: values, a ClusterPolicy, nodes.
+
+Sources stand with the rules that tell it.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from poolsmith.core.diagnostics import Severity
+from poolsmith.interface.app import check_paths
+
+NEWEST = "v26.7.0"
+OF_THE_CHART = "PSM516"
+"""A null that some charts render by themselves."""
+A100 = "NVIDIA-A100-SXM4-80GB"
+CLAIMS = {
+    "gpuCluster": {"deployCR": True},
+    "clusterPolicy": {"deployCR": False},
+    "driver": {"nvidiaDriverCRD": {"enabled": True}},
+}
+KATA = {"sandboxWorkloads": {"enabled": True, "mode": "kata"}, "ccManager": {"enabled": True}}
+OFF = {"sandboxWorkloads": {"enabled": True, "mode": "kata"}, "ccManager": {"enabled": False}}
+
+
+def layout(**group):
+    mine = {"devices": "all", "mig-enabled": True, "mig-devices": {"1g.10gb": 7}, **group}
+    off = {"devices": "all", "mig-enabled": False}
+    return json.dumps({"version": "v1", "mig-configs": {"mine": [mine], "all-disabled": [off]}})
+
+
+def layouts(text, **more):
+    data = {"config.yaml": text, **more}
+    return {"migManager": {"config": {"create": True, "name": "own", "default": "all-disabled", "data": data}}}
+
+
+def pinned(version, modules="proprietary"):
+    return {"driver": {"version": version, "kernelModuleType": modules, "upgradePolicy": {"autoUpgrade": False}}}
+
+
+def discovery(**config):
+    return {"node-feature-discovery": {"worker": {"config": config}}}
+
+
+def node(runtime="containerd://2.1.3", kubelet="v1.35.1", **labels):
+    stated = {
+        "feature.node.kubernetes.io/pci-10de.present": "true",
+        "feature.node.kubernetes.io/system-os_release.ID": "ubuntu",
+        "feature.node.kubernetes.io/system-os_release.VERSION_ID": "22.04",
+        "feature.node.kubernetes.io/kernel-version.full": "5.15.0-105-generic",
+        "kubernetes.io/arch": "amd64",
+        "nvidia.com/gpu.product": A100,
+        **{key.replace("__", "/"): value for key, value in labels.items()},
+    }
+    info = {"containerRuntimeVersion": runtime, "kubeletVersion": kubelet}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": "n", "labels": stated},
+        "status": {"nodeInfo": info},
+    }
+
+
+def label(key, value):
+    return node(**{f"nvidia.com__{key}": value})
+
+
+# what is wrong, the release, values, a node, the code; None in the place of a code: a twin without a finding
+CASES = {
+    "a release with a vulnerable toolkit": ("v25.3.0", {"driver": {"kernelModuleType": "open"}}, None, "PSM427"),
+    "the same without values": ("v25.3.0", {}, None, "PSM427"),
+    "a release with the fix": ("v25.3.4", {}, None, None),
+    "a vulnerable release with a toolkit that has the fix": (
+        "v25.3.0",
+        {"toolkit": {"version": "v1.19.1-ubuntu20.04"}},
+        None,
+        None,
+    ),
+    "a CC mode without the CC manager": (
+        NEWEST,
+        {"sandboxWorkloads": {"enabled": True}, "ccManager": {"enabled": False}},
+        label("cc.mode", "on"),
+        "PSM299",
+    ),
+    "a CC mode that changes nothing": (NEWEST, OFF, label("cc.mode", "off"), "PSM161"),
+    "a CC mode with the CC manager": (NEWEST, KATA, label("cc.mode", "on"), None),
+    "a MIG layout without the MIG manager": (
+        NEWEST,
+        {"migManager": {"enabled": False}},
+        label("mig.config", "all-1g.10gb"),
+        "PSM299",
+    ),
+    "what the operator itself writes, without the MIG manager": (
+        NEWEST,
+        {"migManager": {"enabled": False}},
+        label("mig.config", "all-disabled"),
+        None,
+    ),
+    "a MIG layout with the MIG manager": (NEWEST, {}, label("mig.config", "all-1g.10gb"), None),
+    "a vGPU layout while sandboxes are off": (NEWEST, {}, label("vgpu.config", "A100-4C"), "PSM299"),
+    "a configuration of the plugin that has none": (NEWEST, {}, label("device-plugin.config", "shared"), "PSM299"),
+    "a configuration of another plugin": (
+        NEWEST,
+        {"devicePlugin": {"enabled": False}},
+        label("device-plugin.config", "shared"),
+        None,
+    ),
+    "an own layout of another GPU": (
+        NEWEST,
+        layouts(layout(**{"mig-devices": {"1g.5gb": 7}})),
+        label("mig.config", "mine"),
+        "PSM299",
+    ),
+    "an own layout with other engines": (
+        NEWEST,
+        layouts(layout(**{"mig-devices": {"1c.3g.40gb": 2}})),
+        label("mig.config", "mine"),
+        None,
+    ),
+    "layouts under a name that nobody reads": (
+        NEWEST,
+        layouts(layout().replace("mig-configs", "mig-config")),
+        None,
+        "PSM540",
+    ),
+    "another file beside the layouts": (NEWEST, layouts(layout(), notes="what: else\n"), None, None),
+    "no layouts": (NEWEST, layouts('{"version": "v1", "mig-configs": {}}'), None, "PSM540"),
+    "a profile with a dot": (NEWEST, layouts(layout(**{"mig-devices": {"1g.10gb.me": 1}})), None, "PSM540"),
+    "an empty count, which is none": (
+        NEWEST,
+        layouts(layout(**{"mig-devices": {"1g.10gb": 7, "2g.20gb": None}})),
+        None,
+        None,
+    ),
+    "claims with an old kubelet": (NEWEST, CLAIMS, node(kubelet="v1.31.4"), "PSM298"),
+    "claims with a kubelet that knows them": (NEWEST, CLAIMS, node(kubelet="v1.34.0"), None),
+    "a gate that is no boolean": (
+        NEWEST,
+        {**CLAIMS, "draDriver": {"featureGates": {"TimeSlicingSettings": "yes"}}},
+        None,
+        "PSM330",
+    ),
+    "a gate": (NEWEST, {**CLAIMS, "draDriver": {"featureGates": {"TimeSlicingSettings": True}}}, None, None),
+    "a GPU of a family that is newer than the driver": (
+        NEWEST,
+        pinned("470.256.02"),
+        label("gpu.product", "NVIDIA-RTX-5000-Ada-Generation"),
+        "PSM268",
+    ),
+    "a GPU of a family that the driver leaves": (
+        NEWEST,
+        pinned("595.91.07", "open"),
+        label("gpu.product", "Quadro-P4000"),
+        "PSM268",
+    ),
+    "a GPU of Turing whose number looks like a later one": (
+        NEWEST,
+        pinned("535.230.02"),
+        label("gpu.product", "Quadro-RTX-5000"),
+        None,
+    ),
+    "a product as the driver calls it": (
+        NEWEST,
+        pinned("570.172.08", "open"),
+        label("gpu.product", "NVIDIA-B300-SXM6-AC"),
+        "PSM268",
+    ),
+    "the same with its first driver": (
+        NEWEST,
+        pinned("580.126.20", "open"),
+        label("gpu.product", "NVIDIA-B300-SXM6-AC"),
+        None,
+    ),
+    "a section that discovery does not read": (
+        NEWEST,
+        discovery(source={"pci": {"deviceLabelFields": ["vendor"]}}),
+        None,
+        "PSM333",
+    ),
+    "a field that discovery does not read": (NEWEST, discovery(core={"sleepIntervall": "60s"}), None, "PSM333"),
+    "a field in another case, which it reads": (
+        NEWEST,
+        discovery(sources={"pci": {"deviceClassWhiteList": ["03"]}}),
+        None,
+        None,
+    ),
+    "a duration that is none": (NEWEST, discovery(core={"sleepInterval": "sixty"}), None, "PSM333"),
+    "a duration in nanoseconds": (NEWEST, discovery(core={"sleepInterval": 60000000000}), None, None),
+    "a flag in quotes": (NEWEST, discovery(core={"noPublish": "false"}), None, "PSM333"),
+    "discovery without PCI devices": (NEWEST, discovery(core={"labelSources": ["cpu", "system"]}), None, "PSM294"),
+    "all sources but PCI devices": (NEWEST, discovery(core={"labelSources": ["all", "-pci"]}), None, "PSM294"),
+    "PCI devices alone": (NEWEST, discovery(core={"labelSources": ["pci", "system", "kernel"]}), None, None),
+}
+
+
+def told(root, release, values, nodes, objects=()):
+    written = [*objects]
+    if values is not None:
+        chart = {"chart": "gpu-operator", "version": release, "sourceRef": {"kind": "HelmRepository", "name": "nvidia"}}
+        release_object = {
+            "apiVersion": "helm.toolkit.fluxcd.io/v2",
+            "kind": "HelmRelease",
+            "metadata": {"name": "gpu-operator", "namespace": "gpu-operator"},
+            "spec": {"interval": "1h", "chart": {"spec": chart}, "values": values},
+        }
+        written.append(release_object)
+    for index, item in enumerate(written):
+        (root / f"{index}.yaml").write_text(json.dumps(item))
+    given = None
+    if nodes is not None:
+        given = root.parent / "nodes.yaml"
+        given.write_text(json.dumps(nodes))
+    found = check_paths(root, [root], nodes=given, release=release, everything=True).diagnostics
+    return {item.code for item in found if item.severity is not Severity.NOTE} - {OF_THE_CHART}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    root = tmp_path / "files"
+    root.mkdir()
+    return root
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_values_and_nodes(folder, name):
+    release, values, nodes, code = CASES[name]
+
+    assert told(folder, release, values, nodes) == (set() if code is None else {code})
+
+
+def policy(**spec):
+    on = {part: {"enabled": True} for part in ("dcgm", "dcgmExporter", "gfd", "devicePlugin", "toolkit")}
+    body = {"operator": {"defaultRuntime": "containerd"}, "daemonsets": {}, "nodeStatusExporter": {"enabled": False}}
+    driver = {"enabled": True, "repository": "nvcr.io/nvidia", "image": "driver", "version": "580.126.20"}
+    return {
+        "apiVersion": "nvidia.com/v1",
+        "kind": "ClusterPolicy",
+        "metadata": {"name": "cluster-policy"},
+        "spec": {**body, **on, "driver": driver, "migManager": {"enabled": True}, **spec},
+    }
+
+
+def of_layouts(text):
+    metadata = {"name": "own", "namespace": "gpu-operator"}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"config.yaml": text}}
+
+
+OWN = policy(migManager={"enabled": True, "config": {"name": "own", "default": "all-disabled"}})
+IMAGE = {"repository": "nvcr.io/nvidia/cloud-native", "image": "dra-driver", "version": "v0.5.0"}
+GPU_CLUSTER = {
+    "apiVersion": "nvidia.com/v1alpha1",
+    "kind": "GPUCluster",
+    "metadata": {"name": "gpu-cluster"},
+    "spec": {"draDriver": IMAGE},
+}
+GRACE = {
+    "enabled": True,
+    "repository": "nvcr.io/nvidia",
+    "image": "driver",
+    "version": "580.126.20",
+    "kernelModuleType": "open",
+}
+RHEL = {
+    "feature.node.kubernetes.io__system-os_release.ID": "rhel",
+    "feature.node.kubernetes.io__system-os_release.VERSION_ID": "9.6",
+    "feature.node.kubernetes.io__kernel-version.full": "5.14.0-570.el9",
+}
+GRACE_NODE = node(**{**RHEL, "kubernetes.io__arch": "arm64", "nvidia.com__gpu.product": "NVIDIA-GH200-480GB"})
+OBJECTS = {
+    "a release with a vulnerable toolkit": ("v25.3.0", [policy()], None, "PSM427"),
+    "a release with the fix": ("v25.3.4", [policy()], None, None),
+    "no toolkit of the operator": ("v25.3.0", [policy(toolkit={"enabled": False})], None, None),
+    "a MIG layout without the MIG manager": (
+        NEWEST,
+        [policy(migManager={"enabled": False})],
+        label("mig.config", "all-1g.10gb"),
+        "PSM299",
+    ),
+    "a configuration of the plugin that has none": (
+        NEWEST,
+        [policy()],
+        label("device-plugin.config", "shared"),
+        "PSM299",
+    ),
+    "an own layout of another GPU": (
+        NEWEST,
+        [OWN, of_layouts(layout(**{"mig-devices": {"1g.5gb": 7}}))],
+        label("mig.config", "mine"),
+        "PSM299",
+    ),
+    "layouts under a name that nobody reads": (
+        NEWEST,
+        [OWN, of_layouts(layout().replace("mig-configs", "mig-config"))],
+        None,
+        "PSM540",
+    ),
+    "a GPUCluster beside a ClusterPolicy": (NEWEST, [policy(), GPU_CLUSTER], None, "PSM269"),
+    "a driver that is compiled on arm64 of RHEL 9": (NEWEST, [policy(driver=GRACE)], GRACE_NODE, "PSM265"),
+    "a driver that is compiled on RHEL 9": (
+        NEWEST,
+        [policy(driver=GRACE)],
+        node(**{**RHEL, "nvidia.com__gpu.product": A100}),
+        None,
+    ),
+    "own layouts": (NEWEST, [OWN, of_layouts(layout())], label("mig.config", "mine"), None),
+}
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_objects_and_nodes(folder, name):
+    release, objects, nodes, code = OBJECTS[name]
+
+    assert told(folder, release, None, nodes, objects) == (set() if code is None else {code})
