@@ -1110,7 +1110,6 @@ _NOT_YET_RECORDED = frozenset(
         "argocd-failed",
         "argocd-from-helm-of-another-name",
         "argocd-from-umbrella",
-        "argocd-move-delivery-namespace",
         "argocd-move-mode",
         "argocd-move-removed-running",
     )
