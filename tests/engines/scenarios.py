@@ -1109,9 +1109,9 @@ _NOT_YET_RECORDED = frozenset(
     (
         "argocd-failed",
         "argocd-from-helm-of-another-name",
-        "argocd-from-umbrella",
         "argocd-move-mode",
         "argocd-move-removed-running",
+        "flux-failed",
     )
 )
 _ALL = (*both(FLUX), *_FLUX_ALONE, *both(ARGOCD), *_ARGOCD_ALONE, *_FROM_UMBRELLA, *_FROM_HELM_CHART, *_MOVES)
