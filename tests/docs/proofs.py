@@ -135,8 +135,8 @@ PROOFS = (
         "`make tools`",
     ),
     Proof(
-        "what `diff` says of a merge before the engine reads it: what is uninstalled, deleted, refused and kept "
-        "([the scenarios](#what-the-engines-did))",
+        "what `diff` says of a merge before the engine reads it: what is uninstalled, deleted, replaced, refused "
+        "and kept, in scenarios and in random pairs of fleets ([what they did](#what-the-engines-did))",
         f"{FLUX} and {ARGOCD} on {API_SERVER}, with the published chart; recorded, and run anew by `make test-deep`",
         ("tests/engines/test_engine_runs.py",),
         "nothing: recorded; anew: `make tools`, `make engines`",

@@ -141,5 +141,11 @@ def says_the_folder_goes(report: Report) -> bool:
     return any("its folder is missing" in item["words"] for item in _departures(report))
 
 
+def says_it_is_refused(report: Report) -> bool:
+    """Until somebody lets a new owner take what the old one tracks."""
+    found = (item for cluster in report["clusters"] for item in cluster["delivery"])
+    return any("until then it is refused" in item["words"] for item in found)
+
+
 def is_grave(report: Report) -> bool:
     return bool(report["summary"]["weight"] == Weight.GRAVE.value)

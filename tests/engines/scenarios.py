@@ -491,6 +491,12 @@ def look_now(world: World) -> None:
         sleep(0.5)
 
 
+def _phase(world: World, name: str) -> str:
+    """Of what an Application does at the moment, or did last."""
+    found = (item for item in world.client.listed(_ARGOCD_VERSION, "Application") if item["metadata"]["name"] == name)
+    return next((str(item.get("status", {}).get("operationState", {}).get("phase", "")) for item in found), "")
+
+
 def helm_install_other(world: World) -> None:
     helm_install(world, _OTHER_NAME)
 
@@ -562,15 +568,17 @@ def let_go(*names: str) -> Callable[[World], None]:
 
 
 def sync_once(*names: str, namespace: str = ARGOCD_NAMESPACE) -> Callable[[World], None]:
-    """One sync without FailOnSharedResource: `argocd app sync NAME --server-side`."""
+    """`argocd app terminate-op NAME`, and one sync without FailOnSharedResource: `argocd app sync NAME --server-side`."""
 
     def by_hand(world: World) -> None:
         for name in names:
-            item = {
-                "apiVersion": _ARGOCD_VERSION,
-                "kind": "Application",
-                "metadata": {"name": name, "namespace": namespace},
-            }
+            metadata = {"name": name, "namespace": namespace}
+            item = {"apiVersion": _ARGOCD_VERSION, "kind": "Application", "metadata": metadata}
+            if _phase(world, name) == "Running":
+                world.patch(item, {"status": {"operationState": {"phase": "Terminating"}}})
+            ends = monotonic() + _SECONDS_TO_LOOK
+            while _phase(world, name) in ("Running", "Terminating") and monotonic() < ends:
+                sleep(0.2)
             world.patch(item, {"operation": {"sync": {"syncOptions": ["ServerSideApply=true"]}}})
 
     return by_hand
@@ -1097,28 +1105,7 @@ _MOVES = (
         keeps=True,
     ),
 )
-_NOT_YET_RECORDED = frozenset(
-    (
-        "argocd-failed",
-        "argocd-fleet-project",
-        "argocd-fleet-removed",
-        "argocd-from-helm-of-another-name",
-        "argocd-from-umbrella",
-        "argocd-move-delivery-namespace",
-        "argocd-move-mode",
-        "argocd-move-removed",
-        "argocd-move-removed-running",
-        "argocd-move-source",
-        "flux-failed",
-        "flux-from-helm-of-another-name",
-        "flux-from-helmchart",
-        "flux-from-helmchart-careless",
-        "flux-move-delivery-namespace",
-        "flux-move-mode",
-        "flux-move-removed-running",
-        "flux-move-source",
-    )
-)
+_NOT_YET_RECORDED = frozenset(("argocd-from-helm-of-another-name", "argocd-move-mode", "argocd-move-removed-running",))
 _ALL = (*both(FLUX), *_FLUX_ALONE, *both(ARGOCD), *_ARGOCD_ALONE, *_FROM_UMBRELLA, *_FROM_HELM_CHART, *_MOVES)
 BY_NAME = {scenario.name: scenario for scenario in _ALL}
 SCENARIOS = tuple(scenario for scenario in _ALL if scenario.name not in _NOT_YET_RECORDED)

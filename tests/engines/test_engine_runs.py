@@ -18,6 +18,7 @@ from engines.judged import (
     is_grave,
     reported,
     says_drivers_go,
+    says_it_is_refused,
     says_the_folder_goes,
     says_the_operator_goes,
 )
@@ -31,6 +32,13 @@ RUNS, OF_PAIRS = recording(NAME), recording(PAIRS_NAME)
 MERGES = {f"{merge.scenario}-{merge.step}": merge for scenario in SCENARIOS for merge in scenario.merges}
 _ALTERS_WITH_THE_RUN = {"said"}
 """Words of the engines beside what they come to."""
+_REFUSED = "an admission policy that somebody applied by hand"
+UNTOLD = {
+    "argocd-move-removed-given up": "Argo CD adds finalizers for hooks to those of the file (docs/moves.md)",
+    "flux-failed-other values, refused": _REFUSED,
+    "argocd-failed-other values, refused": _REFUSED,
+}
+"""What is not well afterwards, and no matter of the merge."""
 PAGE = Path(__file__).resolve().parents[2] / "docs/proof.md"
 
 
@@ -65,7 +73,8 @@ def test_diff_tells_what_the_engine_did(name, report_of):
 
     assert says_the_operator_goes(report) or not any(item.operator_is_lost for item in happened), told
     assert says_drivers_go(report) or not any(item.drivers_are_lost for item in happened), told
-    assert is_grave(report) or says_the_folder_goes(report) or not happened[-1].unwell, told
+    is_waiting = says_the_folder_goes(report) or says_it_is_refused(report) or name in UNTOLD
+    assert is_grave(report) or is_waiting or not happened[-1].unwell, told
 
 
 @pytest.mark.parametrize("scenario", [item for item in SCENARIOS if item.keeps], ids=lambda item: item.name)
