@@ -69,3 +69,20 @@ def test_the_address_of_the_repository_stands_in_one_place():
 
     assert address is not None
     assert address[1] not in PAGE
+
+
+INTRODUCTION = PAGE.partition("\n### ")[0]
+MOST_LINES = {"to the first commit": 60, "of that, of the reader's own": 16}
+"""Lines of the README that somebody reads, blank ones left out."""
+
+
+def read_lines(text):
+    return sum(bool(line.strip()) for line in text.splitlines())
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_reader_reads_few_lines_to_the_first_commit(reader):
+    own = read_lines(READERS[reader])
+
+    assert own <= MOST_LINES["of that, of the reader's own"]
+    assert read_lines(INTRODUCTION) + own <= MOST_LINES["to the first commit"]

@@ -42,7 +42,8 @@ from poolsmith.interface.cli.main import _run
 ended = _run(sys.argv[1:])
 sys.setprofile(None)
 sys.stdout.flush()
-sys.stderr.write("\\n%r" % ([int(ended), len(set(sys.modules) - before), code, calls, files],))
+loaded = {name for name, module in sys.modules.items() if type(module).__name__ != "LateModule"}
+sys.stderr.write("\\n%r" % ([int(ended), len(loaded - before), code, calls, files],))
 """
 
 

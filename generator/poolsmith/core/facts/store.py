@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from poolsmith.core.facts.packs import active, remembered
-from poolsmith.core.sources import yaml_reader
 
 DATA = Path(__file__).parents[2] / "data"
 LIKE = "like"
 """In place of an entry: the release whose entry it is but for `changes`."""
-READER = ("scalars.py", "yaml_events.py", "yaml_lines.py", "yaml_reader.py")
+READER = ("scalars.py", "yaml_events.py", "yaml_library.py", "yaml_lines.py", "yaml_reader.py")
 """What a YAML file says depends on these modules of `core/sources/`."""
 _GENERATION = (
     "*.yaml",
@@ -80,7 +79,9 @@ def twin_text(name: str) -> str:
 
 
 def _parsed(content: bytes) -> dict[str, Any]:
-    document: dict[str, Any] = yaml_reader.read_documents(content.decode())[0]
+    from poolsmith.core.sources.yaml_reader import read_documents  # on demand
+
+    document: dict[str, Any] = read_documents(content.decode())[0]
     return document
 
 
@@ -91,7 +92,7 @@ def _origin(content: bytes) -> str:
 
 @cache
 def _reader() -> bytes:
-    folder = Path(yaml_reader.__file__).parent
+    folder = Path(__file__).parents[1] / "sources"
     return blake2b(b"\0".join((folder / name).read_bytes() for name in READER)).digest()
 
 

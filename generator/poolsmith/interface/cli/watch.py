@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from poolsmith.core.diagnostics import PoolsmithError
 from poolsmith.core.diagnostics.message_text import joined, printable_line
 from poolsmith.interface.cli import options
 from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.reports import print_outcome
-from poolsmith.interface.cli.terminal import exit_code, write
+from poolsmith.interface.cli.terminal import exit_code, tell, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,14 +40,22 @@ def command(
     with Ctrl-C.
     """
     options.only_at_a_desk("poolsmith watch")
-    from poolsmith.interface.app.editor.kept_project import KeptProject
+    from poolsmith.interface.app.editor.kept_project import KeptProject, ReplacedError
 
     kept, code = KeptProject(root, jobs=jobs or 1), 0
     layout = options.layout(verbose=verbose, group_by=group_by, fail_on=fail_on)
     for number, paths in enumerate(_saves(root), 1):
         if paths:
             write(f"\n{printable_line(joined(paths, _FEW))}:\n")
-        outcome = kept.judge()
+        try:
+            outcome = kept.judge()
+        except ReplacedError:
+            raise
+        except PoolsmithError as error:  # a branch without profiles, for a while
+            if number in (1, runs):
+                raise
+            tell([str(error)])
+            continue
         print_outcome(outcome, output_format="text", color=color, tool=TOOL, layout=layout, root=root)
         code = exit_code(outcome, fail_on)
         if number == runs:
@@ -62,7 +71,11 @@ def _saves(root: Path) -> Iterator[list[str]]:
     yield []
     while True:
         started = time.monotonic()
-        now = state_of(root)
+        try:
+            now = state_of(root)
+        except FileNotFoundError:  # a file that went while its folder was looked at
+            time.sleep(_LEAST)
+            continue
         if now == seen and now != told:
             before, told = told, now
             yield differing(before, now)

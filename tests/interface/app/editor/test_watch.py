@@ -100,6 +100,23 @@ def test_watch_prints_a_report_at_first_and_after_each_save(sample_project):
     assert said == ""
 
 
+@pytest.mark.sample("edge")
+def test_watch_waits_while_the_profiles_are_away(sample_project):
+    command = [sys.executable, "-m", "poolsmith", "watch", "--runs", "3"]
+    process = subprocess.Popen(
+        command, cwd=sample_project, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    while "checked " not in process.stdout.readline():
+        pass
+    (sample_project / "profiles").rename(sample_project / "away")
+    assert "has no folder `profiles`" in process.stderr.readline()
+    (sample_project / "away").rename(sample_project / "profiles")
+    rest, said = process.communicate(timeout=60)
+
+    assert "checked 1 cluster" in rest
+    assert said == ""
+
+
 @pytest.mark.parametrize("verb", ["watch", "lsp"])
 def test_nobody_edits_in_a_pipeline(tmp_path, verb):
     command = [sys.executable, "-m", "poolsmith", verb]

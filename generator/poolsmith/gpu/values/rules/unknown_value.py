@@ -75,9 +75,14 @@ def _advice(item: UnknownKey, document: ValuesDocument) -> str:
         return _belongs(places, document)
     if (match := nearest(key, siblings)) is not None:
         return f"did you mean `{prefix}{match}`?"
-    if (name := nearest(flatten(key), release.by_key, certain=True)) is not None:
+    if (name := nearest(flatten(key), release.by_key)) is not None and _is_alike(name, flatten(key)):
         return _belongs(release.by_key[name], document)
     return "remove it: Helm drops it silently"
+
+
+def _is_alike(name: str, key: str) -> bool:
+    """Whether a key elsewhere may be what is meant: nearly the same word, or one with more before or behind it."""
+    return nearest(key, (name,), certain=True) is not None or name in key or key in name
 
 
 def _of_subchart(path: tuple[str, ...], document: ValuesDocument) -> str | None:

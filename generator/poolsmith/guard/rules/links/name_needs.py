@@ -57,7 +57,7 @@ def needs_of_objects(view: LinkView) -> tuple[Need, ...]:
 
 def _of_object(item: SetupObject) -> Iterator[Need]:
     chart = value_at(item.spec, ("chart", "spec", "chart"))
-    if chart is not None and chart not in CHARTS:
+    if chart is not None and word(chart) not in CHARTS:
         return
     namespace = word(item.metadata.get("namespace")) or None
     naming = NamingPod(spec=item.data, place=item.place, namespace=namespace, who=item.name)

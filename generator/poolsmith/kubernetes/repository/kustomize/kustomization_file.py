@@ -230,7 +230,7 @@ def wrong_fields(data: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Places in a kustomization that kustomize can't read, and why not."""
     yield from _wrong(data, FIELDS, "")
     kind = data.get("kind") or "Kustomization"
-    if kind not in KUSTOMIZE_VERSIONS:
+    if not isinstance(kind, str) or kind not in KUSTOMIZE_VERSIONS:
         yield "/kind", "it has to be Kustomization or Component"
     elif data.get("apiVersion") and data["apiVersion"] != KUSTOMIZE_VERSIONS[kind]:
         yield "/apiVersion", f"that of a {kind} is {KUSTOMIZE_VERSIONS[kind]}"
