@@ -1108,7 +1108,6 @@ _MOVES = (
 _NOT_YET_RECORDED = frozenset(
     (
         "argocd-from-helm-of-another-name",
-        "argocd-move-mode",
         "argocd-move-removed-running",
     )
 )
