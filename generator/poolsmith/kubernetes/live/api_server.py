@@ -33,6 +33,8 @@ from poolsmith.kubernetes.live.api_resources import (
     BINDINGS,
     CONFIG_MAPS,
     DEFINITIONS,
+    MUTATING_BINDINGS,
+    MUTATING_POLICIES,
     NODES,
     PODS,
     POLICIES,
@@ -80,7 +82,7 @@ _OF_EACH_SERVER = frozenset(
         *("networking.k8s.io", "node.k8s.io", "rbac.authorization.k8s.io"),
     )
 )
-_SINCE_LATER = frozenset((POLICIES, BINDINGS))
+_SINCE_LATER = frozenset((POLICIES, BINDINGS, *MUTATING_POLICIES, *MUTATING_BINDINGS))
 """Kinds of these groups that older servers do not have."""
 _OK, _UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND, _GONE = 200, 401, 403, 404, 410
 _REDIRECTS = range(300, 400)
