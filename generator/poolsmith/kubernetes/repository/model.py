@@ -18,7 +18,12 @@ from poolsmith.kubernetes.repository.installed_charts import (
     of_other_languages,
 )
 from poolsmith.kubernetes.repository.kustomize.build import Builder, declared_files
-from poolsmith.kubernetes.repository.manifest_files import KUSTOMIZATION_NAMES, CheckedDocument, CheckedTree, folders_above
+from poolsmith.kubernetes.repository.manifest_files import (
+    KUSTOMIZATION_NAMES,
+    CheckedDocument,
+    CheckedTree,
+    folders_above,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator
