@@ -199,7 +199,8 @@ def _brings(item: CheckedDocument, folders: set[str], scope: Scope) -> bool:
 
 
 def _resources(documents: Iterable[CheckedDocument], model: RepositoryModel) -> Iterator[str]:
-    """What kustomizations name and what is there, beyond the files that were asked for too."""
+    """What kustomizations name and what is there, beyond the files that were asked for too; beside what is not there,
+    what else may be meant."""
     for item in documents:
         if not item.api_version.startswith("kustomize.config.k8s.io/"):
             continue
@@ -209,11 +210,9 @@ def _resources(documents: Iterable[CheckedDocument], model: RepositoryModel) -> 
             if not isinstance(path, str) or "://" in path:
                 continue
             shown = posixpath.normpath(posixpath.join(folder, path))
-            yield from (
-                found
-                for found in (shown, *(f"{shown}/{name}" for name in KUSTOMIZATION_NAMES))
-                if model.files.is_file(found)
-            )
+            there = (shown, *(f"{shown}/{name}" for name in KUSTOMIZATION_NAMES))
+            found = tuple(filter(model.files.is_file, there))
+            yield from found or (model.files.files_in(posixpath.dirname(shown)) if not shown.startswith("../") else ())
 
 
 _MOST_SKIPPED = 5
