@@ -23,7 +23,7 @@ _MEANT = pattern(r"did you mean `([^`\s]{1,200})`\?")
 _QUOTE, _DOTS = "quote it", "a dot does not nest keys"
 _BELONGS = pattern(r"it belongs under `[A-Za-z0-9_.-]{1,200}`: `([A-Za-z0-9_.-]{1,200})`")
 _NOT_READ = pattern(r"does not read `([A-Za-z0-9_.-]{1,200})`")
-_LISTS = pattern(r"add `([A-Za-z0-9_./-]{1,200})` to the resources of `([^`\n]{1,1000})`")
+_LISTS = pattern(r"add `([A-Za-z0-9][A-Za-z0-9_.-]{0,200})` to the resources of that kustomization")
 _QUOTES = "\"'"
 _PLAIN = pattern(r"[A-Za-z0-9_./@-]{1,200}")
 _VALUE = pattern(r":[ ]+([A-Za-z0-9_./@-]{1,200}|\"[^\"\\\n]{0,200}\"|'[^'\n]{0,200}')(?=\s*(#|$))")
@@ -50,7 +50,7 @@ def certain_edit(item: Diagnostic) -> Edit | None:
     if item.is_waived or not item.help:
         return None
     if (listed := _LISTS.fullmatch(item.help)) is not None:
-        return next((_listed(place, listed[1]) for place in item.related if place.span.path == listed[2]), None)
+        return _listed(item.related[-1], listed[1]) if item.related else None
     stretch = _stretch(item.primary)
     if stretch is None:
         return None

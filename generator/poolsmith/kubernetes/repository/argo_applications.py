@@ -264,10 +264,9 @@ def git_generators(generators: Any) -> Iterator[dict[str, Any]]:
                 yield from git_generators(mapping(body).get("generators"))
 
 
-def named_here(generator: dict[str, Any], files: RepositoryFiles) -> int:
-    """How many folders and files of a generator over git are among the files."""
-    found = (*_directories(generator, files), *_files(generator, files))
-    return sum(1 for _ in found)
+def is_here(generator: dict[str, Any], files: RepositoryFiles) -> bool:
+    """Whether some folder or file of a generator over git is among the files."""
+    return any(True for found in (_directories, _files) for _ in found(generator, files))
 
 
 def left_out(generator: dict[str, Any], files: RepositoryFiles) -> Iterator[str]:

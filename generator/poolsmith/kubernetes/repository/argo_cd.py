@@ -19,8 +19,8 @@ from poolsmith.kubernetes.repository.argo_applications import (
     files_of_reference,
     git_generators,
     helm_layers,
+    is_here,
     left_out,
-    named_here,
     sources_of,
 )
 from poolsmith.kubernetes.repository.argo_destination import ArgoTarget, target_of
@@ -83,7 +83,7 @@ class ArgoClusters:
                 if reference := word(source.data.get("ref")):
                     counted[address] += files_of_reference(reference, sources, self._files)
             for generator in git_generators(value_at(item.data, ("spec", "generators"))):
-                counted[word(generator.get("repoURL"))] += 2 * named_here(generator, self._files)
+                counted[word(generator.get("repoURL"))] += 2 * is_here(generator, self._files)
         own = max(counted, key=lambda address: (counted[address], address), default="")
         is_known = counted[own] > 0
         return frozenset(address for address in counted if not (is_known and address == own) and "{{" not in address)

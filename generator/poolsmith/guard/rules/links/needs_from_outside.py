@@ -41,11 +41,11 @@ def _unlisted(view: LinkView, need: Need) -> Finding[Location] | None:
         return None
     folder, name = posixpath.split(named[0].file)
     for item in view.kustomizations:
-        listed = words(item.data.get("resources"))
+        listed = words(item.data.get("resources"), empty=True)
         if item.kind == "Kustomization" and posixpath.dirname(item.file) == folder and listed:
             last = item.place(f"/resources/{len(listed) - 1}", "the files that are applied")
-            is_it = _may_be(named[0], item, need) and not _is_misspelt(name, folder, listed, view)
-            return unlisted(need, named[0], name, item.file, last) if is_it else None
+            is_sound = len(listed) == len(item.data["resources"]) and not _is_misspelt(name, folder, listed, view)
+            return unlisted(need, named[0], name, last) if is_sound and _may_be(named[0], item, need) else None
     return None
 
 

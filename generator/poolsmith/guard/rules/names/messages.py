@@ -77,13 +77,13 @@ def outside(verdict: Verdict, severity: Severity | None = None) -> Finding[Locat
     )
 
 
-def unlisted(need: Need, item: NamedObject, path: str, kustomization: str, last: Location) -> Finding[Location]:
-    """`path` is the file's, as the kustomization would list it; `last` is what that lists last."""
+def unlisted(need: Need, item: NamedObject, file: str, last: Location) -> Finding[Location]:
+    """`file` is its name, as the kustomization beside it would list it; `last` is what that lists last."""
     return Finding(
-        message=f"{_field(need)} names {_name(need)}, which is in `{shorten(path)}`: the kustomization beside it does "
+        message=f"{_field(need)} names {_name(need)}, which is in `{shorten(file)}`: the kustomization beside it does "
         "not list the file",
         place=need.place,
-        help=f"add `{path}` to the resources of `{kustomization}`",
+        help=f"add `{shorten(file)}` to the resources of that kustomization",
         related=(item.place("/metadata/name", "this one"), last),
         severity=Severity.WARNING,
     )
