@@ -84,6 +84,7 @@ CHART_VALUE_RULES: tuple[Rule[ValuesDocument, ValuePlace], ...] = (
     refused_values,
     dead_value,
     value_of_later_release,
+    operand_flag,
     value_type,
     unknown_value,
 )

@@ -22,7 +22,7 @@ RULE = RuleInfo(
     code="PSM337",
     name="operand-flag",
     applies_to="values",
-    what="Helm values give GPU Feature Discovery or dcgm-exporter a flag that the version of this release does not "
+    what="Helm values give GPU Feature Discovery or dcgm-exporter a flag that their version does not "
     "define, or the device plugin any: its container runs its arguments in a shell, which has no such option.",
     why="The program, or the shell, prints what it does not know and ends; the container starts again and again.",
     fix="correct the flag, remove it, or give the device plugin the variable of the flag",
@@ -35,24 +35,50 @@ RULE = RuleInfo(
     ),
 )
 _IMAGES = {"devicePlugin": "k8s-device-plugin", "gfd": "k8s-device-plugin", "dcgmExporter": "dcgm-exporter"}
+_EXPORTER = "dcgm-exporter"
 _OPTION = "--"
 
 
 def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
-    for program, component in OF_PROGRAMS.items():
-        path = (component, "args")
-        if not document.has(path) or is_off(document, f"{component}.enabled") or not _is_own(component, document):
-            continue
-        given = document.effective(path)
-        words = [(index, word) for index, word in enumerate(given if isinstance(given, list) else ())]
-        texts = [((*path, index), word) for index, word in words if isinstance(word, str)]
-        shell = _shell(component, document)
-        if shell:
-            yield from _refused_by_shell(shell, texts)
-        elif component != "devicePlugin":
-            for found in undefined_flags(program, _version(component, document), texts):
-                severity = None if found.is_certain else Severity.WARNING
-                yield Finding(place=found.place, message=found.message, help=found.help, severity=severity)
+    if document.release.is_of_operator:
+        for program, component in OF_PROGRAMS.items():
+            yield from _of_component(program, component, document)
+    elif document.release.paths.chart == _EXPORTER and _is_exporter(document):
+        version = document.get(("image", "tag"))
+        yield from _undefined(
+            _EXPORTER, version if isinstance(version, str) else None, _words(("arguments",), document)
+        )
+
+
+def _of_component(program: str, component: str, document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
+    path = (component, "args")
+    if not document.has(path) or is_off(document, f"{component}.enabled") or not _is_own(component, document):
+        return
+    shell = _shell(component, document)
+    if shell:
+        yield from _refused_by_shell(shell, _words(path, document))
+    elif component != "devicePlugin":
+        yield from _undefined(program, _version(component, document), _words(path, document))
+
+
+def _words(path: tuple[str, ...], document: ValuesDocument) -> list[tuple[ValuePlace, str]]:
+    given = document.get(path)
+    words = enumerate(given if isinstance(given, list) else ())
+    return [((*document.above, *path, index), word) for index, word in words if isinstance(word, str)]
+
+
+def _undefined(
+    program: str, version: str | None, words: Sequence[tuple[ValuePlace, str]]
+) -> Iterator[Finding[ValuePlace]]:
+    for found in undefined_flags(program, version, words):
+        severity = None if found.is_certain else Severity.WARNING
+        yield Finding(place=found.place, message=found.message, help=found.help, severity=severity)
+
+
+def _is_exporter(document: ValuesDocument) -> bool:
+    """Whether the image is the vendor's, as far as its name tells."""
+    repository = document.get(("image", "repository"))
+    return repository is None or str(repository).rpartition("/")[2] == _EXPORTER
 
 
 def _is_own(component: str, document: ValuesDocument) -> bool:
