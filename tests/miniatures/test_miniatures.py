@@ -30,13 +30,7 @@ MINIATURES = sorted(path.name for path in REPOSITORIES.iterdir() if path.is_dir(
 KUSTOMIZED = sorted(
     path.parent.relative_to(REPOSITORIES).as_posix() for name in NAMES for path in REPOSITORIES.rglob(name)
 )
-NOT_YET: dict[tuple[str, str, int], str] = {
-    (
-        "argo-set-git-directories",
-        "wrong PSM293",
-        0,
-    ): "a folder that the generator leaves out has the release of its folder",
-}
+NOT_YET: dict[tuple[str, str, int], str] = {}
 """By repository, file and line of a mistake that is not found, or by repository, `wrong <code>` and 0: the reason."""
 
 

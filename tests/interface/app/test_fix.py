@@ -29,10 +29,21 @@ PAIRS = [
     ("a word", "    driver: {kernelModuleType: opne}\n", "    driver: {kernelModuleType: open}\n"),
     ("a quoted word", '    mig: {strategy: "mixd"}\n', '    mig: {strategy: "mixed"}\n'),
     ("several", "    migg: {strategy: mixd}\n", "    mig: {strategy: mixd}\n"),
+    ("a value at the top", "    kernelModuleType: open  # kept\n", "    driver: {kernelModuleType: open}  # kept\n"),
+    ("a value at the top, quoted", "    'kernelModuleType': \"open\"\n", '    driver: {kernelModuleType: "open"}\n'),
+    (
+        "a value one level up",
+        "    driver:\n      autoUpgrade: true\n",
+        "    driver:\n      upgradePolicy: {autoUpgrade: true}\n",
+    ),
     ("windows", "    driver: {versoin: 580.105.08}\r\n", "    driver: {version: 580.105.08}\r\n"),
 ]
 UNCERTAIN = [
     ("a word far away", "    driver: {something: 580.105.08}\n"),
+    ("a value beside its block", "    kernelModuleType: open\n    driver: {version: 580.105.08}\n"),
+    ("a value of several places", "    repository: registry.example.com\n"),
+    ("a value in a block elsewhere", "    toolkit:\n      kernelModuleType: open\n"),
+    ("a mapping at the top", "    upgradePolicy:\n      autoUpgrade: true\n"),
     ("dots beside the block", "    driver.enabled: true\n    driver: {version: 580.105.08}\n"),
     ("dots before a mapping", "    driver.manager:\n      env: []\n"),
 ]
@@ -83,6 +94,79 @@ def test_what_is_not_certain_stays(repository, values):
 
     assert diagnostics
     assert not fixes(root, diagnostics).texts
+
+
+NAMING = RELEASE.format(values="    devicePlugin: {config: {name: shares, default: any}}\n")
+SHARES = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {{name: shares, namespace: {namespace}}}
+data: {{any: "version: v1\\nsharing: {{timeSlicing: {{resources: [{{name: nvidia.com/gpu, replicas: 2}}]}}}}\\n"}}
+"""
+HEAD = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
+LISTS = [
+    # name, the list before, and after
+    ("a block", "resources:\n  - release.yaml\n", "resources:\n  - release.yaml\n  - shares.yaml\n"),
+    ("no indentation", "resources:\n- release.yaml\n", "resources:\n- release.yaml\n- shares.yaml\n"),
+    (
+        "a comment, and what follows",
+        "resources:\n  - 'release.yaml'  # kept\nnamespace: gpu\n",
+        "resources:\n  - 'release.yaml'  # kept\n  - shares.yaml\nnamespace: gpu\n",
+    ),
+    ("a flow", "resources: [release.yaml]\n", "resources: [release.yaml, shares.yaml]\n"),
+    ("no end of the line", "resources:\n  - release.yaml", "resources:\n  - release.yaml\n  - shares.yaml"),
+    ("windows", "resources:\r\n  - release.yaml\r\n", "resources:\r\n  - release.yaml\r\n  - shares.yaml\r\n"),
+    (
+        "a slip of the pen",
+        "resources:\n  - share.yaml\n  - release.yaml\n",
+        "resources:\n  - shares.yaml\n  - release.yaml\n",
+    ),
+    ("with its folder", "resources: [./relaese.yaml, shares.yaml]\n", "resources: [./release.yaml, shares.yaml]\n"),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), [pair[1:] for pair in LISTS], ids=[pair[0] for pair in LISTS])
+def test_a_file_that_is_needed_is_listed(repository, before, after):
+    files = {"app/release.yaml": NAMING, "app/shares.yaml": SHARES.format(namespace="gpu")}
+    root = repository({**files, "app/kustomization.yaml": HEAD + before})
+    wrong = found(root)
+    write_fixes(root, fixes(root, wrong))
+
+    assert (root / "app/kustomization.yaml").read_bytes().decode() == HEAD + after
+    assert {item.code for item in wrong} & {"PSM750", "PSM513"}
+    assert not {item.code for item in found(root)} & {"PSM750", "PSM513"}
+
+
+UNLISTED = {
+    "a Secret, which somebody else may apply": {
+        "app/release.yaml": RELEASE.format(values="    driver: {licensingConfig: {secretName: shares}}\n"),
+        "app/shares.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: shares, namespace: gpu}\n",
+    },
+    "two files with one name": {
+        "app/shares.yaml": SHARES.format(namespace="gpu"),
+        "app/shares-of-lab.yaml": SHARES.format(namespace="gpu"),
+    },
+    "another namespace": {"app/shares.yaml": SHARES.format(namespace="other")},
+    "another folder": {"app/extra/shares.yaml": SHARES.format(namespace="gpu")},
+    "encrypted": {"app/shares.yaml": SHARES.format(namespace="gpu") + "sops: {version: 3.9.0}\n"},
+    "a file that another kustomization lists": {
+        "app/shares.yaml": SHARES.format(namespace="gpu"),
+        "lab/kustomization.yaml": HEAD + "resources: [../app/shares.yaml]\n",
+    },
+}
+
+
+@pytest.mark.parametrize("name", UNLISTED)
+def test_a_file_that_may_not_be_meant_is_not_listed(repository, name):
+    root = repository(
+        {
+            "app/release.yaml": NAMING,
+            "app/kustomization.yaml": HEAD + "resources: [release.yaml]\n",
+            **UNLISTED[name],
+        }
+    )
+
+    assert not fixes(root, found(root, ".")).texts
 
 
 WRONG = RELEASE.format(values=PAIRS[0][1])

@@ -1,5 +1,5 @@
-"""The edit of a finding whose answer is one: the word that was meant, quotes,
-or keys below each other in the place of dots.
+"""The edit of a finding whose answer is one: the word that was meant, quotes, keys below each other in the place of
+dots, a value at the place where it is read, or a file that a kustomization does not list.
 
 It is derived from the finding as people read it: the help names the one word, and the place what to write over. Where
 the text there is not the word that the message names, or another word might have been meant, there is no edit.
@@ -11,6 +11,7 @@ import json
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.diagnostic import Position
+from poolsmith.core.diagnostics.flat_words import flatten
 from poolsmith.core.diagnostics.message_text import nearest
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 _MEANT = pattern(r"did you mean `([^`\s]{1,200})`\?")
 _QUOTE, _DOTS = "quote it", "a dot does not nest keys"
+_BELONGS = pattern(r"it belongs under `[A-Za-z0-9_.-]{1,200}`: `([A-Za-z0-9_.-]{1,200})`")
+_NOT_READ = pattern(r"does not read `([A-Za-z0-9_.-]{1,200})`")
+_LISTS = pattern(r"add `([A-Za-z0-9][A-Za-z0-9_.-]{0,200})` to the resources of that kustomization")
 _QUOTES = "\"'"
 _PLAIN = pattern(r"[A-Za-z0-9_./@-]{1,200}")
 _VALUE = pattern(r":[ ]+([A-Za-z0-9_./@-]{1,200}|\"[^\"\\\n]{0,200}\"|'[^'\n]{0,200}')(?=\s*(#|$))")
@@ -43,29 +47,65 @@ class Edit:
 
 def certain_edit(item: Diagnostic) -> Edit | None:
     """None where nobody can be certain."""
+    if item.is_waived or not item.help:
+        return None
+    if (listed := _LISTS.fullmatch(item.help)) is not None:
+        return _listed(item.related[-1], listed[1]) if item.related else None
     stretch = _stretch(item.primary)
-    if stretch is None or item.is_waived or not item.help:
+    if stretch is None:
         return None
     start, end, token = stretch
-    if item.help.startswith(_DOTS):
-        return _nested(item.primary, start, end, token)
+    if (steps := _steps(item, token)) is not None:
+        return _nested(item.primary, start, end, steps)
     text = _text(item, token)
     if text is None or text == token:
         return None
     return Edit(path=item.primary.span.path, old=token, start=start, end=end, text=text)
 
 
-def _nested(place: Location, start: Position, end: Position, key: str) -> Edit | None:
+def _steps(item: Diagnostic, key: str) -> list[str] | None:
+    """The keys that have to stand below each other in the place of one."""
+    help_text = item.help or ""
+    if help_text.startswith(_DOTS):
+        return key.split(".") if _PLAIN.fullmatch(key) else None
+    there, here = _BELONGS.fullmatch(help_text), _NOT_READ.search(item.message)
+    if there is None or here is None:
+        return None
+    above, steps = here[1].split(".")[:-1], there[1].split(".")
+    own = key.strip(_QUOTES)
+    is_below = steps[: len(above)] == above and len(steps) > len(above) + 1
+    is_it = "." not in own and here[1].endswith(own) and flatten(steps[-1]) == flatten(own)
+    return steps[len(above) :] if is_below and is_it else None
+
+
+def _nested(place: Location, start: Position, end: Position, steps: list[str]) -> Edit | None:
     """Keys in braces, where the value is a scalar behind the key."""
     line = place.source_line or ""
     match = _VALUE.match(line[end.column - 1 :])
-    if match is None or not _PLAIN.fullmatch(key):
+    if match is None:
         return None
-    *above, last = key.split(".")
-    text = f"{': {'.join((*above, last))}: {match[1]}{'}' * len(above)}"
+    text = f"{': {'.join(steps)}: {match[1]}{'}' * (len(steps) - 1)}"
     after = Position(end.line, end.column + match.end(1))
     old = line[start.column - 1 : after.column - 1]
     return Edit(path=place.span.path, old=old, start=start, end=after, text=text)
+
+
+def _listed(place: Location, name: str) -> Edit | None:
+    """One more item behind the one at `place`, in the style of its list."""
+    stretch = _stretch(place)
+    if stretch is None:
+        return None
+    start, end, token = stretch
+    line = (place.source_line or "").rstrip("\r\n")
+    before, after = line[: start.column - 1], line[end.column - 1 :]
+    if before.strip() == "-":
+        last = Position(start.line, len(line) + 1)
+        return Edit(
+            path=place.span.path, old=token + after, start=start, end=last, text=f"{token}{after}\n{before}{name}"
+        )
+    if "[" in before and after.lstrip().startswith("]"):
+        return Edit(path=place.span.path, old=token, start=start, end=end, text=f"{token}, {name}")
+    return None
 
 
 def _stretch(place: Location) -> tuple[Position, Position, str] | None:

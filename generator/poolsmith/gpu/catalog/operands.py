@@ -117,16 +117,18 @@ _CONTAINERS = {
 Source: NVIDIA/gpu-operator@v24.9.0:controllers/object_controls.go, setContainerEnv."""
 
 
-def own_variables(component: str, release: str) -> dict[str, str]:
-    """The variables that a component's container has by itself, whatever the values say; empty where nobody knows."""
+def own_container(component: str, release: str) -> dict[str, Any]:
+    """The container that a component's `args` and `env` go to, as it is by itself; empty where nobody knows."""
     state, container = _CONTAINERS.get(component, ("", ""))
     entry = read_operands(release)
-    for item in entry.states if entry is not None else ():
-        for compact in item.objects if item.name == state else ():
-            for found in _containers(compact):
-                if found["name"] == container:
-                    return {word["name"]: word["value"] for word in found.get("env", ()) if "value" in word}
-    return {}
+    compact = (one for item in entry.states if item.name == state for one in item.objects) if entry is not None else ()
+    return next((found for one in compact for found in _containers(one) if found["name"] == container), {})
+
+
+def own_variables(component: str, release: str) -> dict[str, str]:
+    """The variables that a component's container has by itself, whatever the values say; empty where nobody knows."""
+    variables = own_container(component, release).get("env", ())
+    return {word["name"]: word["value"] for word in variables if "value" in word}
 
 
 def _containers(compact: dict[str, Any]) -> list[dict[str, Any]]:

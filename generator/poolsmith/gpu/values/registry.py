@@ -21,6 +21,7 @@ from poolsmith.gpu.values.rules import (
     mutable_image,
     nri_contradicted,
     number_for_string,
+    operand_flag,
     operand_image_pinned,
     operand_variable,
     refused_values,
@@ -67,6 +68,7 @@ VALUE_RULES: tuple[Rule[ValuesDocument, ValuePlace], ...] = (
     mutable_image,
     operand_image_pinned,
     operand_variable,
+    operand_flag,
     dead_value,
     value_of_later_release,
     ignored_value,
@@ -82,6 +84,7 @@ CHART_VALUE_RULES: tuple[Rule[ValuesDocument, ValuePlace], ...] = (
     refused_values,
     dead_value,
     value_of_later_release,
+    operand_flag,
     value_type,
     unknown_value,
 )

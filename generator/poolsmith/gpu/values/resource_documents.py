@@ -25,6 +25,7 @@ from poolsmith.gpu.values.rules import (
     kernel_modules_undecided,
     mutable_image,
     nri_contradicted,
+    operand_flag,
     operand_variable,
     runtime_config_source_missing,
     runtime_config_template,
@@ -63,6 +64,7 @@ OF_POLICY: tuple[Rule[ValuesDocument, ValuePlace], ...] = (
     blanket_toleration,
     mutable_image,
     operand_variable,
+    operand_flag,
 )
 OF_DRIVER: tuple[Rule[ValuesDocument, ValuePlace], ...] = (
     secret_in_values,

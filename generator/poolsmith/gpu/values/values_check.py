@@ -395,7 +395,7 @@ def pinned_near(path: str, model: RepositoryModel, chart: str = OPERATOR_CHART) 
         versions = pins.get(folder) or set(_of_commands(folder, model, chart))
         if versions:
             return next(iter(versions)) if len(versions) == 1 else None
-        if not folder:
+        if not folder or folder in model.left_out:
             return None
         folder = posixpath.dirname(folder)
 

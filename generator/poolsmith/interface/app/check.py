@@ -231,7 +231,7 @@ def _check_paths(
 def _schemas(parts: Iterable[JudgedTree], against: Against, model: RepositoryModel) -> list[SchemaResult]:
     """Each object by the release that its cluster has, unless a flag says which."""
     releases = releases_of(model)
-    trees = (found for part in parts for found in by_release(part, releases))
+    trees = (found for part in parts for found in by_release(part, releases, model))
     return [judge_schemas(tree, against if against.operator else of_version(against, tag)) for tree, tag in trees]
 
 

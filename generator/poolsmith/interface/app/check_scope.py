@@ -148,8 +148,11 @@ def judged_trees(model: RepositoryModel, scope: Scope) -> Iterator[JudgedTree]:
     yield JudgedTree(_tree(tuple(loose), model), _version(model.installations), of_cluster=False)
 
 
-def by_release(judged: JudgedTree, releases: Mapping[str, set[str | None]]) -> Iterator[tuple[CheckedTree, str | None]]:
-    """In parts of one release each: what no engine brings is of the release in the nearest folder that has one.
+def by_release(
+    judged: JudgedTree, releases: Mapping[str, set[str | None]], model: RepositoryModel
+) -> Iterator[tuple[CheckedTree, str | None]]:
+    """In parts of one release each: what no engine brings is of the release in the nearest folder that has one, and
+    what an engine leaves out of none.
 
     The folder of all files is too far away: what is in none nearer may belong to any cluster.
     """
@@ -159,7 +162,8 @@ def by_release(judged: JudgedTree, releases: Mapping[str, set[str | None]]) -> I
         return
     parts: dict[str | None, list[CheckedDocument]] = {}
     for item in tree.documents:
-        parts.setdefault(_nearest(item, releases), []).append(item)
+        near = None if model.is_left_out(item.path) else _nearest(item, releases)
+        parts.setdefault(near, []).append(item)
     for release, documents in parts.items():
         yield CheckedTree(tuple(documents), tree.paths), release
 
@@ -195,7 +199,8 @@ def _brings(item: CheckedDocument, folders: set[str], scope: Scope) -> bool:
 
 
 def _resources(documents: Iterable[CheckedDocument], model: RepositoryModel) -> Iterator[str]:
-    """What kustomizations name and what is there, beyond the files that were asked for too."""
+    """What kustomizations name and what is there, beyond the files that were asked for too; beside what is not there,
+    what else may be meant."""
     for item in documents:
         if not item.api_version.startswith("kustomize.config.k8s.io/"):
             continue
@@ -205,11 +210,9 @@ def _resources(documents: Iterable[CheckedDocument], model: RepositoryModel) -> 
             if not isinstance(path, str) or "://" in path:
                 continue
             shown = posixpath.normpath(posixpath.join(folder, path))
-            yield from (
-                found
-                for found in (shown, *(f"{shown}/{name}" for name in KUSTOMIZATION_NAMES))
-                if model.files.is_file(found)
-            )
+            there = (shown, *(f"{shown}/{name}" for name in KUSTOMIZATION_NAMES))
+            found = tuple(filter(model.files.is_file, there))
+            yield from found or (model.files.files_in(posixpath.dirname(shown)) if not shown.startswith("../") else ())
 
 
 _MOST_SKIPPED = 5

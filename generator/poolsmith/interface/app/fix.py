@@ -134,7 +134,8 @@ def _with(text: str, edit: Edit) -> str | None:
     line = lines[edit.start.line - 1] if edit.start.line <= len(lines) else ""
     if line[edit.start.column - 1 : edit.end.column - 1] != edit.old:
         return None
-    lines[edit.start.line - 1] = f"{line[: edit.start.column - 1]}{edit.text}{line[edit.end.column - 1 :]}"
+    text = edit.text.replace("\n", "\r\n") if line.endswith("\r\n") else edit.text
+    lines[edit.start.line - 1] = f"{line[: edit.start.column - 1]}{text}{line[edit.end.column - 1 :]}"
     return "".join(lines)
 
 

@@ -254,14 +254,37 @@ def _merged(parts: list[list[Parameters | Unknown]], spec: Any) -> list[Paramete
     return result
 
 
+def git_generators(generators: Any) -> Iterator[dict[str, Any]]:
+    """Those over git in a list of generators, with those inside of other ones."""
+    for generator in mappings(generators):
+        for kind, body in generator.items():
+            if kind == "git" and isinstance(body, dict):
+                yield body
+            elif kind in ("matrix", "merge"):
+                yield from git_generators(mapping(body).get("generators"))
+
+
+def is_here(generator: dict[str, Any], files: RepositoryFiles) -> bool:
+    """Whether some folder or file of a generator over git is among the files."""
+    return any(True for found in (_directories, _files) for _ in found(generator, files))
+
+
+def left_out(generator: dict[str, Any], files: RepositoryFiles) -> Iterator[str]:
+    """The folders that a generator over git names, and excludes."""
+    yield from (folder for folder, is_barred in _named(generator, files) if is_barred)
+
+
 def _directories(spec: Any, files: RepositoryFiles) -> Iterator[Parameters]:
+    yield from (_path_parameters(folder) for folder, is_barred in _named(spec, files) if not is_barred)
+
+
+def _named(spec: Any, files: RepositoryFiles) -> Iterator[tuple[str, bool]]:
+    """Folders, and whether the generator excludes each."""
     listed = list(mappings(spec.get("directories")))
-    wanted = [word(entry.get("path")) for entry in listed if not entry.get("exclude")]
     barred = [word(entry.get("path")) for entry in listed if entry.get("exclude")]
-    for pattern in wanted:
-        for folder in _folders(pattern, files):
-            if not any(_is_like(folder, other) for other in barred):
-                yield _path_parameters(folder)
+    for entry in listed:
+        for folder in () if entry.get("exclude") else _folders(word(entry.get("path")), files):
+            yield folder, any(_is_like(folder, other) for other in barred)
 
 
 def _folders(pattern: str, files: RepositoryFiles) -> Iterator[str]:

@@ -17,7 +17,10 @@ from poolsmith.kubernetes.repository.argo_applications import (
     applications_of,
     chart_installations,
     files_of_reference,
+    git_generators,
     helm_layers,
+    is_here,
+    left_out,
     sources_of,
 )
 from poolsmith.kubernetes.repository.argo_destination import ArgoTarget, target_of
@@ -50,6 +53,8 @@ class ArgoDelivery:
     unknown: tuple[Unknown, ...]
     taken: frozenset[Identity]
     folders: frozenset[str]
+    left_out: frozenset[str] = frozenset()
+    """Folders and files that an ApplicationSet or a source excludes."""
 
 
 def is_application(item: CheckedDocument) -> bool:
@@ -77,6 +82,8 @@ class ArgoClusters:
                     counted[address] += 2 if source.path else 0
                 if reference := word(source.data.get("ref")):
                     counted[address] += files_of_reference(reference, sources, self._files)
+            for generator in git_generators(value_at(item.data, ("spec", "generators"))):
+                counted[word(generator.get("repoURL"))] += 2 * is_here(generator, self._files)
         own = max(counted, key=lambda address: (counted[address], address), default="")
         is_known = counted[own] > 0
         return frozenset(address for address in counted if not (is_known and address == own) and "{{" not in address)
@@ -119,6 +126,7 @@ class _Run:
         self._seen: set[tuple[str, str]] = set()
         self._taken: set[Identity] = set()
         self._folders: set[str] = set()
+        self._left_out: set[str] = set()
         self.applications: set[Identity] = set()
 
     def deliveries(self, place: str) -> Iterator[ArgoDelivery]:
@@ -132,12 +140,16 @@ class _Run:
                 unknown=unknown,
                 taken=taken,
                 folders=frozenset(cluster.folders),
+                left_out=frozenset(self._left_out),
             )
 
     def add(self, item: CheckedDocument, depth: int) -> None:
         """An Application, or all those of a set."""
         self._taken.add(identity(item))
         if item.kind == "ApplicationSet":
+            for generator in git_generators(value_at(item.data, ("spec", "generators"))):
+                if word(generator.get("repoURL")) not in self._elsewhere:
+                    self._left_out.update(left_out(generator, self._files))
             for application, unknown in applications_of(item, self._files):
                 if unknown is not None and unknown not in self._unknown:
                     self._unknown.append(unknown)
@@ -235,7 +247,10 @@ class _Run:
         paths = self._files.files_below(folder) if directory.get("recurse") else self._files.files_in(folder)
         for path in paths:
             name = posixpath.relpath(path, folder or ".")
-            if not path.endswith((".yaml", ".yml", ".json")) or not _is_included(name, directory):
+            if not path.endswith((".yaml", ".yml", ".json")):
+                continue
+            if not _is_included(name, directory):
+                self._left_out.add(path)
                 continue
             for document in self._files.documents(path):
                 if document.is_object:

@@ -18,7 +18,12 @@ from poolsmith.kubernetes.repository.installed_charts import (
     of_other_languages,
 )
 from poolsmith.kubernetes.repository.kustomize.build import Builder, declared_files
-from poolsmith.kubernetes.repository.manifest_files import KUSTOMIZATION_NAMES, CheckedDocument, CheckedTree
+from poolsmith.kubernetes.repository.manifest_files import (
+    KUSTOMIZATION_NAMES,
+    CheckedDocument,
+    CheckedTree,
+    folders_above,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator
@@ -63,6 +68,12 @@ class RepositoryModel:
     installations: tuple[ChartInstallation, ...]
     unknown: tuple[Unknown, ...]
     parts: frozenset[str]
+    left_out: frozenset[str] = frozenset()
+    """Folders and files that an engine has been told to leave out."""
+
+    def is_left_out(self, path: str) -> bool:
+        """Whether an engine leaves a file out, so that what it installs says nothing of it."""
+        return bool(self.left_out) and any(place in self.left_out for place in (path, *folders_above(path)))
 
     @cached_property
     def all_installations(self) -> tuple[ChartInstallation, ...]:
@@ -96,6 +107,7 @@ class _Modelling:
         self.kustomized: set[str] = set()
         self.deliveries: list[EngineDelivery] = []
         self.alone: list[ChartInstallation] = []
+        self.left_out: set[str] = set()
 
     def model(self) -> RepositoryModel:
         parts = self._parts()
@@ -119,6 +131,7 @@ class _Modelling:
             ),
             unknown=tuple(dict.fromkeys(self.unknown)),
             parts=parts,
+            left_out=frozenset(self.left_out),
         )
 
     def _parts(self) -> frozenset[str]:
@@ -173,6 +186,7 @@ class _Modelling:
         delivered_ones = [item for found in self.deliveries for item in found.objects if is_application(item)]
         for found in ArgoClusters(self.files, self.builder).deliveries([*left, *delivered_ones]):
             self.unknown += found.unknown
+            self.left_out |= found.left_out
             if all(map(is_application, found.objects)):  # what stands beside them belongs to them as well
                 self.alone += found.installations
                 continue

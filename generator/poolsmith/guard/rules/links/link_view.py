@@ -131,6 +131,8 @@ class LinkView:
     objects: tuple[SetupObject, ...]
     charts: tuple[LinkedChart, ...]
     kustomizations: tuple[SetupObject, ...] = ()
+    unlisted: tuple[SetupObject, ...] = ()
+    """What stands beside these kustomizations, in files that nobody delivers."""
     nodes: tuple[SetupNode, ...] | None = None
     is_whole: bool = False
     labels_said: frozenset[str] = frozenset()

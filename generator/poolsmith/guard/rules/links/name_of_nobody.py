@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.gpu.catalog.gpu_requests import asks_for_gpus
 from poolsmith.guard.rules.links.name_needs import (
     names_of,
     needs_of_chart,
     needs_of_linked_pod,
     needs_of_objects,
-    state_of,
 )
-from poolsmith.guard.rules.names.messages import changed, elsewhere, lacking, outside, slip
-from poolsmith.guard.rules.names.need import State, Verdict
+from poolsmith.guard.rules.links.needs_from_outside import from_outside
+from poolsmith.guard.rules.names.messages import changed, elsewhere, lacking, slip
+from poolsmith.guard.rules.names.need import State
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.core.diagnostics.rule_engine import Finding
     from poolsmith.guard.rules.links.link_view import LinkView
-    from poolsmith.guard.rules.names.need import Need
+    from poolsmith.guard.rules.names.need import Need, Verdict
 
 RULE = RuleInfo(
     code="PSM773",
@@ -54,11 +54,11 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
         return
     for pod in filter(lambda pod: asks_for_gpus(pod.spec), view.pods):
         yield from (_SAID[found.state](found) for found in _wrong(view, needs_of_linked_pod(view, pod)))
-        yield from _from_outside(view, needs_of_linked_pod(view, pod), kinds=())
+        yield from from_outside(view, needs_of_linked_pod(view, pod), kinds=())
     yield from (_SAID[found.state](found) for found in _wrong(view, needs_of_objects(view)))
     for chart in view.charts:
         yield from (_SAID[found.state](found) for found in _wrong(view, needs_of_chart(chart)))
-        yield from _from_outside(view, needs_of_chart(chart), kinds=("ConfigMap", "Namespace"))
+        yield from from_outside(view, needs_of_chart(chart), kinds=("ConfigMap", "Namespace"))
 
 
 def _wrong(view: LinkView, needs: Iterable[Need]) -> Iterator[Verdict]:
@@ -71,11 +71,3 @@ def _wrong(view: LinkView, needs: Iterable[Need]) -> Iterator[Verdict]:
 def _is_copied(verdict: Verdict) -> bool:
     held = verdict.offer.item.metadata.get("annotations") if verdict.offer is not None else None
     return verdict.state is State.ELSEWHERE and any(mark in str(held).lower() for mark in _COPIED)
-
-
-def _from_outside(view: LinkView, needs: Iterable[Need], kinds: tuple[str, ...]) -> Iterator[Finding[Location]]:
-    """Of these kinds; of all where somebody keeps policies/external.yaml."""
-    for need in needs:
-        is_told = need.kind in kinds or view.external is not None
-        if is_told and not need.may_be_absent and state_of(view, need) is State.OUTSIDE:
-            yield outside(Verdict(need, State.OUTSIDE), Severity.NOTE)

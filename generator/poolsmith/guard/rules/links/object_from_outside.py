@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import Severity
-from poolsmith.guard.rules.links.name_needs import needs_of_operator, state_of
-from poolsmith.guard.rules.names.messages import outside
-from poolsmith.guard.rules.names.need import State, Verdict
+from poolsmith.guard.rules.links.name_needs import needs_of_operator
+from poolsmith.guard.rules.links.needs_from_outside import from_outside
 from poolsmith.guard.rules.setup import object_of_nobody
 
 if TYPE_CHECKING:
@@ -21,7 +19,4 @@ RULE = object_of_nobody.RULE
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
-    for need in needs_of_operator(view) if view.is_whole else ():
-        is_told = need.kind == "ConfigMap" or view.external is not None
-        if is_told and state_of(view, need) is State.OUTSIDE:
-            yield outside(Verdict(need, State.OUTSIDE), Severity.NOTE)
+    yield from from_outside(view, needs_of_operator(view), kinds=("ConfigMap",)) if view.is_whole else ()

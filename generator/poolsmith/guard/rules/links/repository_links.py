@@ -97,12 +97,14 @@ def views_of(
     engines = engine_versions(model.documents)
     described = Machines(tree=CheckedTree(model.documents, frozenset(item.path for item in model.documents)))
     alone = is_alone(model)
+    beside = _by_folder(model)
     for part in (*model.deliveries, _loose(model)):
         if not part.refused:
             yield LinkView(
                 objects=_linked(part.objects),
                 charts=tuple(_charts(part.installations, release)),
                 kustomizations=_linked(part.kustomizations),
+                unlisted=_linked(item for place in _folders(part) for item in beside.get(place, ())),
                 nodes=nodes,
                 is_whole=part.place != _LOOSE,
                 labels_said=labels,
@@ -115,6 +117,19 @@ def views_of(
                 is_alone=alone,
                 external=external,
             )
+
+
+def _by_folder(model: RepositoryModel) -> dict[str, list[CheckedDocument]]:
+    """Objects that nobody delivers, and that nobody has been told to leave out."""
+    found: dict[str, list[CheckedDocument]] = {}
+    for item in model.loose.objects:
+        if not model.is_left_out(item.path) and not item.is_incomplete and "sops" not in item.data:
+            found.setdefault(posixpath.dirname(item.path), []).append(item)
+    return found
+
+
+def _folders(part: EngineDelivery) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(posixpath.dirname(item.path) for item in part.kustomizations))
 
 
 _LOOSE = "loose"

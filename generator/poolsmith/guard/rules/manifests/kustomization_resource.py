@@ -6,7 +6,9 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo
+from poolsmith.core.diagnostics.message_text import nearest
 from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.sources.pod_template import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,7 +76,16 @@ def _check_resources(document: CheckedDocument, tree: CheckedTree) -> Iterator[F
                 message=f"`{resource}` does not exist, or has no kustomization",
                 place=document.source.locate(pointer),
                 subject=document.name,
+                help=_meant(resource, path, tree, {_path_of(word, document) for word in words(resources)}),
             )
+
+
+def _meant(resource: str, path: str, tree: CheckedTree, named: set[str]) -> str | None:
+    """A file beside it that is not named, and that differs by a slip of the pen."""
+    folder, own = posixpath.dirname(path), posixpath.basename(path)
+    beside = [item for item in tree.paths if posixpath.dirname(item) == folder and item not in named]
+    name = nearest(own, sorted(map(posixpath.basename, beside)), certain=True)
+    return None if name is None or not resource.endswith(own) else f"did you mean `{resource.removesuffix(own)}{name}`?"
 
 
 def _is_folder(path: str, tree: CheckedTree) -> bool:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from poolsmith.core.diagnostics import Severity
 from poolsmith.core.diagnostics.message_text import did_you_mean, joined, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 
 if TYPE_CHECKING:
-    from poolsmith.core.diagnostics import Location, Severity
-    from poolsmith.guard.rules.names.need import Need, Offer, Verdict
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.names.need import NamedObject, Need, Offer, Verdict
 
 _FEW = 5
 
@@ -73,6 +74,18 @@ def outside(verdict: Verdict, severity: Severity | None = None) -> Finding[Locat
         help=f"where it comes from outside, say so in policies/external.yaml; else add it{keys}, or leave the field "
         "out",
         severity=severity,
+    )
+
+
+def unlisted(need: Need, item: NamedObject, file: str, last: Location) -> Finding[Location]:
+    """`file` is its name, as the kustomization beside it would list it; `last` is what that lists last."""
+    return Finding(
+        message=f"{_field(need)} names {_name(need)}, which is in `{shorten(file)}`: the kustomization beside it does "
+        "not list the file",
+        place=need.place,
+        help=f"add `{shorten(file)}` to the resources of that kustomization",
+        related=(item.place("/metadata/name", "this one"), last),
+        severity=Severity.WARNING,
     )
 
 

@@ -22,8 +22,8 @@ RULE = RuleInfo(
     name="object-of-nobody",
     applies_to="setup",
     what="A field of the operator's values, of a ClusterPolicy or of an NVIDIADriver names a ConfigMap or a Secret "
-    "that kustomize calls otherwise, or that lacks a key which its reader mounts. As a note: nothing here makes a "
-    "ConfigMap; Secrets rarely stand in git.",
+    "that kustomize calls otherwise, or that lacks a key which its reader mounts; or one in a file that the "
+    "kustomization beside it does not list. As a note: nothing here makes a ConfigMap; Secrets rarely stand in git.",
     why="kustomize puts a hash or a prefix into names in pods, and in no field of these objects. Whoever mounts what "
     "is not there waits for ever; and where a name is set, the operator does not make its own.",
     fix="write the name as it is applied, with all keys; or leave the field out, and the operator makes its own",

@@ -64,7 +64,7 @@ def setups_of(model: RepositoryModel, loose: list[FoundValues], release: str | N
     """What each cluster gets, one setup for each installation of the operator in it; then what stands alone.
 
     `loose` are values that no engine delivers: with each of them go the objects that stand nearest to it. Without any,
-    all loose objects are one setup, if one of them is the operator's.
+    all loose objects are one setup, if one of them is the operator's. What an engine leaves out goes with none of them.
     """
     setups: list[Setup] = []
     for delivery in model.deliveries:
@@ -73,9 +73,14 @@ def setups_of(model: RepositoryModel, loose: list[FoundValues], release: str | N
         setups += [Setup(found=item, objects=delivery.objects, charts=others) for item in own]
         if not own and delivery.by_engine and any(map(is_of_operator, delivery.objects)):
             setups.append(Setup(found=None, objects=delivery.objects))
+    alone = list(_alone(model, release))
+    apart = [item for item in alone if model.is_left_out(item.path)]
+    if any(map(is_of_operator, apart)):
+        setups.append(Setup(found=None, objects=tuple(apart)))
     loose = [found for found in loose if _is_here(found)]
     siblings = Counter(folder_of(item.path) for item in loose if item.is_file)
-    nearest = _nearest_objects(_alone(model, release), [item.path for item in loose])
+    joined = (item for item in alone if not model.is_left_out(item.path))
+    nearest = _nearest_objects(joined, [item.path for item in loose])
     if not loose and any(map(is_of_operator, nearest[0])):
         setups.append(Setup(found=None, objects=tuple(nearest[0])))
     for index, item in enumerate(loose):

@@ -71,16 +71,21 @@ def actions(root: Path, path: str, document: Document, found: Sequence[Diagnosti
     """Edits of findings at some place of an open file, where its text is still the one that they are about."""
     if why_not(root, path):
         return
-    sure = {edit: item for item in found if (edit := certain_edit(item)) is not None}
+    sure = _sure(path, found)
     for edit, item in sure.items():
         if applied(document.text, [edit])[1]:
             title = f"Write `{cut(edit.text, _LONGEST)}` in the place of `{cut(edit.old, _LONGEST)}`"
             yield Action(title=title, kind=QUICK_FIX, edits=(edit,), about=(item,))
 
 
+def _sure(path: str, found: Sequence[Diagnostic]) -> dict[Edit, Diagnostic]:
+    """The certain edits of one file, each with what it mends."""
+    return {edit: item for item in found if (edit := certain_edit(item)) is not None and edit.path == path}
+
+
 def all_edits(root: Path, path: str, document: Document, found: Sequence[Diagnostic]) -> Action | None:
     """What `check --fix` would write into the file."""
-    sure = {edit: item for item in found if (edit := certain_edit(item)) is not None}
+    sure = _sure(path, found)
     fitting = [] if why_not(root, path) else applied(document.text, sorted(sure, key=lambda edit: edit.order))[1]
     about = tuple(sure[edit] for edit in fitting)
     return (
