@@ -37,9 +37,6 @@ def test_a_release_has_its_file(form, release):
 @pytest.mark.parametrize("operand", OPERANDS)
 def test_what_an_operand_reads_is_known_at_the_version_of_a_release(operand, release):
     version = CATALOG.chart("gpu-operator", release).default((OPERANDS[operand], "version"))
-    if version is None:
-        pytest.skip(f"{release} says no version of {operand}")
-
-    is_there = BUILD.sub("", version) in operand_inputs(operand).tags
+    is_there = version is None or BUILD.sub("", version) in operand_inputs(operand).tags
 
     assert is_there is ((operand, release) not in UNPUBLISHED), "run tests/tools/record_operand_inputs.py"
