@@ -7,12 +7,12 @@ table can foresee; what follows from profiles has its table.
 from __future__ import annotations
 
 import json
-from dataclasses import field, replace
+from dataclasses import field
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.record import record
+from poolsmith.core.record import record, replace
 from poolsmith.core.sources.pod_template import mapping, mappings, pod_template_of, word
 from poolsmith.core.sources.pointer import MISSING, copied, value_at
 from poolsmith.fleet.operands.expansion import Maker
