@@ -87,6 +87,11 @@ class FleetUse:
     blind: tuple[str, ...] = ()
 
 
+def ungranted_use(ledger: Ledger) -> LedgerUse:
+    """As `ledger_use` says it where no grant is given, without asking for each line."""
+    return LedgerUse(lines=ledger.count, ungranted=ledger.count)
+
+
 def ledger_use(
     ledger: Ledger, repositories: Mapping[tuple[str, str, str], str], book: GrantBook, given: frozenset[int]
 ) -> tuple[LedgerUse, tuple[LedgerLine, ...]]:
