@@ -146,7 +146,8 @@ class Made:
     @property
     def key(self) -> str:
         """Namespace, kind and name; nothing else in the cluster has all three."""
-        return f"{self.body['metadata'].get('namespace', '')}/{self.workload}"
+        metadata = self.body["metadata"]
+        return f"{metadata.get('namespace', '')}/{self.body['kind']}/{metadata['name']}"
 
 
 @record
