@@ -41,6 +41,7 @@ _TEES = {
 }
 
 
+_SYNC_OPTIONS = "argocd.argoproj.io/sync-options"
 WHOLE = ("nvidia.com/gpu",)
 OF_ONE_GPU = {"1g.10gb": 7, "1g.20gb": 4, "2g.20gb": 3, "3g.40gb": 2, "7g.80gb": 1, "1g.6gb": 4, "1g.5gb": 7}
 """Slices of one size. Source: NVIDIA's MIG user guide, supported profiles of A100, H100 and A30."""
@@ -203,17 +204,28 @@ def recorded_snapshot(cluster: ClusterView) -> Snapshot:
 
 
 def _delivered_since(listed: ListedObjects, cluster: ClusterView) -> ListedObjects:
-    """Delivery objects with what they are delivered with since these clusters were recorded: the guard of HelmReleases
-    against pruning, and destinations of Applications. Only an applier writes either, and the API server keeps both."""
+    """Delivery objects with what they are delivered with since these clusters were recorded: the guards of HelmReleases
+    and Applications against pruning, and destinations of Applications. Only an applier writes them, and the API server
+    keeps them."""
     items = [copy.deepcopy(item) for item in listed.items]
     if listed.resource.kind == "HelmRelease":
         for item in items:
             item["metadata"].setdefault("annotations", {})["kustomize.toolkit.fluxcd.io/prune"] = "disabled"
     elif listed.resource.kind == "Application":
         given = cluster.plan.cluster.spec.delivery.destination
+        guarded = {
+            item.pattern: _sync_options(item.body) for item in cluster.expected if item.resource == listed.resource
+        }
+        for item in items:
+            if options := guarded.get(item["metadata"]["name"]):
+                item["metadata"].setdefault("annotations", {})[_SYNC_OPTIONS] = options
         for item in items if given is not None and given.name is not None else ():
             item["spec"]["destination"] = {"name": given.name, "namespace": item["spec"]["destination"]["namespace"]}
     return replace(listed, items=tuple(items))
+
+
+def _sync_options(body: Mapping[str, Any]) -> str:
+    return str(body["metadata"].get("annotations", {}).get(_SYNC_OPTIONS, ""))
 
 
 def with_gpus(cluster: ClusterView, snapshot: Snapshot) -> Snapshot:

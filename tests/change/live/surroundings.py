@@ -381,6 +381,21 @@ ROWS = (
     ),
     Row(
         ROOT,
+        "who may write what Flux applies",
+        both(
+            role(("helm.toolkit.fluxcd.io", "helmreleases", "patch"), namespace="flux-system"),
+            binding("handy", group("developers"), namespace="flux-system", kind="Role"),
+        ),
+        (("PSM870", "RoleBinding/handy", "Group developers", "`patch` `helmreleases`"),),
+        "an account of the engine's own namespace",
+        both(
+            role(("helm.toolkit.fluxcd.io", "helmreleases", "patch"), namespace="flux-system"),
+            binding("handy", account("helm-controller", "flux-system"), namespace="flux-system", kind="Role"),
+        ),
+        cluster="edge",
+    ),
+    Row(
+        ROOT,
         "a mutating webhook of others",
         webhook("mutator"),
         (("PSM870", "MutatingWebhookConfiguration/mutator", "mutator.example.com"),),

@@ -201,7 +201,7 @@ def test_a_revision_of_the_teams_repository(platform, speech, run_cli):
         (("speech",), 2, "names no team and folder"),
         (("nobody=.",), 2, "has no team `nobody`"),
         (("speech=./nowhere",), 2, "is not a folder"),
-        (("speech=.@nowhere",), 2, "gather:"),
+        (("speech=.@nowhere",), 2, "gather needs a git repository"),
     ],
 )
 def test_what_can_not_be_meant(platform, run_cli, words, code, said):

@@ -37,8 +37,16 @@ PLUGIN = (
 def parsed(monkeypatch):
     """The texts that are parsed."""
     texts = []
-    compose = yaml_reader.compose
-    monkeypatch.setattr(yaml_reader, "compose", lambda text: texts.append(text) or compose(text))
+
+    def seen(read):
+        def run(text, *more):
+            texts.extend([text] if text not in texts else ())
+            return read(text, *more)
+
+        return run
+
+    for name in ("documents_in", "compose"):  # by lines, and by the library
+        monkeypatch.setattr(yaml_reader, name, seen(getattr(yaml_reader, name)))
     return texts
 
 

@@ -36,6 +36,7 @@ from poolsmith.kubernetes.live.api_resources import (
     CLUSTER_ROLES,
     DAEMON_SETS,
     DEFINITIONS,
+    DELIVERY,
     ENDPOINT_SLICES,
     FEATURE_RULES,
     HELM_RELEASES,
@@ -55,7 +56,6 @@ from poolsmith.kubernetes.live.api_resources import (
     ROLES,
     RUNTIME_CLASSES,
     SERVICES,
-    SOURCES,
     WEBHOOKS,
     WORKLOADS,
     ApiResource,
@@ -133,14 +133,13 @@ ALWAYS = (
     *WEBHOOKS,
 )
 """What is read of any cluster, whatever is expected there."""
-_ENGINES = (APPLICATIONS, HELM_RELEASES, KUSTOMIZATIONS, *SOURCES)
 _CHANGING = (*MUTATING_POLICIES, *MUTATING_BINDINGS)
-AROUND = (ROLES, QUOTAS, LIMIT_RANGES, NETWORK_POLICIES, BUDGETS, FEATURE_RULES, *_CHANGING, *_ENGINES)
+AROUND = (ROLES, QUOTAS, LIMIT_RANGES, NETWORK_POLICIES, BUDGETS, FEATURE_RULES, *_CHANGING, *DELIVERY)
 """What is read of what stands around the stack, where that is allowed."""
 EVERYWHERE = frozenset(
     (
         *(PODS, *WORKLOADS, ROLES, ROLE_BINDINGS, SERVICES, ENDPOINT_SLICES, BUDGETS),
-        *_ENGINES,
+        *DELIVERY,
     )
 )
 """Kinds of namespaces that are read in all of them, where that is allowed."""
@@ -220,6 +219,12 @@ class ClusterView:
             for item in self.expected
             if item.resource in WORKLOADS and item.namespace and item.namespace not in _SHARED
         )
+
+    @cached_property
+    def delivery_namespaces(self) -> frozenset[str]:
+        """Those that its delivery stands in, and nothing of the stack itself."""
+        found = {item.namespace for item in self.expected if item.resource in DELIVERY}
+        return frozenset(found - self.stack_namespaces)
 
     @cached_property
     def _offers(self) -> dict[str, frozenset[str]]:

@@ -23,6 +23,7 @@ from poolsmith.kubernetes.live.api_resources import (
     ACCOUNTS,
     CLUSTER_ROLE_BINDINGS,
     CLUSTER_ROLES,
+    DELIVERY,
     MUTATING_BINDINGS,
     MUTATING_POLICIES,
     NAMESPACES,
@@ -56,6 +57,7 @@ _WORST = Reach.SECRETS
 """Rights that reach so far, or further, lead to a pod of the stack or to the credentials of one."""
 _BUILT_IN = {"admin": "pods and their exec", "edit": "pods and their exec"}
 """Roles that Kubernetes brings, for snapshots that leave them out."""
+_WRITING = frozenset(("create", "update", "patch", "*"))
 _AGGREGATES = "rbac.authorization.k8s.io/aggregate-to-"
 
 
@@ -90,6 +92,23 @@ def _bindings(view: LiveView) -> Iterator[Diagnostic]:
             elif (whom := _who_gets_in(view, body, namespace)) and (way := _way(view, kind, called, namespace)):
                 message = f"gives {kind} `{called}` to {whom}: by its `roleRef`, {way}"
                 yield _told(view, resource, body, message)
+            elif way := _way_by_delivery(view, kind, called, namespace):
+                others = [text for text, of in subjects if of != namespace]  # who delivers lives there
+                if others:
+                    message = f"gives {kind} `{called}` to {listed(others, _FEW)}: by its `roleRef`, {way}"
+                    yield _told(view, resource, body, message)
+
+
+def _way_by_delivery(view: LiveView, kind: str, role: str, namespace: str) -> str:
+    """What a role allows where the stack is delivered from: to write what an engine applies is to write the stack."""
+    if not namespace or namespace not in view.cluster.delivery_namespaces:
+        return ""
+    rights, _ = view.rights.of_role(kind, role, namespace)
+    groups = {item.group for item in DELIVERY}
+    writes = [right for right in rights if right.arguments[0] in groups and right.arguments[2] in _WRITING]
+    if writes:
+        return f"who has it may {_as_words(min(writes, key=_how_bad))}, and so says what the stack runs"
+    return ""
 
 
 def _who_gets_in(view: LiveView, body: Mapping[str, Any], namespace: str) -> str:

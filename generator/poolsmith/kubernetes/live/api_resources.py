@@ -96,6 +96,8 @@ SOURCES = tuple(
     ApiResource("source.toolkit.fluxcd.io/v1", kind)
     for kind in ("GitRepository", "HelmRepository", "OCIRepository", "HelmChart", "Bucket")
 )
+DELIVERY = (APPLICATIONS, HELM_RELEASES, KUSTOMIZATIONS, *SOURCES)
+"""What engines read: what they are to apply, and from where."""
 
 OF_NAMESPACES = frozenset(
     (
@@ -113,7 +115,7 @@ OF_NAMESPACES = frozenset(
         ApiResource("monitoring.coreos.com/v1", "PodMonitor"),
         ApiResource("monitoring.coreos.com/v1", "PrometheusRule"),
         ApiResource("argoproj.io/v1alpha1", "AppProject"),
-        *(APPLICATIONS, HELM_RELEASES, KUSTOMIZATIONS, *SOURCES),
+        *DELIVERY,
     )
 )
 """Kinds that stand in namespaces, for roles that are written without a server to ask."""

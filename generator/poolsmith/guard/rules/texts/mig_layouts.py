@@ -137,7 +137,7 @@ def _of_entry(entry: dict[str, Any], place: tuple[str | int, ...], layout: str) 
         yield LayoutMistake((*place, "mig-enabled"), f"{layout}: `mig-enabled` is no boolean")
     if enabled is True and wanted is None:
         yield LayoutMistake(place, f"{layout} switches MIG on and has no `mig-devices`", "add `mig-devices: {}`")
-    if not enabled and wanted:
+    if "mig-enabled" in entry and not enabled and wanted:
         yield LayoutMistake((*place, "mig-devices"), f"{layout} has instances, and `mig-enabled` is false")
     if wanted is not None and not isinstance(wanted, dict):
         yield LayoutMistake((*place, "mig-devices"), f"{layout}: `mig-devices` is no mapping of profiles to numbers")
