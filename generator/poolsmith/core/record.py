@@ -11,14 +11,16 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import MISSING, Field, FrozenInstanceError, field
 from functools import cache, partial
+from operator import attrgetter
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform, overload
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from types import CodeType
 
 _Class = TypeVar("_Class", bound=type)
+_Record = TypeVar("_Record")
 
 
 @overload
@@ -197,6 +199,20 @@ def _comparison(fields: _Fields, name: str) -> FunctionType:
     compared = f"{own} {_SIGNS[name]} {others}"
     text = f"def {name}(self, other): return {compared} if other.__class__ is self.__class__ else unlike"
     return fields.method(text, names, {"unlike": NotImplemented})
+
+
+@cache
+def _reader(record: Any) -> tuple[tuple[str, ...], Callable[[Any], Iterable[Any]]]:
+    """The names of its fields, and what reads all of them at once."""
+    names = tuple(record.__dataclass_fields__)
+    return names, attrgetter(*names) if len(names) > 1 else _getstate
+
+
+def replace(item: _Record, /, **changes: Any) -> _Record:
+    """As that of `dataclasses`, for records, in half of the time: plans are changed by many passes."""
+    made: type[_Record] = item.__class__
+    names, read = _reader(made)  # type: ignore[arg-type]
+    return made(**dict(zip(names, read(item), strict=True)) | changes)
 
 
 def _repr(self: Any) -> str:

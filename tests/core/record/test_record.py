@@ -11,6 +11,7 @@ from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 import pytest
 
+from poolsmith.core import record as records
 from poolsmith.core.record import record
 
 T = TypeVar("T")
@@ -210,3 +211,25 @@ def test_nothing_is_compiled_before_the_first_object(monkeypatch):
 
     monkeypatch.undo()
     assert Quiet(1) < Quiet(2)
+
+
+@pytest.mark.parametrize(
+    ("item", "changes"),
+    [
+        (Pool(name="a", labels={"x": "y"}), {"size": 3}),
+        (Mark(line=1, file="b.yaml"), {"column": 2}),
+        (Counter([1, 2]), {"total": 5}),
+        (Squared(side=2), {"side": 3}),
+        (Handle(name="a"), {"name": "b"}),
+        (Box([1]), {}),
+    ],
+    ids=str,
+)
+def test_the_quick_replace_makes_what_that_of_dataclasses_makes(item, changes):
+    made, wanted = records.replace(item, **changes), replace(item, **changes)
+
+    assert type(made) is type(wanted)
+    assert asdict(made) == asdict(wanted)
+    assert made is not item
+    with pytest.raises(TypeError):
+        records.replace(item, **changes, unknown=1)

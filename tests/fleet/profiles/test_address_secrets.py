@@ -12,6 +12,14 @@ PLACES = {
     "a user alone": ("repoURL: https://git.example.com/gpu.git", "repoURL: https://{}@git.example.com/gpu.git"),
     "its query": ("repoURL: https://git.example.com/gpu.git", "repoURL: https://git.example.com/gpu.git?t={}"),
     "the chart's": ("engine: argocd", "engine: argocd\n    chartRepo: https://a:{}@charts.example.com"),
+    "escaped signs": (
+        "repoURL: https://git.example.com/gpu.git",
+        'repoURL: "https:\\u002f\\x2Fgit:{}@git.example.com/gpu.git"',
+    ),
+    "two lines": (
+        "repoURL: https://git.example.com/gpu.git",
+        'repoURL: "https:\\\n      //git:{}@git.example.com/gpu.git"',
+    ),
     "a value": (
         "  poolLabel:",
         "    values:\n      driver:\n        env: [{{name: HTTPS_PROXY, value: 'http://a:{}@p.example.com'}}]\n  poolLabel:",

@@ -19,6 +19,7 @@ from poolsmith.guard.policies.applied_policies import JudgingOptions
 from poolsmith.guard.policies.revision import BaseRevision
 from poolsmith.interface.app import check_project, compare, generate, run
 from poolsmith.interface.app.memory import JUDGING, recall
+from poolsmith.interface.cli import main
 from poolsmith.project.output.result_store import open_store
 
 DAY = dt.date(2026, 11, 20)
@@ -399,6 +400,28 @@ def test_the_report_is_the_same_in_any_format(cached, project, form, worked_on):
     assert worked_on() == []
     anew = cached("check", "--root", project, "--today", "2026-11-20", "--format", form, "--no-cache")
     assert again == replace(anew, out=anew.out.replace(" --no-cache", ""))  # of the command that shows all
+
+
+@pytest.mark.parametrize(
+    "words", [(), ("--cache",), ("--no-cache",), ("--rehash", "--cache"), ("--no-cache", "--cache", "--check")], ids=str
+)
+@pytest.mark.parametrize("surroundings", ["as committed", "one changed", "github", "colour", "below"])
+def test_a_comparison_without_other_flags_is_told_as_by_the_parser(cached, project, monkeypatch, words, surroundings):
+    monkeypatch.chdir(project / "profiles" if surroundings == "below" else project)
+    if surroundings == "one changed":
+        path = next(project.glob("profiles/*/cluster.yaml"))
+        path.write_text(path.read_text() + "# new\n")
+    elif surroundings == "github":
+        monkeypatch.setenv("GITHUB_ACTIONS", "true")
+        monkeypatch.setattr("secrets.token_hex", "a".__mul__)
+    elif surroundings == "colour":
+        monkeypatch.setenv("FORCE_COLOR", "1")
+    plain = cached("generate", "--check", *words)
+    monkeypatch.setattr(main, "_compare", main._parsed)
+
+    assert plain == cached("generate", "--check", *words)
+    assert plain.code in (0, 1)
+    assert plain.out
 
 
 def test_in_ci_nothing_is_remembered_unless_asked_for(cached, project, worked_on, monkeypatch, tmp_path):

@@ -37,6 +37,11 @@ def without_secrets(text: str) -> str:
     return _AFTER.sub(lambda found: f"{found[1]}{found[2] or ''}{'*' * len(found[3] or '')}", starred)
 
 
+def may_hold_address(text: str) -> bool:
+    """Whether a text of YAML may say one: word for word, or with signs that are escaped."""
+    return _SCHEME in text or "\\" in text
+
+
 def secret_in_address(text: str) -> str | None:
     """What part of an address may be a secret, in words; None where there is none.
 

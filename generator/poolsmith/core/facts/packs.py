@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, wraps
@@ -60,6 +59,8 @@ class Pack:
 
     def entry(self, folder: str, release: str) -> dict[str, Any]:
         """Empty where the pack has none."""
+        import json  # on demand: few have packs
+
         content = self.files.get(f"{folder}/{release}.json")
         found: dict[str, Any] = {} if content is None else json.loads(content)
         return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -10,7 +10,7 @@ from poolsmith.core.diagnostics import Diagnostic, RuleInfo, diagnose
 from poolsmith.core.diagnostics.codes import reading
 from poolsmith.core.diagnostics.codes import shape as codes
 from poolsmith.core.diagnostics.message_text import kind_of, nearest, shorten
-from poolsmith.core.record import record
+from poolsmith.core.record import record, replace
 from poolsmith.core.shape.field import API_VERSION, BaseMetadata, Metadata, Shape
 from poolsmith.core.shape.reader import INVALID, field_places, fields_of, reader_for
 from poolsmith.core.sources.pointer import join

@@ -119,9 +119,9 @@ def _object_reader(cls: type) -> Reader:
                 else:
                     valid = False
         arguments = {}
-        lists = {field.shape.several_of: name for name, field in fields.items() if field.shape.several_of}
+        lists = _lists_of(cls)
         for name, field in fields.items():
-            spelt = meant.get(name, name)
+            spelt = meant.get(name, name) if meant else name
             item = value.get(spelt)
             if item is not None:
                 item = field.read(item, f"{pointer}/{escape(spelt)}", sink)
@@ -144,6 +144,12 @@ def _object_reader(cls: type) -> Reader:
         return cls(**arguments) if valid else INVALID
 
     return read
+
+
+@cache
+def _lists_of(cls: type) -> dict[str, str]:
+    """The lists that stand in the place of one value, by the field of that value."""
+    return {field.shape.several_of: name for name, field in fields_of(cls).items() if field.shape.several_of}
 
 
 def _take_first(

@@ -70,19 +70,20 @@ def folder_state(
             continue
         with scan:
             for entry in scan:
-                if not below and entry.name in leave_out:
-                    continue
                 path = f"{below}/{entry.name}" if below else entry.name
+                if path in leave_out:
+                    continue
                 if entry.is_dir(follow_symlinks=False):
-                    if entry.name in ignored:
-                        continue
-                    entries.append(f"{path}/")
-                    pending.append(path)
+                    if entry.name not in ignored:
+                        entries.append(f"{path}/")
+                        pending.append(path)
                     continue
                 state = entry.stat(follow_symlinks=False)
                 entries.append(_line(path, state))
-                youngest = max(youngest, state.st_mtime_ns, state.st_ctime_ns)
-                is_plain = is_plain and stat.S_ISREG(state.st_mode)
+                if youngest < state.st_ctime_ns or youngest < state.st_mtime_ns:
+                    youngest = max(state.st_mtime_ns, state.st_ctime_ns)
+                if not stat.S_ISREG(state.st_mode):
+                    is_plain = False
     entries.sort()
     return FolderState(tuple(entries), youngest, is_plain)
 
@@ -131,9 +132,16 @@ def _alone(path: str) -> str:
 
 
 def _line(path: str, state: os.stat_result) -> str:
-    kind = "-" if stat.S_ISREG(state.st_mode) else "?"
-    about = f"{state.st_mode:o} {state.st_size} {state.st_dev} {state.st_ino} {state.st_mtime_ns} {state.st_ctime_ns}"
-    return f"{path}\0{kind} {about}"
+    return "%s\0%s %o %d %d %d %d %d" % (  # noqa: UP031 - thousands of files: faster than the other ways
+        path,
+        "-" if stat.S_ISREG(state.st_mode) else "?",
+        state.st_mode,
+        state.st_size,
+        state.st_dev,
+        state.st_ino,
+        state.st_mtime_ns,
+        state.st_ctime_ns,
+    )
 
 
 def _hashed(parts: Iterable[str]) -> str:

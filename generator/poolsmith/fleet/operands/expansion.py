@@ -5,11 +5,11 @@ Objects are whole Kubernetes objects as plain mappings, in the order of `object_
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.record import record
+from poolsmith.core.record import record, replace
 from poolsmith.core.sources.source_file import tree_digest
 from poolsmith.gpu.catalog.operator_names import OPERATOR_NAMESPACE
 
@@ -146,7 +146,8 @@ class Made:
     @property
     def key(self) -> str:
         """Namespace, kind and name; nothing else in the cluster has all three."""
-        return f"{self.body['metadata'].get('namespace', '')}/{self.workload}"
+        metadata = self.body["metadata"]
+        return f"{metadata.get('namespace', '')}/{self.body['kind']}/{metadata['name']}"
 
 
 @record

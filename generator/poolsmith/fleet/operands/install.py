@@ -6,10 +6,10 @@ Committed by poolsmith, rendered by charts, created by the operator, started by 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import field, replace
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.record import record
+from poolsmith.core.record import record, replace
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.fleet.operands.chart.chart_objects import ChartWorkloads, ReleasePlace, over_defaults, render
 from poolsmith.fleet.operands.chart.operator_part import ChartParts, stored

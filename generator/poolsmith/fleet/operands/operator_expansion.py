@@ -6,9 +6,9 @@ GPUClusters is imported when there is one.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.record import replace
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.fleet.operands.custom_resources import ClusterPolicySpec, not_ready
 from poolsmith.fleet.operands.expansion import NO_OPERANDS, ClusterState, Expansion, Node, ResourceCondition, in_order

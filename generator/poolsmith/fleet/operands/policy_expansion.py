@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.record import replace
 from poolsmith.fleet.operands.custom_resources import not_ready, ready
 from poolsmith.fleet.operands.daemon_sets.policy_driver import kernels
 from poolsmith.fleet.operands.expansion import Expansion, ResourceCondition, in_order

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.record import record
+from poolsmith.core.record import record, replace
 from poolsmith.fleet.operands.daemon_sets.managers import (
     DEFAULT_GPU_CLIENTS,
     DEFAULT_MIG_CONFIG,

@@ -82,18 +82,19 @@ class _Node:
     def __init__(self, steps: Mapping[str, tuple[_Step, ...]]) -> None:
         self._steps = steps
         self._depths: dict[tuple[str, int], int] = {}
+        self._writers: dict[str, list[tuple[str, int]]] = {}
+        for name, own in steps.items():
+            for number, step in enumerate(own):
+                for file in set(step.writes):
+                    self._writers.setdefault(file, []).append((name, number))
 
     def writers(self, file: str, *, but: str) -> list[tuple[str, int]]:
         """The steps of other workloads that write a file."""
-        return [
-            (name, number)
-            for name, steps in self._steps.items()
-            for number, step in enumerate(steps)
-            if name != but and file in step.writes
-        ]
+        return [writer for writer in self._writers.get(file, ()) if writer[0] != but]
 
     def needed(self, step: _Step, *, but: str) -> list[str]:
-        return [name for name in self._steps if name != but and any(fnmatchcase(name, item) for item in step.needs)]
+        names = self._steps if step.needs else ()
+        return [name for name in names if name != but and any(fnmatchcase(name, item) for item in step.needs)]
 
     def depth(self, name: str, number: int) -> int:
         """How many steps come before one, each after the other."""

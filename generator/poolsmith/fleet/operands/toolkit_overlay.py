@@ -8,10 +8,9 @@ has to start again with a new driver. Source: NVIDIA/k8s-driver-manager:cmd/driv
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.record import record
+from poolsmith.core.record import record, replace
 from poolsmith.core.sources.pointer import copied, value_at
 from poolsmith.fleet.operands.custom_resources import ClusterPolicySpec
 from poolsmith.fleet.operands.expansion_context import Context

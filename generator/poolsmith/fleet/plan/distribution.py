@@ -6,12 +6,12 @@ quota for them.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.codes import compatibility
 from poolsmith.core.diagnostics.codes import compatibility as codes
 from poolsmith.core.diagnostics.message_text import listed
+from poolsmith.core.record import replace
 from poolsmith.core.sources.pointer import MISSING, value_at
 from poolsmith.fleet.plan.facts import with_values
 from poolsmith.fleet.plan.origin import Derived, FromCatalog

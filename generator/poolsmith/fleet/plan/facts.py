@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Diagnostic, RuleInfo, Severity, diagnose
-from poolsmith.core.record import record
+from poolsmith.core.record import record, replace
 from poolsmith.fleet.plan.origin import FromProfile, Origin
 from poolsmith.fleet.plan.plan import ClusterPlan, PoolPlan, Singleton, ValueSetting
 

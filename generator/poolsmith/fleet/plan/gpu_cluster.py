@@ -7,7 +7,6 @@ NVIDIA/cloud-native-docs@gpu-operator-v26.7-1:gpu-operator/dra-intro-install.rst
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.codes import compatibility as codes
@@ -19,6 +18,7 @@ from poolsmith.core.diagnostics.codes.gpu_use import (
 )
 from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.facts.versions import is_older, version_key
+from poolsmith.core.record import replace
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.fleet.plan.component_limits import tell_limits
 from poolsmith.fleet.plan.delivery.chart_delivery import deliver_operator, order_delivery

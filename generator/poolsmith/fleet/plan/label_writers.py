@@ -12,7 +12,6 @@ nodelabeling_controller.go, removeAllGPUStateLabels
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Severity
@@ -21,6 +20,7 @@ from poolsmith.core.diagnostics.codes import shape
 from poolsmith.core.diagnostics.codes.node_software import OPT_OUT_NOT_KEPT
 from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.pattern import pattern
+from poolsmith.core.record import replace
 from poolsmith.core.shape.field import FULL_LABEL_VALUE, matches
 from poolsmith.fleet.plan.facts import map_pools
 from poolsmith.fleet.plan.plan import NFD, PROVISIONER, ClusterPlan, LabelSetting, PoolPlan

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Severity
@@ -10,6 +9,7 @@ from poolsmith.core.diagnostics.codes import compatibility as codes
 from poolsmith.core.diagnostics.codes import shape
 from poolsmith.core.diagnostics.message_text import did_you_mean, listed, meant_one
 from poolsmith.core.facts.versions import at_least, line_of
+from poolsmith.core.record import replace
 from poolsmith.fleet.plan.facts import map_pools
 from poolsmith.fleet.profiles.cluster import StackKind
 from poolsmith.fleet.profiles.driver import DriverSource

@@ -6,12 +6,11 @@ is told of the other.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.record import record
+from poolsmith.core.record import record, replace
 from poolsmith.fleet.plan.origin import FromProfile
 from poolsmith.fleet.plan.pipeline import Resolved
 from poolsmith.fleet.profiles.cluster import Cluster

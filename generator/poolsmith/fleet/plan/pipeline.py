@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from poolsmith.core.record import record
+from poolsmith.core.record import record, replace
 from poolsmith.fleet.plan.component_limits import tell_limits
 from poolsmith.fleet.plan.delivery.chart_delivery import (
     check_source,

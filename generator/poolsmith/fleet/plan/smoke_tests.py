@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from poolsmith.core.record import replace
 from poolsmith.fleet.plan.delivery.image_mirrors import mirrored
 from poolsmith.fleet.plan.facts import map_pools
 from poolsmith.fleet.plan.plan import ClusterPlan, PoolPlan, SmokeJob

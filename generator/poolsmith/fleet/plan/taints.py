@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.codes import compatibility
 from poolsmith.core.diagnostics.codes import node_software as codes
+from poolsmith.core.record import replace
 from poolsmith.fleet.plan.facts import map_pools, with_singleton, with_values
 from poolsmith.fleet.plan.origin import Derived
 from poolsmith.fleet.plan.plan import ClusterPlan, ValueSetting

@@ -5,12 +5,12 @@ Values that ask for a GPUCluster are refused: the pools of such a cluster are pl
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import Severity
 from poolsmith.core.diagnostics.codes import compatibility
 from poolsmith.core.diagnostics.codes import schema as codes
+from poolsmith.core.record import replace
 from poolsmith.core.sources import pointer as pointers
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.fleet.plan.plan import ClusterPlan, ValueSetting, values_tree

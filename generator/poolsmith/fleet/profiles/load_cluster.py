@@ -5,13 +5,12 @@ Secrets in addresses are among the mistakes: more people can read a repository t
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import Diagnostic, diagnose
 from poolsmith.core.diagnostics.codes import shape as codes
-from poolsmith.core.diagnostics.masking import secret_in_address
-from poolsmith.core.record import record
+from poolsmith.core.diagnostics.masking import may_hold_address, secret_in_address
+from poolsmith.core.record import record, replace
 from poolsmith.core.shape.documents import kind_in, read_envelope, read_spec, required_spec
 from poolsmith.core.shape.layers import Layers
 from poolsmith.core.shape.reader import alternatives_of
@@ -38,6 +37,8 @@ _ADVICE = "write the address alone; what proves who asks belongs into a Secret o
 
 def report_address_secrets(file: SourceFile, sink: FileSink) -> None:
     """Each text of a profile that is, or holds, an address with such a part."""
+    if not may_hold_address(file.text):
+        return
     for pointer, part in _found("", file.data):
         message = f"the address holds {part}; it is not repeated here"
         sink.report(codes.SECRET_IN_ADDRESS, pointer, message, _ADVICE)

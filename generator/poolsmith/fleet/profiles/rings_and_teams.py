@@ -5,14 +5,13 @@ A team brings clusters and bases into the fleet.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Diagnostic, diagnose
 from poolsmith.core.diagnostics.codes import shape as codes
 from poolsmith.core.diagnostics.message_text import did_you_mean, shorten
-from poolsmith.core.record import record
+from poolsmith.core.record import record, replace
 from poolsmith.core.shape.documents import load_kind_document
 from poolsmith.core.shape.field import DNS_LABEL, spec
 from poolsmith.core.sources.pointer import join

@@ -7,7 +7,7 @@ a node for files in one folder, which validations write. An NVIDIADriver's entry
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from poolsmith.core.facts import store
@@ -57,6 +57,8 @@ _API = {
     "DaemonSet": "apps/v1",
     "Deployment": "apps/v1",
 }
+_MOUNTS = 4_096
+"""How many are remembered; releases have a few hundred."""
 _CLUSTER_WIDE = ("RuntimeClass", "ClusterRole", "ClusterRoleBinding")
 
 
@@ -223,27 +225,35 @@ def _volume(source: str | dict[str, Any]) -> dict[str, Any]:
 
 
 def _container(compact: dict[str, Any]) -> dict[str, Any]:
-    container = {key: copied(value) for key, value in compact.items() if key not in ("env", "mounts")}
+    container = {
+        key: copied(value) if isinstance(value, BRANCHES) else value
+        for key, value in compact.items()
+        if key not in ("env", "mounts")
+    }
     if "env" in compact:
         container["env"] = [words if isinstance(words, dict) else _variable(words) for words in compact["env"]]
     if "mounts" in compact:
-        container["volumeMounts"] = [item if isinstance(item, dict) else _mount(item) for item in compact["mounts"]]
+        container["volumeMounts"] = [
+            item if isinstance(item, dict) else dict(_mount(item)) for item in compact["mounts"]
+        ]
     return container
 
 
 def _variable(words: list[Any]) -> dict[str, Any]:
     name, *rest = words
-    match rest:
-        case [str(text)] if text.startswith("@"):
-            return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": text[1:]}}}
-        case [str(text)]:
-            return {"name": name, "value": text}
-        case [dict(source)]:
-            return {"name": name, "valueFrom": copied(source)}
-    return {"name": name, "value": ""}
+    text = rest[0] if len(rest) == 1 else ""
+    if isinstance(text, dict):
+        return {"name": name, "valueFrom": copied(text)}
+    if not isinstance(text, str):
+        return {"name": name, "value": ""}
+    if text.startswith("@"):
+        return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": text[1:]}}}
+    return {"name": name, "value": text}
 
 
+@lru_cache(_MOUNTS)
 def _mount(text: str) -> dict[str, Any]:
+    """To be copied by who gives it away."""
     volume, path, access, *rest = text.split(":")
     item: dict[str, Any] = {"name": volume, "mountPath": path}
     if access == "ro":

@@ -21,6 +21,7 @@ from poolsmith.guard.ledger.grants.grant_use import (
     UngrantedView,
     ledger_use,
     merged_use,
+    ungranted_use,
 )
 from poolsmith.guard.ledger.privilege_check import CLUSTER_GRANT_RULES, FLEET_GRANT_RULES, privilege_view
 from poolsmith.guard.ledger.rules import expiring_grant
@@ -50,8 +51,13 @@ class _Judged:
     shared: Shared
     repositories: Repositories
     use: LedgerUse
-    ungranted: tuple[LedgerLine, ...]
+    lacking: tuple[LedgerLine, ...] | None
+    """None: all."""
     proposed: dict[str, tuple[Proposal, ...]] = field(default_factory=dict)
+
+    @property
+    def ungranted(self) -> tuple[LedgerLine, ...]:
+        return self.shared.ledger.lines if self.lacking is None else self.lacking
 
 
 class GrantJudge:
@@ -76,7 +82,7 @@ class GrantJudge:
             is_known=not prediction.unknown,
             is_blind=any(text.startswith(NO_OPERANDS) for text in prediction.unknown),
         )
-        if not self._are_kept or not judged.ungranted:
+        if not self._are_kept or not judged.use.ungranted:
             return use, ()
         seen = UngrantedView(
             privileges=view or privilege_view(prediction, loaded),
@@ -113,8 +119,11 @@ class GrantJudge:
         found = self._known.get(key)
         if found is None:
             repositories = self._book.repositories(prediction.installation.made, mirrors)
-            use, ungranted = ledger_use(prediction.ledger, repositories, self._book, given)
-            found = self._known[key] = _Judged(shared, repositories, use, ungranted)
+            ledger = prediction.ledger
+            use, lacking = ungranted_use(ledger), None
+            if given:
+                use, lacking = ledger_use(ledger, repositories, self._book, given)
+            found = self._known[key] = _Judged(shared, repositories, use, lacking)
             while len(self._known) > _REMEMBERED:
                 self._known.popitem(last=False)
         self._known.move_to_end(key)

@@ -6,10 +6,10 @@ The privileges of a template or role are computed once per run, and once for all
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.record import replace
 from poolsmith.core.sources.pod_template import account_of, mapping, pod_template_of, word
 from poolsmith.gpu.catalog.node_labels import SelectedNodes
 from poolsmith.guard.ledger.ledger import ANY_NODE, NO_KNOWN_NODE, Holder, Ledger

@@ -121,6 +121,11 @@ class Ledger:
         made = (line for pool in sorted(by_pool) for holder in by_pool[pool] for line in holder.lines_on(pool))
         return self.written or tuple(made)
 
+    @property
+    def count(self) -> int:
+        """Of the lines, without making any."""
+        return len(self.written) or sum(len(item.rows) * len(item.pools) for item in self.installed)
+
     @cached_property
     def holders(self) -> tuple[Holder, ...]:
         """Those that hold anything."""

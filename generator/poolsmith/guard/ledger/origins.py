@@ -7,12 +7,12 @@ table can foresee; what follows from profiles has its table.
 from __future__ import annotations
 
 import json
-from dataclasses import field, replace
+from dataclasses import field
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.record import record
+from poolsmith.core.record import record, replace
 from poolsmith.core.sources.pod_template import mapping, mappings, pod_template_of, word
 from poolsmith.core.sources.pointer import MISSING, copied, value_at
 from poolsmith.fleet.operands.expansion import Maker
@@ -74,6 +74,7 @@ class Origins:
     _holders: dict[tuple[str, str, str], LineOrigins] = field(default_factory=dict)
     _containers: dict[str, LineOrigins] = field(default_factory=dict)
     _values_known: dict[ValuePath, Any] = field(default_factory=dict)
+    _lines_known: dict[tuple[str, tuple[str, ...]], tuple[FromProfile, ...]] = field(default_factory=dict)
 
     def signature(self) -> Hashable:
         """All that the answers depend on, besides what was made: the lines, with the cluster's own folder left out."""
@@ -319,9 +320,12 @@ class Origins:
                     return found
         return self.chart.default(path) if self.chart is not None else None
 
-    def _lines(self, pool: str, pointers: Iterable[str]) -> tuple[FromProfile, ...]:
-        found = (self.locate(pool, pointer) for pointer in pointers)
-        return tuple(dict.fromkeys(line for line in found if line is not None))
+    def _lines(self, pool: str, pointers: tuple[str, ...]) -> tuple[FromProfile, ...]:
+        key = pool, pointers
+        if key not in self._lines_known:
+            found = (self.locate(pool, pointer) for pointer in pointers)
+            self._lines_known[key] = tuple(dict.fromkeys(line for line in found if line is not None))
+        return self._lines_known[key]
 
 
 def is_users(setting: ValueSetting) -> bool:

@@ -8,11 +8,11 @@ Source: NVIDIA/k8s-device-plugin:README.md (resource names of MIG strategies, ti
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import field, replace
+from dataclasses import field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.record import record
+from poolsmith.core.record import record, replace
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.fleet.operands.chart.operator_part import ChartParts
 from poolsmith.fleet.operands.expansion import OneOfEqual

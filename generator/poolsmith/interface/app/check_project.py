@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from poolsmith.guard.policies.applied_policies import POLICY_WIDENING, JudgingOptions, strictly
 from poolsmith.interface.app.memory import COMPARING, JUDGING, recall
 from poolsmith.project.run.facts import with_facts
 from poolsmith.project.run.run_options import Progress, silent
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from poolsmith.core.diagnostics.outcome import Outcome
+    from poolsmith.guard.policies.applied_policies import JudgingOptions
     from poolsmith.interface.app.results import GenerateResult
     from poolsmith.project.output.crew import Workers
     from poolsmith.project.output.result_store import ResultStore
@@ -44,6 +44,8 @@ def check_project(
     for `compare`; who is judged by the policies of another revision is never answered from the store. `loaded` as for
     `open_run`. Raises UsageError, NoInputError.
     """
+    from poolsmith.guard.policies.applied_policies import JudgingOptions  # on demand
+
     judging = judging or JudgingOptions()
     result = _judged(root, clusters, jobs, progress, judging, store, loaded, rehash=rehash, output_at=output_at)
     outcome = outcome_of(result)
@@ -51,12 +53,17 @@ def check_project(
         from poolsmith.interface.app.check import committed, with_opinion  # schemas, for who asked for it
 
         outcome = with_opinion(outcome, kubeconform, root, lambda: committed(output_at or root, clusters))
-    return strictly(outcome) if judging.strict else outcome
+    return _as_strict(outcome, judging)
 
 
 def told_of(result: GenerateResult, judging: JudgingOptions) -> Outcome:
     """Of all rules, as strict as it is asked for."""
-    outcome = outcome_of(result)
+    return _as_strict(outcome_of(result), judging)
+
+
+def _as_strict(outcome: Outcome, judging: JudgingOptions) -> Outcome:
+    from poolsmith.guard.policies.applied_policies import strictly  # on demand
+
     return strictly(outcome) if judging.strict else outcome
 
 
@@ -85,6 +92,7 @@ def _judged(
     memory = recall(store, root, JUDGING, clusters, about=judging.today.isoformat(), rehash=rehash)
     if memory is not None and (known := memory.result()) is not None:
         return known
+    from poolsmith.guard.policies.applied_policies import POLICY_WIDENING  # on demand
     from poolsmith.interface.app.judge import judge  # all rules
     from poolsmith.interface.app.run import NOTHING_KNOWN, KnownResults, open_run
 

@@ -79,7 +79,7 @@ def missing_grants(
     texts = _files(project, named_proposals(found, taken), answers or Answers())
     if write:
         _write(project, texts)
-    lines = sum(len(prediction.ledger.lines) for prediction in predictions)
+    lines = sum(prediction.ledger.count for prediction in predictions)
     return MissingGrants(
         files=texts,
         grants=len(found),

@@ -16,7 +16,7 @@ from poolsmith.core.record import record
 from poolsmith.interface.cli import options
 from poolsmith.interface.cli.fixing import fixed, print_patch
 from poolsmith.interface.cli.main import TOOL
-from poolsmith.interface.cli.plain import of_hook, refuse_clusters
+from poolsmith.interface.cli.plain import of_hook, refuse_clusters, result_store
 from poolsmith.interface.cli.reports import fleet_of, print_outcome, write_report_files
 from poolsmith.interface.cli.terminal import exit_code, progress_bar
 from poolsmith.interface.cli.verbs import Exit
@@ -267,7 +267,7 @@ def _of_project(flags: ReportFlags, check: CheckFlags) -> Outcome:
                 kubeconform=check.kubeconform,
                 progress=progress,
                 judging=judging,
-                store=options.result_store(check.cache) if folder == root else None,
+                store=result_store(check.cache) if folder == root else None,
                 rehash=check.rehash,
                 output_at=place,
             )

@@ -10,6 +10,7 @@ import click
 from poolsmith.core.diagnostics import UsageError
 from poolsmith.interface.cli import options
 from poolsmith.interface.cli.main import TOOL
+from poolsmith.interface.cli.plain import result_store
 from poolsmith.interface.cli.reports import print_outcome, write_report_files
 from poolsmith.interface.cli.terminal import exit_code, progress_bar, tell
 from poolsmith.interface.cli.verbs import Exit
@@ -62,7 +63,7 @@ def command(
         raise UsageError("--against compares with a revision, and writes nothing: it goes with --check")
     if hook and output_root is not None:
         raise UsageError("--hook is about the repository of the profiles, and --output-root names another folder")
-    store, workers = options.result_store(cache), flags.workers
+    store, workers = result_store(cache), flags.workers
     files = options.report_files(outputs, flags.root, CHECK)
     root = flags.root if flags.scheduler is None else flags.root.resolve()
     with (

@@ -114,7 +114,9 @@ def _call(arguments: list[str]) -> int:
     from poolsmith.interface.cli.exits import Exit
 
     try:
-        return _judge_hook(arguments) if arguments[:2] == _HOOK else _parsed(arguments)
+        if arguments[:2] == _HOOK:
+            return _judge_hook(arguments)
+        return _compare(arguments) if arguments[:1] == ["generate"] else _parsed(arguments)
     except UsageError as error:
         return _say(str(error), Exit.USAGE)
     except NoInputError as error:
@@ -132,6 +134,12 @@ def _judge_hook(arguments: list[str]) -> int:
     from poolsmith.interface.cli.plain import judge_hook
 
     return judge_hook(arguments, files, TOOL)
+
+
+def _compare(arguments: list[str]) -> int:
+    from poolsmith.interface.cli.plain import compare_all, is_comparison
+
+    return compare_all(arguments, TOOL) if is_comparison(arguments) else _parsed(arguments)
 
 
 def _parsed(arguments: list[str]) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import wraps
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from poolsmith.guard.policies.revision import MergedTree
     from poolsmith.interface.app.report_files import ReportFile
     from poolsmith.project.output.crew import Workers
-    from poolsmith.project.output.result_store import ResultStore
     from poolsmith.project.run.run_options import Shard
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -271,29 +269,6 @@ def place_of_output(root: Path, folder: Path | None, revision: str | None) -> Ab
     from poolsmith.project.run.project import output_place
 
     return output_place(root, folder, revision)
-
-
-def result_store(wanted: bool | None) -> ResultStore | None:
-    """The user's own store of results; None where there is to be none, or can't be one."""
-    if wanted is False or (wanted is None and os.environ.get("CI")):
-        return None
-    from poolsmith.project.output.result_store import open_store
-
-    folder = _cache_folder()
-    return open_store(folder) if folder else None
-
-
-def _cache_folder() -> str:
-    """POOLSMITH_CACHE_DIR, else a folder in that of the user; empty where there is none."""
-    own = os.environ.get("POOLSMITH_CACHE_DIR")
-    if own is not None:
-        return os.path.abspath(own) if own else ""  # noqa: PTH100 - links stay as they were given
-    home = os.path.expanduser("~")  # noqa: PTH111 - no Path for one string at start-up
-    if not os.path.isabs(home):  # noqa: PTH117
-        return ""
-    default = f"{home}/Library/Caches" if sys.platform == "darwin" else f"{home}/.cache"
-    shared = os.environ.get("XDG_CACHE_HOME", "")
-    return f"{shared if os.path.isabs(shared) else default}/poolsmith"  # noqa: PTH117
 
 
 @record

@@ -1,12 +1,14 @@
-"""What needs no parser of flags: where a project stands, and a hook that names files and nothing else.
+"""What needs no parser of flags: where a project stands, a hook that names files and nothing else, and a comparison of
+a whole project.
 
-Hooks run for every commit, and the parser would be an eighth of what they take. Both ways end in the same report.
+They run for every commit, and the parser would be an eighth of what they take. Both ways end in the same report.
 """
 
 from __future__ import annotations
 
 import os
 import shlex
+import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
     from poolsmith.core.diagnostics.outcome import Outcome
     from poolsmith.interface.cli.exits import Exit
+    from poolsmith.project.output.result_store import ResultStore
 
 _LONGEST_COMMAND = 120
 _ABOUT_REPORTS = ("--format", "--output", "--group-by")
@@ -40,6 +43,36 @@ def judge_hook(arguments: Sequence[str], files: Sequence[str], tool: str) -> Exi
         layout = Layout(rest=with_verbose("poolsmith check", arguments[1:]))
         print_outcome(outcome, output_format=None, color=None, tool=tool, layout=layout, root=root)
     return exit_code(outcome, layout.fail_on)
+
+
+_STORE = {"--cache": True, "--no-cache": False}
+_COMPARING = frozenset(("--check", "--rehash", *_STORE))
+
+
+def is_comparison(arguments: Sequence[str]) -> bool:
+    """Whether it is `generate --check` with no other flags than those that say what may be remembered."""
+    return arguments[:1] == ["generate"] and "--check" in arguments and _COMPARING.issuperset(arguments[1:])
+
+
+def compare_all(arguments: Sequence[str], tool: str) -> Exit:
+    """`generate --check`, as the verb itself does it. Raises PoolsmithError."""
+    from poolsmith.interface.app.check_project import compare
+    from poolsmith.interface.cli.exits import Exit
+    from poolsmith.interface.cli.reports import print_outcome
+    from poolsmith.interface.cli.terminal import exit_code, progress_bar
+    from poolsmith.interface.report.formats import Layout
+    from poolsmith.project.output.batches import default_jobs
+    from poolsmith.project.run.facts import facts_of
+
+    root = project_above(os.curdir)
+    store = result_store(next((_STORE[word] for word in reversed(arguments) if word in _STORE), None))
+    with facts_of(root):
+        with progress_bar("comparing") as progress:
+            rehash = "--rehash" in arguments
+            result = compare(root, jobs=default_jobs(), progress=progress, store=store, rehash=rehash)
+        layout = Layout(rest=with_verbose("poolsmith generate", arguments[1:]))
+        print_outcome(result.outcome, output_format=None, color=None, tool=tool, layout=layout, root=root)
+    return exit_code(result.outcome, layout.fail_on) if result.is_current else Exit.FINDINGS
 
 
 def of_hook(root: Path, paths: tuple[Path, ...], judge: Callable[..., Outcome]) -> Outcome:
@@ -82,3 +115,26 @@ def with_verbose(command: str, given: Sequence[str]) -> str:
             kept.append(shlex.quote(word))
     whole = " ".join([*words, *kept])
     return whole if len(whole) <= _LONGEST_COMMAND and whole.isprintable() else " ".join([*words, "…"])
+
+
+def result_store(wanted: bool | None) -> ResultStore | None:
+    """The user's own store of results; None where there is to be none, or can't be one."""
+    if wanted is False or (wanted is None and os.environ.get("CI")):
+        return None
+    from poolsmith.project.output.result_store import open_store
+
+    folder = _cache_folder()
+    return open_store(folder) if folder else None
+
+
+def _cache_folder() -> str:
+    """POOLSMITH_CACHE_DIR, else a folder in that of the user; empty where there is none."""
+    own = os.environ.get("POOLSMITH_CACHE_DIR")
+    if own is not None:
+        return os.path.abspath(own) if own else ""  # noqa: PTH100 - links stay as they were given
+    home = os.path.expanduser("~")  # noqa: PTH111 - no Path for one string at start-up
+    if not os.path.isabs(home):  # noqa: PTH117
+        return ""
+    default = f"{home}/Library/Caches" if sys.platform == "darwin" else f"{home}/.cache"
+    shared = os.environ.get("XDG_CACHE_HOME", "")
+    return f"{shared if os.path.isabs(shared) else default}/poolsmith"  # noqa: PTH117

@@ -11,6 +11,7 @@ import click
 from poolsmith.core.diagnostics import UsageError
 from poolsmith.interface.cli import options
 from poolsmith.interface.cli.main import TOOL
+from poolsmith.interface.cli.plain import result_store
 from poolsmith.interface.cli.reports import fleet_of, print_outcome, write_report_files
 from poolsmith.interface.cli.terminal import exit_code, progress_bar, tell
 from poolsmith.interface.cli.verbs import Exit
@@ -65,7 +66,7 @@ def command(
             jobs=flags.workers,
             progress=progress,
             judging=judging if today is None else replace(judging, today=today.date()),
-            store=options.result_store(cache),
+            store=result_store(cache),
             rehash=rehash,
         )
     fleet = partial(fleet_of, root, flags.clusters, is_there=True)

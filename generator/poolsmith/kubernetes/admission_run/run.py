@@ -213,13 +213,15 @@ class _Asked:
         self.policies = policies.policies
         self.requests = requests
         self._resources = resources
-        self._matches: dict[tuple[int, int], Match] = {}
+        first: dict[str, dict[int, Match]] = {}
+        self._matches = [first.setdefault(repr(policy.match), {}) for policy in self.policies]
+        """By policy and request; policies that are meant for the same have the same."""
 
     def match(self, index: int, place: int) -> Match:
-        key = index, place
-        if key not in self._matches:
-            self._matches[key] = matches(self.policies[index].match, self.requests[place], self._resources)
-        return self._matches[key]
+        known = self._matches[index]
+        if place not in known:
+            known[place] = matches(self.policies[index].match, self.requests[place], self._resources)
+        return known[place]
 
     def wanted(self, index: int, start: int) -> tuple[int, ...]:
         """The places of a chunk's requests that a policy has to be asked about."""

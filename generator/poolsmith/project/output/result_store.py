@@ -8,9 +8,9 @@ write them (as with `__pycache__`), and only classes of poolsmith are made from 
 from __future__ import annotations
 
 import os
-import pickle
 import stat
 import time
+from _pickle import Unpickler, UnpicklingError, dumps  # what pickle gives, without loading its part in Python
 from contextlib import suppress
 from io import BytesIO
 from typing import Any
@@ -48,7 +48,7 @@ class ResultStore:
 
     def write(self, name: str, value: Any) -> None:
         """Put it there as a whole, or not at all."""
-        body = pickle.dumps(value, protocol=5)
+        body = dumps(value, protocol=5)
         if len(body) > MOST_OF_ENTRY:
             return
         with suppress(OSError):
@@ -123,12 +123,12 @@ def _all_of(descriptor: int, size: int) -> bytes:
     return content
 
 
-class _Unpickler(pickle.Unpickler):
+class _Unpickler(Unpickler):
     """Makes nothing but poolsmith's own values."""
 
     def find_class(self, module: str, name: str) -> Any:
         if not module.startswith(_PACKAGE):
-            raise pickle.UnpicklingError(f"{module}.{name}")
+            raise UnpicklingError(f"{module}.{name}")
         return super().find_class(module, name)
 
 

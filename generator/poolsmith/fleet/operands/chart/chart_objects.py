@@ -8,10 +8,9 @@ is a mapping, so that no value is taken apart. What has `metadata` is written ou
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.record import record
+from poolsmith.core.record import record, replace
 from poolsmith.fleet.operands.chart.entry_expressions import ValueScope
 from poolsmith.fleet.operands.chart.fill import fill, value_of
 from poolsmith.fleet.operands.kube import init_containers_of, pod_of

@@ -27,12 +27,12 @@ double quotes, which a value with a quote or a backslash would leave; `${a}:${b}
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.pattern import pattern
-from poolsmith.core.record import record
+from poolsmith.core.record import record, replace
 from poolsmith.kubernetes.helm.go_template import is_true, look_up, printed
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ Source: NVIDIA/gpu-operator@v26.7.0:controllers/nodelabeling_controller.go.
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.record import record
+from poolsmith.core.record import record, replace
 from poolsmith.core.sources.pointer import MISSING, value_at
 from poolsmith.fleet.operands import custom_resources
 from poolsmith.fleet.operands.custom_resources import GpuClusterSpec

@@ -12,11 +12,11 @@ Argo CD, sync waves (an Application can't wait for another one; who holds both c
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.codes import compatibility as codes
 from poolsmith.core.diagnostics.message_text import joined
+from poolsmith.core.record import replace
 from poolsmith.fleet.plan.facts import with_singleton, with_values
 from poolsmith.fleet.plan.origin import Derived
 from poolsmith.fleet.plan.plan import ClusterPlan, HelmChart, NamespacePlan, ValueSetting

@@ -10,9 +10,9 @@ place of others the server stores a default, which an engine that compares would
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.record import replace
 from poolsmith.core.sources.pointer import overlap
 from poolsmith.fleet.plan.facts import with_values
 from poolsmith.fleet.plan.origin import Derived, FromCatalog

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.codes import compatibility as codes
 from poolsmith.core.diagnostics.codes.node_software import PACKAGE_SOURCE_UNSTATED
+from poolsmith.core.record import replace
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.fleet.plan.facts import with_values
 from poolsmith.fleet.plan.origin import Derived, FromCatalog, Origin

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.codes import compatibility as codes
 from poolsmith.core.diagnostics.codes.node_software import DRIVER_VERSION_UNSTATED
 from poolsmith.core.diagnostics.message_text import listed
+from poolsmith.core.record import replace
 from poolsmith.fleet.plan.driver.driver_files import agree_on_folders, brought_files, file_values, files_note
 from poolsmith.fleet.plan.driver.driver_objects import MODE, driver_objects, module_fields
 from poolsmith.fleet.plan.driver.driver_source import system_tags

@@ -6,12 +6,12 @@ for the modules on every node.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.codes import compatibility as codes
 from poolsmith.core.diagnostics.codes import shape
 from poolsmith.core.diagnostics.message_text import listed
+from poolsmith.core.record import replace
 from poolsmith.fleet.plan.driver.driver_files import file_fields
 from poolsmith.fleet.plan.driver.upgrade_policies import policy_fields
 from poolsmith.fleet.plan.driver.vgpu_guests import licensing_fields

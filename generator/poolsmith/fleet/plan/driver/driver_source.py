@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.codes import compatibility as codes
@@ -13,6 +12,7 @@ from poolsmith.core.diagnostics.codes.support import IMPOSSIBLE_KERNEL
 from poolsmith.core.diagnostics.diagnostic import Severity
 from poolsmith.core.facts.versions import is_older
 from poolsmith.core.pattern import pattern
+from poolsmith.core.record import replace
 from poolsmith.fleet.plan.driver.driver_compatibility import check_features, check_modules
 from poolsmith.fleet.plan.driver.driver_files import check_files
 from poolsmith.fleet.plan.driver.listed_images import check_listed, fitting_sources

@@ -8,11 +8,11 @@ Source: NVIDIA/k8s-device-plugin:deployments/helm/nvidia-device-plugin/{Chart.ya
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.codes import compatibility as codes
 from poolsmith.core.diagnostics.message_text import did_you_mean
+from poolsmith.core.record import replace
 from poolsmith.fleet.plan.delivery.image_mirrors import mirrored
 from poolsmith.fleet.plan.hand_installed.device_plugin_install import CHART as PLUGIN
 from poolsmith.fleet.plan.hand_installed.device_plugin_install import GPU_TOLERATION, pool_affinity, tolerations_over

@@ -7,10 +7,10 @@ the pools, whatever their taints. docs/decisions.md says why there are two forms
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.codes import compatibility as codes
+from poolsmith.core.record import replace
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.fleet.plan.delivery.image_mirrors import mirrored
 from poolsmith.fleet.plan.origin import Derived, FromCatalog

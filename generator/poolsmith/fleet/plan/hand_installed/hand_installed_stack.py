@@ -7,11 +7,11 @@ the plugin is only configured to name and share them.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.codes import compatibility as codes
 from poolsmith.core.diagnostics.codes import gpu_use
+from poolsmith.core.record import replace
 from poolsmith.fleet.plan.component_limits import check_plugin_needs
 from poolsmith.fleet.plan.delivery.chart_delivery import SYSTEM_NAMESPACES, order_delivery
 from poolsmith.fleet.plan.distribution import allow_critical_pods, check_node_tools

@@ -5,12 +5,12 @@ The operator's toolkit has one set of paths for the whole cluster; a pool with a
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.codes import compatibility as codes
 from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.facts.versions import at_least
+from poolsmith.core.record import replace
 from poolsmith.fleet.plan.facts import agreed, with_values
 from poolsmith.fleet.plan.origin import Derived, FromCatalog
 from poolsmith.fleet.plan.plan import ClusterPlan, PoolPlan, ToolkitOverlay, ValueSetting

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.codes import compatibility as codes
+from poolsmith.core.record import replace
 from poolsmith.fleet.plan.facts import map_pools, with_values
 from poolsmith.fleet.plan.origin import Derived, FromCatalog
 from poolsmith.fleet.plan.plan import ClusterPlan, LabelSetting, PoolPlan, ValueSetting

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.codes import compatibility as codes
 from poolsmith.core.diagnostics.codes import gpu_use
 from poolsmith.core.diagnostics.message_text import joined, listed
 from poolsmith.core.facts.versions import is_older
+from poolsmith.core.record import replace
 from poolsmith.fleet.plan.facts import with_values
 from poolsmith.fleet.plan.origin import Derived, FromCatalog
 from poolsmith.fleet.plan.plan import PROVISIONER, LabelSetting, ValueSetting

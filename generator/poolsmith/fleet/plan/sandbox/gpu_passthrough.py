@@ -6,11 +6,11 @@ Source: NVIDIA/kubevirt-gpu-device-plugin and NVIDIA/sandbox-device-plugin, whic
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.codes import compatibility as codes
 from poolsmith.core.pattern import pattern
+from poolsmith.core.record import replace
 from poolsmith.fleet.plan.facts import map_pools
 from poolsmith.fleet.plan.plan import PROVISIONER, HostDevice, LabelSetting
 from poolsmith.gpu.catalog.node_labels import WORKLOAD

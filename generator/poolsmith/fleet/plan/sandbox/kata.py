@@ -6,13 +6,13 @@ Hosts, processors, runtimes, too many GPUs in a pod, or a cluster that has Kata 
 from __future__ import annotations
 
 import posixpath
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.codes import compatibility as codes
 from poolsmith.core.diagnostics.codes import gpu_use
 from poolsmith.core.diagnostics.codes.gpu_use import ERA_CHANGE
 from poolsmith.core.diagnostics.message_text import did_you_mean, joined
+from poolsmith.core.record import replace
 from poolsmith.fleet.plan.facts import agreed, map_pools, with_singleton, with_values
 from poolsmith.fleet.plan.idle_fields import ERA_LEFT
 from poolsmith.fleet.plan.origin import Derived, FromCatalog

@@ -7,13 +7,13 @@ guests of the other way.
 from __future__ import annotations
 
 import posixpath
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.codes import compatibility as codes
 from poolsmith.core.diagnostics.codes import gpu_use
 from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.facts.versions import is_older
+from poolsmith.core.record import replace
 from poolsmith.fleet.plan.delivery.image_mirrors import MIRRORS, SECRETS, mirrored
 from poolsmith.fleet.plan.facts import with_values
 from poolsmith.fleet.plan.origin import Derived, FromCatalog, Origin

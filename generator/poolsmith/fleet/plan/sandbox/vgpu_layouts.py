@@ -6,12 +6,12 @@ Source: NVIDIA/vgpu-device-manager@v0.5.0:api/spec/v1/spec.go; NVIDIA/gpu-operat
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.codes.gpu_use import VGPU_LAYOUT
 from poolsmith.core.diagnostics.message_text import listed
+from poolsmith.core.record import replace
 from poolsmith.core.sources.yaml_writer import emit
 from poolsmith.fleet.plan.facts import with_values
 from poolsmith.fleet.plan.origin import Derived

@@ -6,13 +6,13 @@ NVIDIA/gpu-operator@v26.7.0:controllers/object_controls.go, controllers/state_ma
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.codes import compatibility as codes
 from poolsmith.core.diagnostics.codes.gpu_use import VGPU_HOST
 from poolsmith.core.diagnostics.message_text import joined
 from poolsmith.core.facts.versions import at_least
+from poolsmith.core.record import replace
 from poolsmith.fleet.plan.driver.driver_mode import one_system
 from poolsmith.fleet.plan.facts import agreed, map_pools, with_values
 from poolsmith.fleet.plan.origin import Derived

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.codes import gpu_use
 from poolsmith.core.facts.versions import covers
+from poolsmith.core.record import replace
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.core.sources.yaml_writer import emit
 from poolsmith.fleet.plan.facts import map_pools, with_values

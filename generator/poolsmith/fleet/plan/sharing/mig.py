@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import Severity
 from poolsmith.core.diagnostics.codes import compatibility as codes
 from poolsmith.core.diagnostics.codes import gpu_use
 from poolsmith.core.diagnostics.message_text import listed
+from poolsmith.core.record import replace
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.core.sources.yaml_writer import emit
 from poolsmith.fleet.plan.facts import map_pools, with_singleton, with_values

@@ -7,12 +7,11 @@ staging/src/k8s.io/apiserver/pkg/apis/cel/config.go, PerCallLimit. The factors w
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.pattern import pattern
-from poolsmith.core.record import record
+from poolsmith.core.record import record, replace
 from poolsmith.core.sources.pod_template import mapping, pod_template_of
 from poolsmith.gpu.catalog.chart_workloads import other_runtime_classes
 from poolsmith.guard.ledger.claims.pod_claims import claims_of

@@ -7,10 +7,9 @@ names; `*` stands for all pools where the container is. What another token cover
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.record import record
+from poolsmith.core.record import record, replace
 from poolsmith.core.shape.field import API_VERSION, Metadata
 from poolsmith.core.sources.yaml_writer import emit
 from poolsmith.guard.ledger.grants.grant import GRANT, GrantedToken, GrantSpec, PrivilegeGrant, written_privileges

@@ -6,10 +6,10 @@ Any process can do the part of a cluster.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import field, replace
+from dataclasses import field
 from typing import TYPE_CHECKING
 
-from poolsmith.core.record import record
+from poolsmith.core.record import record, replace
 from poolsmith.guard.ledger.grants.grant_proposal import proposals
 from poolsmith.guard.ledger.grants.matching import GrantBook, pool_matches
 
@@ -85,6 +85,11 @@ class FleetUse:
     names: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     blind: tuple[str, ...] = ()
+
+
+def ungranted_use(ledger: Ledger) -> LedgerUse:
+    """As `ledger_use` says it where no grant is given, without asking for each line."""
+    return LedgerUse(lines=ledger.count, ungranted=ledger.count)
 
 
 def ledger_use(
