@@ -164,7 +164,7 @@ def test_what_stays_behind_is_named_and_nothing_else_is(prod, name):
     found = after(prod, acts)
 
     assert all(any(word in text for text in found) for word in said), found
-    assert all(text.startswith("PSM859") and any(word in text for word in said) for text in found)
+    assert all(text.startswith("PSM859") and any(word in text for word in said) for text in found), found
 
 
 @pytest.mark.parametrize("name", HARMLESS)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from poolsmith.change.verify.stack_remnants import keys_of_former_modes
 from poolsmith.change.verify.version_skew import other_release
 from poolsmith.core.diagnostics import Severity
 from poolsmith.gpu.catalog import Catalog
@@ -80,15 +81,20 @@ def _objects(view: LiveView) -> Iterator[SetupObject]:
 
 
 def _nodes(view: LiveView, catalog: Catalog) -> Iterator[SetupNode]:
-    alike: dict[tuple[object, ...], list[LiveNode]] = {}
+    """Without labels of a former mode, which are told as what stays behind."""
+    alike: dict[tuple[frozenset[tuple[str, str]], *tuple[object, ...]], list[LiveNode]] = {}
+    former = keys_of_former_modes(view)
     for node in view.nodes:
         if node.carries_gpu(view.cluster.gpus):
-            labels = frozenset(item for item in _of_vendor(node) if item[0] not in _WRITTEN)
+            pool = view.pool_of(node)
+            passed = _WRITTEN | former[pool.name] if pool is not None else _WRITTEN
+            labels = frozenset(item for item in _of_vendor(node) if item[0] not in passed)
             known = (first(node.facts.runtimes), first(node.facts.runtime_versions), first(node.facts.architectures))
             alike.setdefault((labels, known, node.facts.system_id), []).append(node)
-    for nodes in alike.values():
+    for (said, *_), nodes in alike.items():
         name = nodes[0].name + (f" and {len(nodes) - 1} like it" if len(nodes) > 1 else "")
-        yield node_of(name, nodes[0].labels, nodes[0].facts, _at(view), catalog)
+        others = {key: value for key, value in nodes[0].labels.items() if "nvidia.com/" not in key}
+        yield node_of(name, others | dict(said), nodes[0].facts, _at(view), catalog)
 
 
 def _of_vendor(node: LiveNode) -> Iterator[tuple[str, str]]:

@@ -146,6 +146,12 @@ def _labels(view: LiveView, placing: Placing) -> Iterator[Diagnostic]:
         yield _left(view, f"{what} on {counted(len(nodes), 'node')} ({listed(nodes, _FEW)})", why)
 
 
+def keys_of_former_modes(view: LiveView) -> dict[str, frozenset[str]]:
+    """By pool: labels that its nodes have of a former mode alone, where they have them."""
+    keys = frozenset(fact.key for fact in read_left_overs().labels)
+    return {pool: keys - wanted for pool, wanted in _wanted(view).items()}
+
+
 def _wanted(view: LiveView) -> dict[str, set[str]]:
     """Keys of labels that nodes of a pool are given, or are predicted to have."""
     found = {pool.name: {label.key for label in pool.labels} for pool in view.cluster.plan.pools}
