@@ -112,6 +112,8 @@ def test_what_people_write_is_read_here(text):
         "a: *b\n",
         "a: &b\n  c: d\ne: *b\n",
         "<<: {a: b}\n",
+        "a: {<<: b}\n",
+        "[{<<: {a: b}}]\n",
         "a: .nan\n",
         "a: |\n\t b\n",
         "a:\tb\n",

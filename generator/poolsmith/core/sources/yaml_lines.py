@@ -36,6 +36,7 @@ _ANCHOR = pattern(r"&([A-Za-z0-9_-]{1,60}) +([^#].*)")
 _ALIAS = pattern(rf"\*([A-Za-z0-9_-]{{1,60}}){_COMMENT}")
 _MOST_ALIASES = 1_000
 _BEFORE_PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./$~+(=^;\\<")
+_MERGE = "<<"
 _NO_BREAK = "\xa0"
 """A blank that YAML takes for a letter."""
 _LARGEST = 1 << 23
@@ -392,7 +393,7 @@ def _collection(text: str, start: int, depth: int) -> tuple[Any, int]:
             items.append(value)
         else:
             key = value
-            if not isinstance(key, (str, int, float)):
+            if not isinstance(key, (str, int, float)) or key == _MERGE:
                 raise _OtherError
             key = key_text(key)
             sign, place, value, has_colon = _token(text, place, depth)
