@@ -82,23 +82,20 @@ def _objects(view: LiveView) -> Iterator[SetupObject]:
 
 def _nodes(view: LiveView, catalog: Catalog) -> Iterator[SetupNode]:
     """Without labels of a former mode, which are told as what stays behind."""
-    alike: dict[tuple[frozenset[tuple[str, str]], *tuple[object, ...]], list[LiveNode]] = {}
+    alike: dict[tuple[object, ...], list[tuple[LiveNode, dict[str, str]]]] = {}
     former = keys_of_former_modes(view)
     for node in view.nodes:
         if node.carries_gpu(view.cluster.gpus):
             pool = view.pool_of(node)
             passed = _WRITTEN | former[pool.name] if pool is not None else _WRITTEN
-            labels = frozenset(item for item in _of_vendor(node) if item[0] not in passed)
+            labels = {key: value for key, value in node.labels.items() if key not in passed}
+            of_vendor = frozenset(item for item in labels.items() if "nvidia.com/" in item[0])
             known = (first(node.facts.runtimes), first(node.facts.runtime_versions), first(node.facts.architectures))
-            alike.setdefault((labels, known, node.facts.system_id), []).append(node)
-    for (said, *_), nodes in alike.items():
-        name = nodes[0].name + (f" and {len(nodes) - 1} like it" if len(nodes) > 1 else "")
-        others = {key: value for key, value in nodes[0].labels.items() if "nvidia.com/" not in key}
-        yield node_of(name, others | dict(said), nodes[0].facts, _at(view), catalog)
-
-
-def _of_vendor(node: LiveNode) -> Iterator[tuple[str, str]]:
-    return ((key, value) for key, value in node.labels.items() if "nvidia.com/" in key)
+            alike.setdefault((of_vendor, known, node.facts.system_id), []).append((node, labels))
+    for nodes in alike.values():
+        node, labels = nodes[0]
+        name = node.name + (f" and {len(nodes) - 1} like it" if len(nodes) > 1 else "")
+        yield node_of(name, labels, node.facts, _at(view), catalog)
 
 
 def _at(view: LiveView) -> Place:

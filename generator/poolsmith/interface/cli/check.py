@@ -17,10 +17,10 @@ from poolsmith.interface.cli import options
 from poolsmith.interface.cli.fixing import fixed, print_patch
 from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.plain import of_hook, refuse_clusters, result_store
-from poolsmith.interface.cli.reports import fleet_of, print_outcome, write_report_files
+from poolsmith.interface.cli.reports import fleet_of, report_outcome
 from poolsmith.interface.cli.terminal import exit_code, progress_bar
 from poolsmith.interface.cli.verbs import Exit
-from poolsmith.interface.report.formats import CHECK, format_check
+from poolsmith.interface.report.formats import CHECK
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -128,19 +128,16 @@ def command(flags: ReportFlags, paths: tuple[Path, ...], outputs: tuple[str, ...
     if check.patch:
         print_patch(root, outcome, dirty=check.dirty)
         return exit_code(outcome, flags.fail_on)
-    try:
-        told = partial(format_check, outcome=outcome)
-        write_report_files(root, files, told, tool=TOOL, layout=flags.layout, fleet=fleet)
-    finally:
-        print_outcome(
-            outcome,
-            output_format=flags.output_format,
-            color=flags.color,
-            tool=TOOL,
-            layout=flags.layout,
-            root=root,
-            fleet=fleet,
-        )
+    report_outcome(
+        outcome,
+        root,
+        files,
+        output_format=flags.output_format,
+        color=flags.color,
+        tool=TOOL,
+        layout=flags.layout,
+        fleet=fleet,
+    )
     return exit_code(outcome, flags.fail_on) if code is None else code
 
 

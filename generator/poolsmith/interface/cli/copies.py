@@ -30,8 +30,14 @@ def with_copies(
 
 def _printed(print_it: Callable[..., Any], given: Mapping[str, Any]) -> str:
     """Without colour, and without what it says beside the report: that was said already."""
+    before, text = os.environ.get("NO_COLOR"), StringIO()
     os.environ["NO_COLOR"] = "1"
-    text = StringIO()
-    with redirect_stdout(text), redirect_stderr(StringIO()):
-        print_it(**given)
+    try:
+        with redirect_stdout(text), redirect_stderr(StringIO()):
+            print_it(**given)
+    finally:
+        if before is None:
+            del os.environ["NO_COLOR"]
+        else:
+            os.environ["NO_COLOR"] = before
     return text.getvalue()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -11,10 +10,10 @@ from poolsmith.core.diagnostics import UsageError
 from poolsmith.interface.cli import options
 from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.plain import result_store
-from poolsmith.interface.cli.reports import print_outcome, write_report_files
+from poolsmith.interface.cli.reports import report_outcome
 from poolsmith.interface.cli.terminal import exit_code, progress_bar, tell
 from poolsmith.interface.cli.verbs import Exit
-from poolsmith.interface.report.formats import CHECK, format_check
+from poolsmith.interface.report.formats import CHECK
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,18 +84,15 @@ def command(
             result = generate(
                 root, clusters=clusters, jobs=workers, progress=progress, store=store, rehash=rehash, output_at=place
             )
-    try:
-        told = partial(format_check, outcome=result.outcome)
-        write_report_files(root, files, told, tool=TOOL, layout=flags.layout)
-    finally:
-        print_outcome(
-            result.outcome,
-            output_format=flags.output_format,
-            color=flags.color,
-            tool=TOOL,
-            layout=flags.layout,
-            root=root,
-        )
+    report_outcome(
+        result.outcome,
+        root,
+        files,
+        output_format=flags.output_format,
+        color=flags.color,
+        tool=TOOL,
+        layout=flags.layout,
+    )
     if check and not result.is_current:
         return Exit.FINDINGS
     if hook:

@@ -10,10 +10,10 @@ import click
 
 from poolsmith.interface.cli import options
 from poolsmith.interface.cli.main import TOOL
-from poolsmith.interface.cli.reports import fleet_of, print_outcome, write_report_files
+from poolsmith.interface.cli.reports import fleet_of, report_outcome
 from poolsmith.interface.cli.terminal import exit_code
 from poolsmith.interface.cli.verbs import Exit
-from poolsmith.interface.report.formats import CHECK, format_check
+from poolsmith.interface.report.formats import CHECK
 
 
 @click.group("report")
@@ -60,12 +60,9 @@ def merge(
     result = merged(root, files, writes=writes, jobs=jobs or default_jobs())
     outcome = result.outcome
     layout = options.layout(verbose=verbose, group_by=group_by, fail_on=fail_on)
-    try:
-        write_report_files(root, wanted, partial(format_check, outcome=outcome), tool=TOOL, layout=layout, fleet=fleet)
-    finally:
-        print_outcome(
-            outcome, output_format=output_format, color=color, tool=TOOL, layout=layout, root=root, fleet=fleet
-        )
+    report_outcome(
+        outcome, root, wanted, output_format=output_format, color=color, tool=TOOL, layout=layout, fleet=fleet
+    )
     return exit_code(outcome, fail_on) if result.is_current else Exit.FINDINGS
 
 

@@ -104,6 +104,30 @@ def print_outcome(
         _print(partial(format_check, outcome=outcome), chosen, CHECK, _context(chosen, tool, layout, root, fleet))
 
 
+def report_outcome(
+    outcome: Outcome,
+    root: Path,
+    files: Sequence[ReportFile],
+    *,
+    output_format: str | None,
+    color: bool | None,
+    tool: str,
+    layout: Layout,
+    fleet: FleetOf = _no_fleet,
+) -> None:
+    """Into the files that --output asks for, and onto standard output: there whatever becomes of the files.
+
+    Raises WriteError.
+    """
+    told = partial(format_check, outcome=outcome)
+    try:
+        write_report_files(root, files, told, tool=tool, layout=layout, fleet=fleet)
+    finally:
+        print_outcome(
+            outcome, output_format=output_format, color=color, tool=tool, layout=layout, root=root, fleet=fleet
+        )
+
+
 def print_change(
     change: ChangeReport,
     *,

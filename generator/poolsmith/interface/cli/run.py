@@ -12,10 +12,10 @@ from poolsmith.core.diagnostics import UsageError
 from poolsmith.interface.cli import options
 from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.plain import result_store
-from poolsmith.interface.cli.reports import fleet_of, print_outcome, write_report_files
+from poolsmith.interface.cli.reports import fleet_of, report_outcome
 from poolsmith.interface.cli.terminal import exit_code, progress_bar, tell
 from poolsmith.interface.cli.verbs import Exit
-from poolsmith.interface.report.formats import CHECK, format_check
+from poolsmith.interface.report.formats import CHECK
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -70,19 +70,16 @@ def command(
             rehash=rehash,
         )
     fleet = partial(fleet_of, root, flags.clusters, is_there=True)
-    try:
-        told = partial(format_check, outcome=done.outcome)
-        write_report_files(root, files, told, tool=TOOL, layout=flags.layout, fleet=fleet)
-    finally:
-        print_outcome(
-            done.outcome,
-            output_format=flags.output_format,
-            color=flags.color,
-            tool=TOOL,
-            layout=flags.layout,
-            root=root,
-            fleet=fleet,
-        )
+    report_outcome(
+        done.outcome,
+        root,
+        files,
+        output_format=flags.output_format,
+        color=flags.color,
+        tool=TOOL,
+        layout=flags.layout,
+        fleet=fleet,
+    )
     if hook and done.generated.written:
         from poolsmith.interface.app.commit_hook import to_be_added
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import click
@@ -11,9 +10,9 @@ import click
 from poolsmith.interface.cli import options
 from poolsmith.interface.cli.live_options import source_flags, source_of
 from poolsmith.interface.cli.main import TOOL
-from poolsmith.interface.cli.reports import print_outcome, write_report_files
+from poolsmith.interface.cli.reports import report_outcome
 from poolsmith.interface.cli.terminal import exit_code
-from poolsmith.interface.report.formats import CHECK, format_check
+from poolsmith.interface.report.formats import CHECK
 
 
 @click.command("verify")
@@ -89,8 +88,5 @@ def command(
     told = () if before is None else told_since(before, outcome, older_than)
     outcome = replace(outcome, facts=(*facts, *outcome.facts, *told))
     layout = options.layout(verbose=verbose, group_by=group_by, fail_on=fail_on)
-    try:
-        write_report_files(root, files, partial(format_check, outcome=outcome), tool=TOOL, layout=layout)
-    finally:
-        print_outcome(outcome, output_format=output_format, color=color, tool=TOOL, layout=layout, root=root)
+    report_outcome(outcome, root, files, output_format=output_format, color=color, tool=TOOL, layout=layout)
     return exit_code(outcome, fail_on)

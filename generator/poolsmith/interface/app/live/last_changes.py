@@ -31,13 +31,16 @@ def with_last_changes(root: Path, found: Sequence[Diagnostic]) -> tuple[Diagnost
 
     One that stands at the stack as a whole is about something that no line of the profile says.
     """
-    of_lines = [item for item in found if item.primary.span.start is not None and item.primary.pointer != _STACK]
+    paths = dict.fromkeys(item.primary.span.path for item in found if _is_of_line(item))
     try:
-        paths = dict.fromkeys(item.primary.span.path for item in of_lines)
         commits = {path: _commits_of_lines(root, path) for path in list(paths)[:_MOST_FILES]}
     except UsageError:
         return tuple(found)  # no git, or one that does not answer: the findings are what they are
-    return tuple(_with_commit(item, commits) if item in of_lines else item for item in found)
+    return tuple(_with_commit(item, commits) if _is_of_line(item) else item for item in found)
+
+
+def _is_of_line(item: Diagnostic) -> bool:
+    return item.primary.span.start is not None and item.primary.pointer != _STACK
 
 
 def _with_commit(item: Diagnostic, commits: Mapping[str, Mapping[int, str]]) -> Diagnostic:
