@@ -206,10 +206,16 @@ class Compiled:
         """CEL's spelling: bool, list(string) ..."""
         return str(self.type)
 
-    @cached_property
+    @property
     def undecidable(self) -> str | None:
-        """Why nobody can evaluate it here; None: it can be tried."""
-        return self.part.reason() or engine_problem() or self._ready.problem
+        """Why nobody can evaluate it here; None: it can be tried. Of the engine it is asked each time: an expression
+        outlives what asks it.
+        """
+        return self._reason or engine_problem() or self._ready.problem
+
+    @cached_property
+    def _reason(self) -> str | None:
+        return self.part.reason()
 
     @cached_property
     def _ready(self) -> _Ready:
