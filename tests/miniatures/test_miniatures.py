@@ -30,11 +30,7 @@ MINIATURES = sorted(path.name for path in REPOSITORIES.iterdir() if path.is_dir(
 KUSTOMIZED = sorted(
     path.parent.relative_to(REPOSITORIES).as_posix() for name in NAMES for path in REPOSITORIES.rglob(name)
 )
-NOT_YET: dict[tuple[str, str, int], str] = {
-    ("nfd-values-misplaced", "2_nfd/nfd_values.yaml", 1): "a script alone says whose values they are",
-    ("nfd-values-misplaced", "2_nfd/nfd_values.yaml", 11): "a script alone says whose values they are",
-    ("talos-without-admission", "app/release.yaml", 11): "no machine configuration says Talos",
-}
+NOT_YET: dict[tuple[str, str, int], str] = {}
 """By repository, file and line of a mistake that is not found, or by repository, `wrong <code>` and 0: the reason."""
 
 
