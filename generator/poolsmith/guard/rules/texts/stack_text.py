@@ -88,6 +88,8 @@ _DISCOVERY = "node-feature-discovery"
 _MASTER_FILE = "nfd-master"
 _EXTRA_LABELS = "extraLabelNs"
 _CONFIG, _MASTER = "config", "master"
+_DEFINITION = "CustomResourceDefinition"
+"""Long, and what it has of texts are descriptions."""
 _RULES = {"NodeFeatureRule": "rules", "NodeFeatureGroup": "featureGroupRules"}
 """By kind, where it has its rules."""
 
@@ -129,6 +131,8 @@ _OPERANDS = {"node-feature-discovery": "discovery", "nvidia-device-plugin": "dev
 
 def _of_documents(documents: Iterable[CheckedDocument]) -> Iterator[StackText]:
     for document in documents:
+        if document.kind == _DEFINITION:
+            continue
         name = document.name if document.is_object else ""
         walk = _Walk(document.source, name or document.path, name)
         if document.kind in _RULES:
