@@ -326,6 +326,8 @@ _HELMFILE = compiled_later(
     re.MULTILINE,
 )
 """A release in a helmfile that is a template."""
+Commands = dict[str, defaultdict[str, list[list[str]]]]
+"""By folder, and by the last part of each of its words: the words of `helm` commands in scripts and READMEs."""
 _TEXTS = (".gotmpl", ".sh", ".md", ".mk", ".just", ".txt", ".bash", ".env")
 _TEXT_NAMES = frozenset(("Makefile", "justfile", "Justfile", "Taskfile.yml", "Taskfile.yaml", "Dockerfile"))
 _MOST_TEXT = 1 << 18
@@ -336,7 +338,7 @@ def plain_files(model: RepositoryModel, release: str | None, named: frozenset[st
     the nearest one above."""
     from poolsmith.gpu.catalog.value_paths import value_paths  # on demand
 
-    newest = value_paths().tags[-1]
+    newest, commands = value_paths().tags[-1], Commands()
     for document in _unclaimed(model):
         is_named, is_expected = document.path in named and release is not None, release is not None
         if not is_named and (_has_neighbour(document) or is_of_neighbour(document)):
@@ -349,13 +351,15 @@ def plain_files(model: RepositoryModel, release: str | None, named: frozenset[st
             document, near or newest, is_named=is_named, is_expected=is_expected, is_told=near is not None
         )
         if found is not None:
-            yield _with_settings(FoundValues(installation=found.installation, release=near, is_file=True), model)
+            own = FoundValues(installation=found.installation, release=near, is_file=True)
+            yield _with_settings(own, model, commands)
 
 
 def neighbour_files(model: RepositoryModel) -> Iterator[FoundValues]:
     """Of the charts beside the operator's, each by the release of its chart that something near it names."""
+    commands = Commands()
     for document in _unclaimed(model):
-        blocks = tuple(neighbour_blocks(document)) or tuple(_commanded(document, model))
+        blocks = tuple(neighbour_blocks(document)) or tuple(_commanded(document, model, commands))
         if not blocks or _is_of_chart(document.path, model, is_expected=False):
             continue
         for chart, pointer, values in blocks:
@@ -365,10 +369,12 @@ def neighbour_files(model: RepositoryModel) -> Iterator[FoundValues]:
             yield FoundValues(installation=item, release=near, is_file=True)
 
 
-def _commanded(document: CheckedDocument, model: RepositoryModel) -> Iterator[tuple[str, str, dict[str, Any]]]:
+def _commanded(
+    document: CheckedDocument, model: RepositoryModel, known: Commands
+) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """The whole file, where `helm` in a script beside it gives it to a chart beside the operator's."""
     if "value" in posixpath.basename(document.path) and isinstance(document.data, dict) and "kind" not in document.data:
-        for words in _commands_with(document.path, model):
+        for words in _commands_with(document.path, model, known):
             charts = {
                 CHART_OF[name] for word in words if "/" in word and (name := posixpath.basename(word)) in CHART_OF
             }
@@ -377,23 +383,26 @@ def _commanded(document: CheckedDocument, model: RepositoryModel) -> Iterator[tu
                 return
 
 
-def _with_settings(found: FoundValues, model: RepositoryModel) -> FoundValues:
+def _with_settings(found: FoundValues, model: RepositoryModel, known: Commands) -> FoundValues:
     """With what the command that gives the file sets besides, which nobody reads here."""
     path = found.installation.document.path
-    if not any(word.startswith("--set") for words in _commands_with(path, model) for word in words):
+    if not any(word.startswith("--set") for words in _commands_with(path, model, known) for word in words):
         return found
     unknown = Unknown(found.installation.document.source.locate(""), "what `--set` of the command beside it says")
     return replace(found, installation=replace(found.installation, unknown=(unknown,)))
 
 
-def _commands_with(path: str, model: RepositoryModel) -> Iterator[list[str]]:
+def _commands_with(path: str, model: RepositoryModel, known: Commands) -> list[list[str]]:
     """The words of each `helm` command in the folder of a values file that names it."""
     folder, name = posixpath.split(path)
-    for text, _ in _texts_in(folder, model):
-        for line in text.replace("\\\n", " ").splitlines() if name in text else ():
-            words = [word.strip("\"'") for word in line.split()]
-            if "helm" in words and any(posixpath.basename(word.rpartition("=")[2]) == name for word in words):
-                yield words
+    if folder not in known:
+        found = known[folder] = defaultdict(list)
+        for text, _ in _texts_in(folder, model):
+            for line in text.replace("\\\n", " ").splitlines() if "helm" in text else ():
+                words = [word.strip("\"'") for word in line.split()]
+                for last in {posixpath.basename(word.rpartition("=")[2]) for word in words if "helm" in words}:
+                    found[last].append(words)
+    return known[folder].get(name, [])
 
 
 def _unclaimed(model: RepositoryModel) -> Iterator[CheckedDocument]:
