@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
 
 from poolsmith.core.facts import store
 from poolsmith.core.sources.pod_template import word
 from poolsmith.core.sources.pointer import MISSING, value_at
-from poolsmith.gpu.catalog.gpu_requests import asks_for_gpus, gpu_resources
+from poolsmith.gpu.catalog.gpu_requests import asks_for_gpus
 from poolsmith.gpu.catalog.stack_objects import CHARTS
-from poolsmith.guard.rules.links.plugin_offers import plugin_offers
-from poolsmith.guard.rules.names.need import Names, Need, State
+from poolsmith.guard.rules.links.class_supply import class_supply
+from poolsmith.guard.rules.links.label_offers import label_offers, label_supply
+from poolsmith.guard.rules.links.resource_links import resource_needs, resource_offers, resource_supply
+from poolsmith.guard.rules.links.selections import selections, selections_of_charts
+from poolsmith.guard.rules.names.need import DEVICE_CLASS, NODE_LABEL, RESOURCE, Names, Need, State
 from poolsmith.guard.rules.names.needs_of_pods import NamingPod, needs_of_object, needs_of_pod
 from poolsmith.guard.rules.names.needs_of_values import NamingFields, needs_of
 from poolsmith.guard.rules.names.offers import offers_of
@@ -23,6 +27,7 @@ if TYPE_CHECKING:
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkedChart, LinkedPod, LinkView
+    from poolsmith.guard.rules.names.need import Supply
     from poolsmith.guard.rules.setup.setup_view import SetupObject
 
 
@@ -34,8 +39,15 @@ _OF_OBJECTS = "needs of objects"
 def names_of(view: LinkView) -> Names:
     """What is named in a view, and what supplies it; made by the first rule that asks."""
     if _MADE not in view.made:
-        view.made[_MADE] = Names(offers_of(view.objects), needs_of_view(view))
+        labels = (*selections(view), *(need for _, need in selections_of_charts(view)))
+        needs = (*needs_of_view(view), *labels, *resource_needs(view))
+        offers = chain(offers_of(view.objects), label_offers(view, labels), resource_offers(view))
+        view.made[_MADE] = Names(offers, needs, supplies_of(view))
     return cast("Names", view.made[_MADE])
+
+
+def supplies_of(view: LinkView) -> dict[str, Supply]:
+    return {NODE_LABEL: label_supply(view), RESOURCE: resource_supply(view), DEVICE_CLASS: class_supply(view)}
 
 
 def needs_of_view(view: LinkView) -> Iterator[Need]:
@@ -90,17 +102,9 @@ def counted(view: LinkView) -> Counter[State]:
     pods = (pod for pod in view.pods if asks_for_gpus(pod.spec))
     of_pods = (need for pod in pods for need in needs_of_linked_pod(view, pod))
     of_charts = (need for chart in view.charts for need in needs_of_chart(chart))
-    needs = (*of_pods, *of_charts, *needs_of_objects(view), *needs_of_operator(view)) if view.is_whole else ()
-    return Counter(state_of(view, need) for need in needs) + _of_resources(view)
-
-
-def _of_resources(view: LinkView) -> Counter[State]:
-    """GPU resources that pods ask for; of a plugin that nobody knows here nothing can be told."""
-    asked = [name for pod in view.pods for name in dict.fromkeys(gpu_resources(pod.spec)) if view.is_whole]
-    offers = plugin_offers(view) if asked else None
-    if offers is None:
-        return Counter({State.OUTSIDE: len(asked)})
-    return Counter(State.SUPPLIED if offers.has(name) else State.NEAR for name in asked)
+    of_nodes = chain(resource_needs(view), selections(view))
+    needs = (*of_pods, *of_charts, *needs_of_objects(view), *needs_of_operator(view), *of_nodes)
+    return Counter(state_of(view, need) for need in needs) if view.is_whole else Counter()
 
 
 def needs_of_linked_pod(view: LinkView, pod: LinkedPod) -> tuple[Need, ...]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from poolsmith.core.diagnostics import Location
 
-_OF_THE_CLUSTER = ("PriorityClass", "RuntimeClass", "ClusterQueue", "ResourceFlavor", "EC2NodeClass")
+_OF_THE_CLUSTER = ("PriorityClass", "RuntimeClass", "ClusterQueue", "ResourceFlavor", "EC2NodeClass", "DeviceClass")
 
 
 @record

@@ -8,7 +8,7 @@ from poolsmith.core.facts import store
 from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import value_at
-from poolsmith.guard.rules.names.need import Offer
+from poolsmith.guard.rules.names.need import DEVICE_CLASS, Offer
 from poolsmith.kubernetes.repository.delivered import LayeredSource
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ _GROUPS = {
     "HelmRelease": "helm.toolkit.fluxcd.io",
     **dict.fromkeys(("ClusterQueue", "ResourceFlavor"), "kueue.x-k8s.io"),
     "EC2NodeClass": "karpenter.k8s.aws",
+    **dict.fromkeys(("ResourceClaim", "ResourceClaimTemplate", DEVICE_CLASS), "resource.k8s.io"),
 }
 """The kinds that needs have, with their groups."""
 

@@ -1,0 +1,100 @@
+"""GPU resources that pods ask for, and that quotas count, beside what the device plugin gives out."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics.message_text import nearest
+from poolsmith.core.sources.pod_template import container_places, mapping
+from poolsmith.core.sources.pointer import join, reached
+from poolsmith.gpu.catalog.gpu_requests import GPU, MIG, SHARED, asks_for_gpus, is_gpu_resource
+from poolsmith.gpu.catalog.node_labels import GPU_PRODUCT, OF_A_SLICE
+from poolsmith.gpu.catalog.node_labels import SHARED as SHARED_PRODUCT
+from poolsmith.guard.rules.links.plugin_offers import PluginOffers, plugin_offers
+from poolsmith.guard.rules.names.need import NODE_LABEL, OPEN, RESOURCE, Need, Offer, Supply
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.guard.rules.links.link_view import LinkedPod, LinkView
+    from poolsmith.guard.rules.setup.setup_view import SetupObject
+
+
+def resource_needs(view: LinkView) -> Iterator[Need]:
+    for pod in view.pods:
+        if asks_for_gpus(pod.spec):
+            yield from _of_pod(pod)
+
+
+def _of_pod(pod: LinkedPod) -> Iterator[Need]:
+    for field, index, container in container_places(pod.spec):
+        for name in map(str, mapping(mapping(container.get("resources")).get("limits"))):
+            if is_gpu_resource(name):
+                at = join("", field, index, "resources", "limits", name)
+                yield Need(kind=RESOURCE, name=name, where="", who=pod.owner.name, locate=pod.place, pointer=at)
+
+
+def counted_needs(item: SetupObject) -> Iterator[tuple[Need, object]]:
+    """Of a quota, or a range of limits: names that the plugin alone gives out, each with the amount."""
+    for at, name, amount in _amounts(item):
+        if _is_of_the_plugin(name):
+            yield Need(kind=RESOURCE, name=name, where="", who=item.name, locate=item.place, pointer=at), amount
+
+
+def _amounts(item: SetupObject) -> Iterator[tuple[str, str, object]]:
+    for name, amount in mapping(item.spec.get("hard")).items():
+        yield join("/spec/hard", str(name)), str(name).removeprefix("requests."), amount
+    for path in (("limits", "*", "max"), ("limits", "*", "default"), ("limits", "*", "min")):
+        for at, held in reached(item.spec, path):
+            yield from ((join(f"/spec{at}", str(name)), str(name), amount) for name, amount in mapping(held).items())
+
+
+def resource_offers(view: LinkView) -> Iterator[Offer]:
+    """Resources, and the name of the product under that sharing and strategy."""
+    offers = plugin_offers(view)
+    if offers is not None:
+        yield from (Offer(kind=RESOURCE, name=name, via=offers) for name in sorted(offers.resources))
+        yield Offer(kind=NODE_LABEL, name=GPU_PRODUCT, keys=Products(offers), via=offers)
+
+
+def resource_supply(view: LinkView) -> Supply:
+    offers = plugin_offers(view)
+    if offers is None:
+        return OPEN
+    return Supply(known=offers, owns=_is_of_the_plugin, spelled=partial(_spelled, offers))
+
+
+def _spelled(offers: PluginOffers, name: str) -> Offer | None:
+    """Of resources that somebody called otherwise; the plugin's own names are no slips of each other."""
+    own = [item for item in sorted(offers.resources) if not _is_of_the_plugin(item)]
+    right = None if _is_of_the_plugin(name) else nearest(name, own, certain=True)
+    return None if right is None else Offer(kind=RESOURCE, name=right, via=offers)
+
+
+def _is_of_the_plugin(name: str) -> bool:
+    return name in (GPU, f"{GPU}{SHARED}") or name.startswith(MIG)
+
+
+class Products:
+    """Names of products that nodes may have."""
+
+    def __init__(self, offers: PluginOffers) -> None:
+        self._offers = offers
+
+    def __contains__(self, product: object) -> bool:
+        return not self.why_not(str(product))
+
+    def why_not(self, product: str) -> str:
+        """Why no node is called so; empty where one may be."""
+        offers = self._offers
+        if OF_A_SLICE in product:
+            is_single = not offers.strategies or offers.strategies & {"single", ""}
+            return "" if is_single else f"under `mig.strategy: {min(offers.strategies)}` the product has no slice in it"
+        if offers.is_shared is None or product.endswith(SHARED_PRODUCT) == offers.is_shared:
+            return ""
+        return "each configuration here shares GPUs" if offers.is_shared else "no configuration here shares GPUs"
+
+    def right(self, product: str) -> str:
+        whole = product.removesuffix(SHARED_PRODUCT).partition(OF_A_SLICE)[0]
+        return f"{whole}{SHARED_PRODUCT}" if self._offers.is_shared else whole
