@@ -23,6 +23,7 @@ class KnownRule:
 
 
 RETIRED: Final = (
+    ("PSM153", "config-of-another-namespace", "PSM750"),
     ("PSM756", "selector-of-nobody", "PSM775"),
     ("PSM764", "gke-runtime-source", "PSM282"),
     ("PSM772", "claim-of-nobody", "PSM773"),

@@ -51,7 +51,6 @@ RULES: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...] = (
     ("PSM150", "mig-gpu-groups", "warning", ()),
     ("PSM151", "mig-strategy", "error", ()),
     ("PSM152", "misplaced-sharing", "warning", ()),
-    ("PSM153", "config-of-another-namespace", "warning", ()),
     ("PSM160", "partitions-undeclared", "warning", ()),
     ("PSM161", "sandbox-parts", "error", ()),
     ("PSM162", "operator-words", "error", ()),

@@ -1,4 +1,4 @@
-"""Classes of devices of NVIDIA's DRA driver, and those that the chart here is told not to make."""
+"""Classes of devices that the chart of NVIDIA's DRA driver makes, and classes of runtimes that the operator does."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.gpu.catalog.gpu_requests import CLASSES
 from poolsmith.gpu.catalog.stack_objects import DRA_DRIVER_CHARTS
 from poolsmith.guard.rules.names.need import DEVICE_CLASS, Offer, Supply
+from poolsmith.guard.rules.setup.runtime_class_not_made import BRINGS_ITS_OWN, NVIDIAS_OWN, made_by_operator
 
 if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
@@ -30,6 +31,14 @@ def class_supply(view: LinkView) -> Supply:
     unmade = _unmade(view) if view.is_whole else {}
     known = frozenset((*CLASSES, *_OTHER_CLASSES)) - unmade.keys()
     return Supply(known=known, owns=unmade.__contains__, spelled=partial(_spelled, known))
+
+
+def runtime_supply(view: LinkView) -> Supply:
+    found = set(NVIDIAS_OWN) if view.distributions & {*BRINGS_ITS_OWN} else set()
+    for chart in view.charts:
+        if chart.is_operator:
+            found |= made_by_operator(chart.known, is_known=not chart.partial) or set()
+    return Supply(known=found)
 
 
 def _spelled(known: frozenset[str], name: str) -> Offer | None:

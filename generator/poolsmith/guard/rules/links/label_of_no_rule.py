@@ -37,7 +37,7 @@ RULE = RuleInfo(
     "nodes",
     bad="nodeSelector: {nvidia.com/gpu.prodct: NVIDIA-L4}\n",
     good="nodeSelector: {nvidia.com/gpu.product: NVIDIA-L4}\n",
-    symptom="`node(s) didn't match Pod's node affinity/selector`; `DESIRED 0`",
+    symptom="`node(s) didn't match Pod's node affinity/selector`",
     references=(
         "NVIDIA/k8s-device-plugin@v0.17.4:internal/lm",
         "NVIDIA/k8s-device-plugin@v0.18.0:deployments/helm/nvidia-device-plugin/values.yaml, affinity",
@@ -73,8 +73,7 @@ def _written(verdict: Verdict) -> Iterator[Finding[Location]]:
     elif isinstance(offer.via, PciFields):
         yield _selects(
             need,
-            f"by `{need.name}`, and Node Feature Discovery here builds such labels of "
-            f"{listed(offer.via.fields, _FEW)}",
+            f"by `{need.name}`, and Node Feature Discovery here builds such labels of {listed(offer.via.fields, _FEW)}",
             f"write `{offer.name}`, or change `{FIELDS}`",
         )
     elif isinstance(offer.via, Tagged):

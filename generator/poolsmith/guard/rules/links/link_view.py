@@ -71,6 +71,11 @@ class LinkedChart:
             node = node[step]
         return node
 
+    def known(self, path: str) -> Any:
+        """The value, or None."""
+        found = self.value(path)
+        return None if found is MISSING else found
+
     def says(self, path: str) -> bool:
         """Whether the user's own values say something there."""
         return value_at(self.values, path.split("."), MISSING) is not MISSING

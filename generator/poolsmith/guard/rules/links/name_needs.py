@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from poolsmith.core.facts import store
 from poolsmith.core.sources.pod_template import word
-from poolsmith.core.sources.pointer import MISSING, value_at
+from poolsmith.core.sources.pointer import value_at
 from poolsmith.gpu.catalog.gpu_requests import asks_for_gpus
 from poolsmith.gpu.catalog.stack_objects import CHARTS
-from poolsmith.guard.rules.links.class_supply import class_supply
+from poolsmith.guard.rules.links.class_supply import class_supply, runtime_supply
 from poolsmith.guard.rules.links.label_offers import label_offers, label_supply
-from poolsmith.guard.rules.links.resource_links import resource_needs, resource_offers, resource_supply
+from poolsmith.guard.rules.links.resource_links import (
+    PERMITTED,
+    device_needs,
+    device_supply,
+    resource_needs,
+    resource_offers,
+    resource_supply,
+)
 from poolsmith.guard.rules.links.selections import selections, selections_of_charts
 from poolsmith.guard.rules.names.need import DEVICE_CLASS, NODE_LABEL, RESOURCE, Names, Need, State
 from poolsmith.guard.rules.names.needs_of_pods import NamingPod, needs_of_object, needs_of_pod
@@ -40,14 +47,21 @@ def names_of(view: LinkView) -> Names:
     """What is named in a view, and what supplies it; made by the first rule that asks."""
     if _MADE not in view.made:
         labels = (*selections(view), *(need for _, need in selections_of_charts(view)))
-        needs = (*needs_of_view(view), *labels, *resource_needs(view))
+        needs = (*needs_of_view(view), *labels, *resource_needs(view), *device_needs(view))
         offers = chain(offers_of(view.objects), label_offers(view, labels), resource_offers(view))
         view.made[_MADE] = Names(offers, needs, supplies_of(view))
     return cast("Names", view.made[_MADE])
 
 
 def supplies_of(view: LinkView) -> dict[str, Supply]:
-    return {NODE_LABEL: label_supply(view), RESOURCE: resource_supply(view), DEVICE_CLASS: class_supply(view)}
+    """What is known of each kind that not objects alone supply."""
+    return {
+        NODE_LABEL: label_supply(view),
+        RESOURCE: resource_supply(view),
+        PERMITTED: device_supply(view),
+        DEVICE_CLASS: class_supply(view),
+        "RuntimeClass": runtime_supply(view),
+    }
 
 
 def needs_of_view(view: LinkView) -> Iterator[Need]:
@@ -102,7 +116,7 @@ def counted(view: LinkView) -> Counter[State]:
     pods = (pod for pod in view.pods if asks_for_gpus(pod.spec))
     of_pods = (need for pod in pods for need in needs_of_linked_pod(view, pod))
     of_charts = (need for chart in view.charts for need in needs_of_chart(chart))
-    of_nodes = chain(resource_needs(view), selections(view))
+    of_nodes = chain(resource_needs(view), device_needs(view), selections(view))
     needs = (*of_pods, *of_charts, *needs_of_objects(view), *needs_of_operator(view), *of_nodes)
     return Counter(state_of(view, need) for need in needs) if view.is_whole else Counter()
 
@@ -135,12 +149,8 @@ def needs_of_chart(chart: LinkedChart) -> Iterator[Need]:
 
 
 def _fields(chart: LinkedChart) -> NamingFields:
-    def value(path: str) -> Any:
-        found = chart.value(path)
-        return None if found is MISSING else found
-
     return NamingFields(
-        value=value,
+        value=chart.known,
         is_set=chart.says,
         place=chart.place,
         namespace=chart.namespace,

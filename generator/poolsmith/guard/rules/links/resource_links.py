@@ -6,9 +6,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.message_text import nearest
-from poolsmith.core.sources.pod_template import container_places, mapping
+from poolsmith.core.sources.pod_template import container_places, mapping, word
 from poolsmith.core.sources.pointer import join, reached
-from poolsmith.gpu.catalog.gpu_requests import GPU, MIG, SHARED, asks_for_gpus, is_gpu_resource
+from poolsmith.gpu.catalog.gpu_requests import GPU, MIG, SHARED, VENDOR, asks_for_gpus, is_gpu_resource
 from poolsmith.gpu.catalog.node_labels import GPU_PRODUCT, OF_A_SLICE
 from poolsmith.gpu.catalog.node_labels import SHARED as SHARED_PRODUCT
 from poolsmith.guard.rules.links.plugin_offers import PluginOffers, plugin_offers
@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 
     from poolsmith.guard.rules.links.link_view import LinkedPod, LinkView
     from poolsmith.guard.rules.setup.setup_view import SetupObject
+
+PERMITTED = "HostDevice"
+"""What KubeVirt's own list lets a machine ask for."""
+MACHINES = {"VirtualMachine": ("spec", "template", "spec"), "VirtualMachineInstance": ("spec",)}
+LISTS = {"pciHostDevices": "P_GPU_ALIAS", "mediatedDevices": "VGPU_ALIAS"}
+"""The parts of that list, each with the plugin's variable for a name of one's own."""
+PERMITTED_IN = ("configuration", "permittedHostDevices")
 
 
 def resource_needs(view: LinkView) -> Iterator[Need]:
@@ -74,6 +81,32 @@ def _spelled(offers: PluginOffers, name: str) -> Offer | None:
 
 def _is_of_the_plugin(name: str) -> bool:
     return name in (GPU, f"{GPU}{SHARED}") or name.startswith(MIG)
+
+
+def permitted_lists(view: LinkView) -> list[SetupObject]:
+    return [item for item in view.of_kind("KubeVirt") if reached(item.spec, PERMITTED_IN)]
+
+
+def permitted_names(item: SetupObject) -> Iterator[tuple[str, str, str]]:
+    """The part of KubeVirt's list, the pointer below its spec, and the name."""
+    for part in LISTS:
+        for at, value in reached(item.spec, (*PERMITTED_IN, part, "*", "resourceName")):
+            yield part, at, word(value)
+
+
+def device_needs(view: LinkView) -> Iterator[Need]:
+    """NVIDIA's devices that virtual machines ask for, which one KubeVirt here has to permit."""
+    for item in view.of_kind(*MACHINES) if len(permitted_lists(view)) == 1 else ():
+        for part in ("gpus", "hostDevices"):
+            for at, value in reached(item.data, (*MACHINES[item.kind], "domain", "devices", part, "*", "deviceName")):
+                if word(value).startswith(f"{VENDOR}/"):
+                    yield Need(kind=PERMITTED, name=word(value), where="", who=item.name, locate=item.place, pointer=at)
+
+
+def device_supply(view: LinkView) -> Supply:
+    lists = permitted_lists(view)
+    named = {name for item in lists for _, _, name in permitted_names(item)}
+    return Supply(known=named, owns=lambda _: len(lists) == 1)
 
 
 class Products:
