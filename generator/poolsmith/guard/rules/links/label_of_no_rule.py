@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import listed, shorten
@@ -11,9 +12,10 @@ from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import covers
 from poolsmith.core.sources.pointer import join
 from poolsmith.gpu.catalog.node_labels import GPU_PRODUCT
-from poolsmith.guard.rules.links.label_offers import DISCOVERY, DOMAIN, FIELDS, PciFields, Tagged
-from poolsmith.guard.rules.links.name_needs import names_of
+from poolsmith.guard.rules.links.label_offers import DISCOVERY, DOMAIN, FIELDS, Machines, PciFields, Since, Tagged, like
+from poolsmith.guard.rules.links.name_needs import names_of, state_of
 from poolsmith.guard.rules.links.selections import selections, selections_of_charts
+from poolsmith.guard.rules.names.known_labels import is_given_by_hand
 from poolsmith.guard.rules.names.need import State
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView
-    from poolsmith.guard.rules.names.need import Need, Verdict
+    from poolsmith.guard.rules.names.need import Need, Offer, Verdict
 
 RULE = RuleInfo(
     code="PSM775",
@@ -29,9 +31,10 @@ RULE = RuleInfo(
     applies_to="manifest",
     what="A pod that asks for GPUs, or a chart of the stack, selects nodes by a label that is a slip of the pen for "
     "one of GPU feature discovery or of a NodeFeatureRule here, by a value that the rule does not write, by a label of "
-    "PCI devices that Node Feature Discovery here builds of other fields, or by one that is a tag of instances. As a "
-    "warning: what a chart selects by itself is written by nothing here; a note where somebody outside of the files "
-    "may write it. Or a part of a chart runs on nodes of the control plane, which the cloud hides.",
+    "PCI devices that Node Feature Discovery here builds of other fields, by one that is a tag of instances, or that "
+    "the operator writes from a later release on. As a warning: by a label, or a value, that no description of "
+    "machines here has, or that a chart selects by itself while nothing here writes it; a note where somebody outside "
+    "of the files may. Or a part of a chart runs on nodes of the control plane, which the cloud hides.",
     why="No node has the label: the pod stays Pending, the DaemonSet wants no pod, is ready, and there is no event.",
     fix="write the label as it is written to nodes; install Node Feature Discovery with labels by vendor, or label the "
     "nodes",
@@ -46,6 +49,10 @@ RULE = RuleInfo(
     ),
 )
 _FEW = 3
+_BY_HAND = (
+    "write it into the description of the machines, select by a label of feature discovery, such as "
+    "`nvidia.com/gpu.family`, or say in policies/external.yaml who gives it"
+)
 _OF_AUTOSCALER = "k8s.io/cluster-autoscaler/node-template/label/"
 
 
@@ -54,7 +61,10 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
     if not view.is_whole and not view.is_alone:
         return
     for need in selections(view):
-        yield from _written(names_of(view).verdict(need))
+        verdict = names_of(view).verdict(need)
+        yield from _written(verdict)
+        if view.is_whole and state_of(view, need) is State.OUTSIDE:
+            yield from _of_nobody(view, need)
     for chart, need in selections_of_charts(view):
         yield from _of_chart(view, chart, names_of(view).verdict(need))
 
@@ -64,12 +74,10 @@ def _written(verdict: Verdict) -> Iterator[Finding[Location]]:
     if offer is None or verdict.state is State.SUPPLIED:
         return
     if verdict.state is State.LACKS_KEY and isinstance(offer.keys, frozenset):
-        yield _selects(
-            need,
-            f"with `{shorten(need.name)}: {shorten(need.values[0])}`, and the rules here write "
-            f"{listed(sorted(offer.keys), _FEW)}",
-            f"write `{min(offer.keys)}`",
-        )
+        yield _of_values(need, offer)
+    elif isinstance(offer.via, Since):
+        text = f"by `{need.name}`, which the operator writes from {offer.via.release} on"
+        yield _selects(need, text, f"take the selector away, or upgrade to {offer.via.release}")
     elif isinstance(offer.via, PciFields):
         yield _selects(
             need,
@@ -82,8 +90,49 @@ def _written(verdict: Verdict) -> Iterator[Finding[Location]]:
         text = f"by `{shorten(need.name)}`, a label that nothing of NVIDIA's writes"
         yield _selects(need, text, f"did you mean `{offer.name}`?")
     elif need.name != GPU_PRODUCT:
-        text = f"by `{shorten(need.name)}`, and the rules here write `{offer.name}`"
+        text = f"by `{shorten(need.name)}`, and what is here to label nodes writes `{shorten(offer.name)}`"
         yield _selects(need, text, f"did you mean `{offer.name}`?")
+
+
+def _of_values(need: Need, offer: Offer) -> Finding[Location]:
+    values = sorted(cast("frozenset[str]", offer.keys))
+    who = "the rules here write" if offer.via is None else "the machines here have"
+    found = _selects(
+        need,
+        f"with `{shorten(need.name)}: {shorten(need.values[0])}`, and {who} {listed(map(shorten, values), _FEW)}",
+        f"write `{shorten(values[0])}`",
+    )
+    if not isinstance(offer.via, Machines):
+        return found
+    template = offer.via.template
+    return replace(found, severity=Severity.WARNING, related=(template.at(template.top, "these machines"),))
+
+
+def _of_nobody(view: LinkView, need: Need) -> Iterator[Finding[Location]]:
+    """A label that somebody may give by hand; where the files describe all machines, more than a note."""
+    if need.name.startswith(DOMAIN):
+        yield from _without_discovery(view, need)
+    elif is_given_by_hand(need.name):
+        yield replace(
+            _selects(
+                need,
+                f"by `{shorten(need.name)}`, and nothing here gives a node this label",
+                f"did you mean `{right}`?" if (right := like(view, need.name)) else _BY_HAND,
+            ),
+            severity=Severity.WARNING if view.is_alone and view.machines.whole else Severity.NOTE,
+        )
+
+
+def _without_discovery(view: LinkView, need: Need) -> Iterator[Finding[Location]]:
+    if view.is_alone and not view.charts and "gke" in view.distributions:
+        yield replace(
+            _selects(
+                need,
+                f"by `{shorten(need.name)}`, which GPU feature discovery writes: it is not here, and GKE brings none",
+                "write GKE's own label `cloud.google.com/gke-accelerator`, with the type of the accelerator",
+            ),
+            severity=Severity.WARNING,
+        )
 
 
 def _selects(need: Need, how: str, advice: str) -> Finding[Location]:

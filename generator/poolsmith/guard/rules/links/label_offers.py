@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from poolsmith.core.diagnostics.message_text import nearest
 from poolsmith.core.facts import store
+from poolsmith.core.facts.versions import at_least
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, words
 from poolsmith.core.sources.pointer import MISSING
 from poolsmith.gpu.catalog.node_labels import GPU_PRESENT
+from poolsmith.guard.rules.names.known_labels import is_well_known
 from poolsmith.guard.rules.names.need import NODE_LABEL, Offer, Supply
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.node_templates import NodeTemplate
 
 DOMAIN = "nvidia.com/"
+_MADE = "labels of machines"
 DISCOVERY = "node-feature-discovery"
 FIELDS = "worker.config.sources.pci.deviceLabelFields"
 _FEATURES = "feature.node.kubernetes.io/"
@@ -68,7 +71,23 @@ def label_offers(view: LinkView, needs: Iterable[Need]) -> Iterator[Offer]:
     if any(chart.is_operator for chart in view.charts):
         yield Offer(kind=NODE_LABEL, name=GPU_PRESENT)
     yield from _of_pci(view, asked)
+    yield from _of_releases(view, asked)
     yield from _of_tags(view, asked) if view.is_alone else ()
+    yield from _of_machines(view, asked) if view.is_alone else ()
+
+
+@record
+class Machines:
+    """Groups of machines that have the label, none of them with that value."""
+
+    template: NodeTemplate
+
+
+@record
+class Since:
+    """The operator's label comes with a later release."""
+
+    release: str
 
 
 def label_supply(view: LinkView) -> Supply:
@@ -77,10 +96,57 @@ def label_supply(view: LinkView) -> Supply:
     )
     named = {_full(key) for text in templates for key in _IN_TEMPLATE.findall(text)}
     written = () if templates else tuple(dict.fromkeys(offer.name for offer in _of_rules(view)))
-    return Supply(known=view.labels_said | named if named else view.labels_said, spelled=partial(_spelled, written))
+    return Supply(known=Labels(view, named), spelled=partial(_spelled, written))
 
 
-def _spelled(written: tuple[str, ...], key: str) -> Offer | None:
+class Labels:
+    """What is said of nodes anywhere in the files, whoever reads it; values of machines are looked into where they are
+    those of the one cluster."""
+
+    def __init__(self, view: LinkView, named: set[str]) -> None:
+        self._view, self._named = view, named
+
+    def __contains__(self, key: object) -> bool:
+        if key in self._named:
+            return True
+        values = _values_of_machines(self._view).get(str(key))
+        if values is not None:
+            return not self._view.is_alone or values[1] is None
+        return key in self._view.labels_said
+
+
+def _values_of_machines(view: LinkView) -> dict[str, tuple[NodeTemplate, frozenset[str] | None]]:
+    """Labels of all descriptions of nodes, with the first one and all values; None where nobody knows some of them."""
+    if _MADE not in view.machines.made:
+        found: dict[str, tuple[NodeTemplate, set[str | None]]] = {}
+        for template in view.machines.templates:
+            for mark in (*template.labels, *template.choices):
+                values = found.setdefault(mark.key, (template, set()))[1]
+                values.add(None if template.is_partial else mark.value)
+        view.machines.made[_MADE] = {
+            key: (template, None if None in values else frozenset(str(value) for value in values))
+            for key, (template, values) in found.items()
+        }
+    return cast("dict[str, tuple[NodeTemplate, frozenset[str] | None]]", view.machines.made[_MADE])
+
+
+def _of_machines(view: LinkView, asked: set[str]) -> Iterator[Offer]:
+    for key, (template, values) in _values_of_machines(view).items():
+        if key in asked and values is not None:
+            yield Offer(kind=NODE_LABEL, name=key, keys=values, via=Machines(template=template))
+
+
+def _of_releases(view: LinkView, asked: set[str]) -> Iterator[Offer]:
+    """Labels that the operator here does not know yet."""
+    since = store.table("selectors.yaml")["since"]
+    for key in sorted(asked & {f"{DOMAIN}{name}" for name in since}):
+        release = since[key.removeprefix(DOMAIN)]
+        for chart in view.charts:
+            if chart.is_operator and chart.version and not at_least(chart.version, release):
+                yield Offer(kind=NODE_LABEL, name=key + release, calls=(key,), via=Since(release=release))
+
+
+def _spelled(written: Iterable[str], key: str) -> Offer | None:
     """Names of GPU feature discovery, and those that the rules here write: many may ask for one."""
     if not key.startswith(DOMAIN):
         right = nearest(key, written, certain=True)
@@ -88,6 +154,13 @@ def _spelled(written: tuple[str, ...], key: str) -> Offer | None:
     known, name = store.table("selectors.yaml")["known"], key.removeprefix(DOMAIN)
     right = None if name in known else nearest(name, known, certain=True)
     return None if right is None else Offer(kind=NODE_LABEL, name=f"{DOMAIN}{right}", via=DOMAIN)
+
+
+def like(view: LinkView, key: str) -> str:
+    """A label of the machines here that may be meant; empty where none is like it."""
+    given = [name for name in _values_of_machines(view) if view.is_alone and not is_well_known(name)]
+    longer = [name for name in given if name.startswith((f"{key}-", f"{key}.")) or key.startswith(f"{name}-")]
+    return longer[0] if len(longer) == 1 else nearest(key, given, certain=True) or ""
 
 
 def _rules(view: LinkView) -> Iterator[SetupObject]:

@@ -8,8 +8,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, cast
 
 from poolsmith.core.facts import store
-from poolsmith.core.sources.pod_template import word
-from poolsmith.core.sources.pointer import value_at
+from poolsmith.core.sources.pod_template import mapping, word
+from poolsmith.core.sources.pointer import dotted_pointer, reached, value_at
 from poolsmith.gpu.catalog.gpu_requests import asks_for_gpus
 from poolsmith.gpu.catalog.stack_objects import CHARTS
 from poolsmith.guard.rules.links.class_supply import class_supply, runtime_supply
@@ -23,7 +23,7 @@ from poolsmith.guard.rules.links.resource_links import (
     resource_supply,
 )
 from poolsmith.guard.rules.links.selections import selections, selections_of_charts
-from poolsmith.guard.rules.names.need import DEVICE_CLASS, NODE_LABEL, RESOURCE, Names, Need, State
+from poolsmith.guard.rules.names.need import DEVICE_CLASS, NODE_LABEL, RESOURCE, Names, Need, Offer, State
 from poolsmith.guard.rules.names.needs_of_pods import NamingPod, needs_of_object, needs_of_pod
 from poolsmith.guard.rules.names.needs_of_values import NamingFields, needs_of
 from poolsmith.guard.rules.names.offers import offers_of
@@ -48,7 +48,9 @@ def names_of(view: LinkView) -> Names:
     if _MADE not in view.made:
         labels = (*selections(view), *(need for _, need in selections_of_charts(view)))
         needs = (*needs_of_view(view), *labels, *resource_needs(view), *device_needs(view))
-        offers = chain(offers_of(view.objects), label_offers(view, labels), resource_offers(view))
+        offers = chain(
+            offers_of(view.objects), _accounts_of_charts(view), label_offers(view, labels), resource_offers(view)
+        )
         view.made[_MADE] = Names(offers, needs, supplies_of(view))
     return cast("Names", view.made[_MADE])
 
@@ -70,7 +72,37 @@ def needs_of_view(view: LinkView) -> Iterator[Need]:
     for chart in view.charts:
         yield from needs_of_chart(chart)
     yield from needs_of_objects(view)
+    yield from needs_of_bindings(view)
     yield from needs_of_operator(view)
+
+
+def needs_of_bindings(view: LinkView) -> Iterator[Need]:
+    """Accounts in namespaces where a chart makes some that are known."""
+    of_charts = {offer.namespace for offer in _accounts_of_charts(view)}
+    for item in view.of_kind("RoleBinding", "ClusterRoleBinding") if of_charts else ():
+        for at, subject in reached(item.data, ("subjects", "*")):
+            name, namespace = word(mapping(subject).get("name")), word(mapping(subject).get("namespace"))
+            if mapping(subject).get("kind") == "ServiceAccount" and name and namespace in of_charts:
+                yield Need(
+                    kind="ServiceAccount",
+                    name=name,
+                    where=dotted_pointer(f"{at}/name"),
+                    who=item.name,
+                    locate=item.place,
+                    pointer=f"{at}/name",
+                    namespace=namespace,
+                )
+
+
+def _accounts_of_charts(view: LinkView) -> Iterator[Offer]:
+    rows = store.table("named_objects.yaml")["accounts"]
+    for chart in view.charts:
+        is_own = any(map(chart.says, ("serviceAccount", "nameOverride"))) or chart.partial
+        for name in () if is_own or not chart.namespace else rows.get(chart.name, ()):
+            release = chart.release_name or chart.name
+            own = release if chart.name in release else f"{release}-{chart.name}"
+            full = word(chart.known("fullnameOverride")) or own
+            yield Offer(kind="ServiceAccount", name=name.replace("{fullname}", full), namespace=chart.namespace or "")
 
 
 def needs_of_objects(view: LinkView) -> tuple[Need, ...]:
@@ -117,7 +149,14 @@ def counted(view: LinkView) -> Counter[State]:
     of_pods = (need for pod in pods for need in needs_of_linked_pod(view, pod))
     of_charts = (need for chart in view.charts for need in needs_of_chart(chart))
     of_nodes = chain(resource_needs(view), device_needs(view), selections(view))
-    needs = (*of_pods, *of_charts, *needs_of_objects(view), *needs_of_operator(view), *of_nodes)
+    needs = (
+        *of_pods,
+        *of_charts,
+        *needs_of_objects(view),
+        *needs_of_bindings(view),
+        *needs_of_operator(view),
+        *of_nodes,
+    )
     return Counter(state_of(view, need) for need in needs) if view.is_whole else Counter()
 
 

@@ -94,6 +94,7 @@ def views_of(
     labels = frozenset(mark.key for nodes in labelled for mark in nodes.labels)
     machines = distributions_of(model.documents)
     nodes = given.nodes if given is not None else None
+    labels |= {key for node in nodes or () for key in node.labels}
     engines = engine_versions(model.documents)
     described = Machines(tree=CheckedTree(model.documents, frozenset(item.path for item in model.documents)))
     alone = is_alone(model)

@@ -52,6 +52,8 @@ def counted_needs(item: SetupObject) -> Iterator[tuple[Need, object]]:
 def _amounts(item: SetupObject) -> Iterator[tuple[str, str, object]]:
     for name, amount in mapping(item.spec.get("hard")).items():
         yield join("/spec/hard", str(name)), str(name).removeprefix("requests."), amount
+    for at, name in reached(item.spec, ("resourceGroups", "*", "coveredResources", "*")):
+        yield f"/spec{at}", word(name), None
     for path in (("limits", "*", "max"), ("limits", "*", "default"), ("limits", "*", "min")):
         for at, held in reached(item.spec, path):
             yield from ((join(f"/spec{at}", str(name)), str(name), amount) for name, amount in mapping(held).items())

@@ -29,7 +29,7 @@ RULE = RuleInfo(
     applies_to="manifest",
     what="A pod asks for a GPU resource that no configuration of the device plugin beside it offers (renamed by "
     "sharing, or by another MIG strategy), or selects a product as no node is called under that sharing or strategy; "
-    "or a quota, or a range of limits, counts such a resource.",
+    "or a quota, a range of limits or a queue counts such a resource.",
     why="The scheduler finds no node: the pod stays Pending. Where GPUs are shared without another name, discovery "
     "adds `-SHARED` to the product; where they are renamed, `nvidia.com/gpu` is gone. A quota on it counts nothing.",
     fix="ask for what the configuration offers, or change the configuration",
@@ -38,6 +38,8 @@ RULE = RuleInfo(
     symptom="`Insufficient nvidia.com/gpu`; `node(s) didn't match Pod's node affinity/selector`",
     references=("NVIDIA/k8s-device-plugin@v0.17.4:internal/lm/resource.go, api/config/v1/replicas.go",),
 )
+
+_DOES = {"ClusterQueue": ("covers", ": it admits no pod that asks for it")}
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
@@ -49,7 +51,7 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
         verdict = names_of(view).verdict(need)
         if verdict.state is State.LACKS_KEY and verdict.offer is not None and need.name == GPU_PRODUCT:
             yield _product(view, need, verdict.offer.keys)
-    for item in view.of_kind("ResourceQuota", "LimitRange"):
+    for item in view.of_kind("ResourceQuota", "LimitRange", "ClusterQueue"):
         yield from _counted(view, item)
 
 
@@ -59,7 +61,7 @@ def _counted(view: LinkView, item: SetupObject) -> Iterator[Finding[Location]]:
     if all(verdict.state is State.UNDEFINED for verdict, _ in found):
         for verdict, amount in found:
             if str(amount) != "0":
-                yield _lacking(view, verdict, "counts", ": it limits nothing")
+                yield _lacking(view, verdict, *_DOES.get(item.kind, ("counts", ": it limits nothing")))
 
 
 def _lacking(view: LinkView, verdict: Verdict, does: str, then: str) -> Finding[Location]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView
+    from poolsmith.guard.rules.setup.setup_view import SetupObject
 
 TERMS = ("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
 _CHART_PODS = ("", "kubeletPlugin", "daemonsets", "worker")
@@ -32,6 +33,9 @@ def selections(view: LinkView) -> Iterator[Need]:
     for chart in view.charts:
         for part in _CHART_PODS:
             yield from _of_values(chart, part)
+    for item in view.of_kind("ResourceFlavor"):
+        labels = {key: value for key, value in mapping(item.spec.get("nodeLabels")).items() if _is_of_gpus(str(key))}
+        yield from _selected({"nodeSelector": labels}, partial(_of_flavor, item), item.name)
 
 
 def selections_of_charts(view: LinkView) -> Iterator[tuple[LinkedChart, Need]]:
@@ -90,6 +94,14 @@ def _selected(spec: Mapping[str, Any], place: Callable[[str], Location], who: st
         found = words(item.get("values"))
         if item.get("operator") in ("In", "Exists") and not any(map(FILLED_LATER.search, found)):
             yield _need(who, word(item.get("key")), found, place, join("", *TERMS, 0, "matchExpressions", index))
+
+
+def _is_of_gpus(key: str) -> bool:
+    return key.startswith(("nvidia.com/", "feature.node.kubernetes.io/pci-"))
+
+
+def _of_flavor(item: SetupObject, pointer: str) -> Location:
+    return item.place(pointer.replace("/nodeSelector", "/spec/nodeLabels", 1))
 
 
 def _need(who: str, key: str, values: tuple[str, ...], place: Callable[[str], Location], at: str) -> Need:

@@ -33,6 +33,14 @@ def lacking(verdict: Verdict) -> Finding[Location]:
 
 def changed(verdict: Verdict) -> Finding[Location]:
     need, offer, item = verdict.need, *_there(verdict)
+    if offer.via is not None:
+        return Finding(
+            message=f"{_field(need)} names {_name(need)}, and what is called so is a {offer.via}: a {need.kind} waits "
+            f"for {need.kind}s alone",
+            place=need.place,
+            help=f"write the name of a {need.kind}, such as the one that applies this {offer.via}",
+            related=(item.place("/metadata/name", "this one"),),
+        )
     return Finding(
         message=f"{_field(need)} names {_name(need)}, and kustomize calls it `{offer.name}`: names in these fields are "
         "not changed with it",
@@ -55,13 +63,14 @@ def elsewhere(verdict: Verdict) -> Finding[Location]:
 
 
 def slip(verdict: Verdict) -> Finding[Location]:
-    need, offer, item = verdict.need, *_there(verdict)
+    need, offer = verdict.need, verdict.offer
+    assert offer is not None, "something is near"
     return Finding(
         message=f"{_field(need)} names {_name(need)}, which nothing here makes; nobody asks for {offer.kind}/"
         f"{offer.name}",
         place=need.place,
         help=f"did you mean `{offer.name}`?",
-        related=(item.place("/metadata/name", "this one"),),
+        related=() if offer.item is None else (offer.item.place("/metadata/name", "this one"),),
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Protocol
 
+from poolsmith.core.diagnostics.flat_words import flatten
 from poolsmith.core.diagnostics.message_text import nearest
 from poolsmith.core.record import record
 
@@ -18,9 +19,23 @@ if TYPE_CHECKING:
 
 _DIGITS = str.maketrans("", "", "0123456789")
 _MOST_NEAR = 200
+_LEAST = 6
 DEVICE_CLASS = "DeviceClass"
 NODE_LABEL, RESOURCE = "NodeLabel", "Resource"
 """Kinds of what has a name, and is no object: what nodes are labelled with, and what a device plugin gives out."""
+_DECLARED_TOGETHER = frozenset(
+    (
+        "ResourceFlavor",
+        "ClusterQueue",
+        "EC2NodeClass",
+        "PersistentVolumeClaim",
+        "PriorityClass",
+        "ResourceClaimTemplate",
+        "Kustomization",
+        "HelmRelease",
+    )
+)
+"""Kinds that stand beside who names them: one whose name goes on is the one that is meant."""
 BUILT_IN = frozenset(
     (
         ("ServiceAccount", "default"),
@@ -208,7 +223,7 @@ class Names:
         free = self._free_in(need.kind, need.namespace or "")
         if not free or len(free) > _MOST_NEAR:
             return None
-        name = nearest(need.name, free, certain=True)
+        name = nearest(need.name, free, certain=True) or _longer(need, free)
         return None if name is None or name.translate(_DIGITS) == need.name.translate(_DIGITS) else free[name]
 
     def _free_in(self, kind: str, namespace: str) -> dict[str, Offer]:
@@ -217,6 +232,27 @@ class Names:
             there = self._by_place.get(place, ())
             self._free[place] = {offer.name: offer for offer in there if not self._is_asked(offer)}
         return self._free[place]
+
+
+def _longer(need: Need, free: Iterable[str]) -> str | None:
+    """The only one whose name has that of the need in it, or the other way round, as a word at an end."""
+    if need.kind == "ServiceAccount":
+        found = [name for name in free if _has_more_within(flatten(name), flatten(need.name))]
+    elif need.kind in _DECLARED_TOGETHER:
+        found = [name for name in free if _goes_on(name, need.name) or _goes_on(need.name, name)]
+    else:
+        return None
+    return found[0] if len(found) == 1 else None
+
+
+def _has_more_within(name: str, part: str) -> bool:
+    """As names are that somebody makes up of a chart's and of a part's."""
+    before = next((index for index, both in enumerate(zip(name, part, strict=False)) if both[0] != both[1]), 0)
+    return before >= _LEAST and len(part) - before >= _LEAST and name.endswith(part[before:])
+
+
+def _goes_on(name: str, part: str) -> bool:
+    return name.startswith(f"{part}-") or name.endswith(f"-{part}")
 
 
 def _missing(need: Need, held: Container[str]) -> tuple[str, ...]:

@@ -28,11 +28,13 @@ _GROUPS = {
     "RuntimeClass": "node.k8s.io",
     **dict.fromkeys(("HelmRepository", "GitRepository", "OCIRepository", "Bucket"), "source.toolkit.fluxcd.io"),
     "HelmRelease": "helm.toolkit.fluxcd.io",
+    "Kustomization": "kustomize.toolkit.fluxcd.io",
     **dict.fromkeys(("ClusterQueue", "ResourceFlavor"), "kueue.x-k8s.io"),
     "EC2NodeClass": "karpenter.k8s.aws",
     **dict.fromkeys(("ResourceClaim", "ResourceClaimTemplate", DEVICE_CLASS), "resource.k8s.io"),
 }
 """The kinds that needs have, with their groups."""
+_WAITED_FOR = {"HelmRelease": "Kustomization", "Kustomization": "HelmRelease"}
 
 
 def offers_of(objects: Iterable[NamedObject]) -> Iterator[Offer]:
@@ -41,10 +43,17 @@ def offers_of(objects: Iterable[NamedObject]) -> Iterator[Offer]:
     for item in objects:
         if _GROUPS.get(item.kind) == item.group:
             yield _itself(item)
+            if item.kind in _WAITED_FOR:
+                yield _of_another_kind(item)
         elif (row := made_by.get(item.kind)) is not None:
             made = value_at(item.data, row["path"].split(".")) if row["path"] else None
             for name in dict.fromkeys((word(made) or item.own_name, item.own_name)):
                 yield Offer(kind=row["makes"], name=name, namespace=_namespace(item), item=item)
+
+
+def _of_another_kind(item: NamedObject) -> Offer:
+    """A release of Flux is none of its Kustomizations, which wait for each other alone, and the other way round."""
+    return Offer(kind=_WAITED_FOR[item.kind], name=item.name, item=item, calls=(item.own_name,), via=item.kind)
 
 
 def _itself(item: NamedObject) -> Offer:
