@@ -52,6 +52,8 @@ class LinkedChart:
     """Which engine installs it: `flux` or `argocd`, or nothing that is known."""
     namespace_wanted_at: Location | None = None
     """Where an engine names a namespace that it does not make itself."""
+    by_kustomize: bool = False
+    """Whether kustomize renders it, with all that it does to objects of its own."""
     is_around: bool = False
     """Whether these are the own values of a chart that has it as a dependency."""
 

@@ -194,4 +194,5 @@ def _fields(chart: LinkedChart) -> NamingFields:
         place=chart.place,
         namespace=chart.namespace,
         who=f"the chart {chart.name}",
+        follows=(chart.namespace or "default") if chart.by_kustomize else None,
     )

@@ -173,6 +173,7 @@ def _chart(item: ChartInstallation, release: str | None) -> LinkedChart:
         partial=found.partial,
         engine=_ENGINES.get(word(mapping(item.document.data).get("kind")), ""),
         namespace_wanted_at=_wanted_namespace(item),
+        by_kustomize=item.document.kind == "Kustomization",
         is_around=_is_around(item),
     )
 

@@ -73,7 +73,7 @@ class NamedObject(Protocol):
 class Need:
     """`where` is the field as people write it, `who` the object that has it. Without a namespace it is the cluster's,
     or nobody knows. `keys` have to be there, of `values` one. `or_else` are names that do as well.
-    `may_be_absent`: its reader starts without it.
+    `may_be_absent`: its reader starts without it. `follows`: what is of that namespace has its new name written here.
 
     `pointer` leads to the name, and each key's to the key: `locate` is asked only where something is wrong, for it
     reads the file again.
@@ -90,6 +90,7 @@ class Need:
     values: tuple[str, ...] = ()
     or_else: tuple[str, ...] = ()
     may_be_absent: bool = False
+    follows: str | None = None
 
     @property
     def place(self) -> Location:
@@ -190,6 +191,8 @@ class Names:
             return self._opened(need, here)
         changed = self._by_call.get((need.kind, need.name))
         if changed and not named:
+            if need.follows == (changed[0].namespace or "default"):
+                return self._opened(need, changed)
             return Verdict(need, State.CHANGED, changed[0])
         elsewhere = [offer for offer in named if not self._is_asked(offer)]
         if elsewhere and len(elsewhere) == len(named):
