@@ -109,18 +109,22 @@ def _of_values(need: Need, offer: Offer) -> Finding[Location]:
 
 
 def _of_nobody(view: LinkView, need: Need) -> Iterator[Finding[Location]]:
-    """A label that somebody may give by hand; where the files describe all machines, more than a note."""
+    """A label that somebody may give by hand; where the files describe all machines, more than a note. Whoever writes
+    a selector into a chart's values has nodes with the label, unless the files tell otherwise."""
     if need.name.startswith(DOMAIN):
         yield from _without_discovery(view, need)
     elif is_given_by_hand(need.name):
-        yield replace(
-            _selects(
-                need,
-                f"by `{shorten(need.name)}`, and nothing here gives a node this label",
-                f"did you mean `{right}`?" if (right := like(view, need.name)) else _BY_HAND,
-            ),
-            severity=Severity.WARNING if view.is_alone and view.machines.whole else Severity.NOTE,
-        )
+        are_described = view.is_alone and bool(view.machines.whole)
+        is_chart = any(need.who.endswith(f" {chart.name}") for chart in view.charts)
+        if are_described or not is_chart:
+            yield replace(
+                _selects(
+                    need,
+                    f"by `{shorten(need.name)}`, and nothing here gives a node this label",
+                    f"did you mean `{right}`?" if (right := like(view, need.name)) else _BY_HAND,
+                ),
+                severity=Severity.WARNING if are_described else Severity.NOTE,
+            )
 
 
 def _without_discovery(view: LinkView, need: Need) -> Iterator[Finding[Location]]:
