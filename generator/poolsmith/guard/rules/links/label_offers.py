@@ -15,6 +15,7 @@ from poolsmith.core.sources.pointer import MISSING
 from poolsmith.gpu.catalog.node_labels import GPU_PRESENT
 from poolsmith.guard.rules.names.known_labels import is_well_known
 from poolsmith.guard.rules.names.need import NODE_LABEL, Offer, Supply
+from poolsmith.guard.rules.names.spelling import Spelling
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.node_templates import NodeTemplate
 
 DOMAIN = "nvidia.com/"
-_MADE = "labels of machines"
+_MADE, _LIKE = "labels of machines", "their spelling"
 DISCOVERY = "node-feature-discovery"
 FIELDS = "worker.config.sources.pci.deviceLabelFields"
 _FEATURES = "feature.node.kubernetes.io/"
@@ -95,8 +96,8 @@ def label_supply(view: LinkView) -> Supply:
         str(rule["labelsTemplate"]) for item in _rules(view) for rule in _steps(item) if rule.get("labelsTemplate")
     )
     named = {_full(key) for text in templates for key in _IN_TEMPLATE.findall(text)}
-    written = () if templates else tuple(dict.fromkeys(offer.name for offer in _of_rules(view)))
-    return Supply(known=Labels(view, named), spelled=partial(_spelled, written))
+    written = () if templates else (offer.name for offer in _of_rules(view))
+    return Supply(known=Labels(view, named), spelled=partial(_spelled, Spelling(written)))
 
 
 class Labels:
@@ -107,8 +108,8 @@ class Labels:
         self._view, self._named = view, named
 
     def __contains__(self, key: object) -> bool:
-        if key in self._named:
-            return True
+        if key in self._named or is_well_known(str(key)):
+            return key in self._named or key in self._view.labels_said
         values = _values_of_machines(self._view).get(str(key))
         if values is not None:
             return not self._view.is_alone or values[1] is None
@@ -146,10 +147,10 @@ def _of_releases(view: LinkView, asked: set[str]) -> Iterator[Offer]:
                 yield Offer(kind=NODE_LABEL, name=key + release, calls=(key,), via=Since(release=release))
 
 
-def _spelled(written: Iterable[str], key: str) -> Offer | None:
+def _spelled(written: Spelling, key: str) -> Offer | None:
     """Names of GPU feature discovery, and those that the rules here write: many may ask for one."""
     if not key.startswith(DOMAIN):
-        right = nearest(key, written, certain=True)
+        right = written.nearest(key)
         return None if right is None else Offer(kind=NODE_LABEL, name=right)
     known, name = store.table("selectors.yaml")["known"], key.removeprefix(DOMAIN)
     right = None if name in known else nearest(name, known, certain=True)
@@ -158,9 +159,10 @@ def _spelled(written: Iterable[str], key: str) -> Offer | None:
 
 def like(view: LinkView, key: str) -> str:
     """A label of the machines here that may be meant; empty where none is like it."""
-    given = [name for name in _values_of_machines(view) if view.is_alone and not is_well_known(name)]
-    longer = [name for name in given if name.startswith((f"{key}-", f"{key}.")) or key.startswith(f"{name}-")]
-    return longer[0] if len(longer) == 1 else nearest(key, given, certain=True) or ""
+    if _LIKE not in view.machines.made:
+        view.machines.made[_LIKE] = Spelling(name for name in _values_of_machines(view) if not is_well_known(name))
+    given = cast("Spelling", view.machines.made[_LIKE])
+    return (given.nearest(key) or given.longer(key) or "") if view.is_alone else ""
 
 
 def _rules(view: LinkView) -> Iterator[SetupObject]:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, cast
 from poolsmith.core.facts import store
 from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import dotted_pointer, reached, value_at
-from poolsmith.gpu.catalog.gpu_requests import asks_for_gpus
 from poolsmith.gpu.catalog.stack_objects import CHARTS
 from poolsmith.guard.rules.links.class_supply import class_supply, runtime_supply
 from poolsmith.guard.rules.links.label_offers import label_offers, label_supply
@@ -145,8 +144,7 @@ def state_of(view: LinkView, need: Need) -> State:
 
 def counted(view: LinkView) -> Counter[State]:
     """How the needs of the stack stand: those of charts, of the operator, and of pods that ask for GPUs."""
-    pods = (pod for pod in view.pods if asks_for_gpus(pod.spec))
-    of_pods = (need for pod in pods for need in needs_of_linked_pod(view, pod))
+    of_pods = (need for pod in view.gpu_pods for need in needs_of_linked_pod(view, pod))
     of_charts = (need for chart in view.charts for need in needs_of_chart(chart))
     of_nodes = chain(resource_needs(view), device_needs(view), selections(view))
     needs = (

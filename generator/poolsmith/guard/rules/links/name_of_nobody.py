@@ -64,7 +64,7 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
     if not view.is_whole:
         return
     for pod in view.pods:
-        if asks_for_gpus(pod.spec) or pod.spec.get("resourceClaims"):
+        if pod.spec.get("resourceClaims") or asks_for_gpus(pod.spec):
             yield from _judged(view, needs_of_linked_pod(view, pod))
             yield from from_outside(view, needs_of_linked_pod(view, pod), kinds=())
     yield from _judged(view, needs_of_bindings(view))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics.message_text import nearest
 from poolsmith.core.sources.pod_template import container_places, mapping, word
 from poolsmith.core.sources.pointer import join, reached
-from poolsmith.gpu.catalog.gpu_requests import GPU, MIG, SHARED, VENDOR, asks_for_gpus, is_gpu_resource
+from poolsmith.gpu.catalog.gpu_requests import GPU, MIG, SHARED, VENDOR, is_gpu_resource
 from poolsmith.gpu.catalog.node_labels import GPU_PRODUCT, OF_A_SLICE
 from poolsmith.gpu.catalog.node_labels import SHARED as SHARED_PRODUCT
 from poolsmith.guard.rules.links.plugin_offers import PluginOffers, plugin_offers
@@ -28,10 +28,8 @@ LISTS = {"pciHostDevices": "P_GPU_ALIAS", "mediatedDevices": "VGPU_ALIAS"}
 PERMITTED_IN = ("configuration", "permittedHostDevices")
 
 
-def resource_needs(view: LinkView) -> Iterator[Need]:
-    for pod in view.pods:
-        if asks_for_gpus(pod.spec):
-            yield from _of_pod(pod)
+def resource_needs(view: LinkView) -> tuple[Need, ...]:
+    return view.kept("resource needs", lambda: (need for pod in view.gpu_pods for need in _of_pod(pod)))
 
 
 def _of_pod(pod: LinkedPod) -> Iterator[Need]:
@@ -96,8 +94,12 @@ def permitted_names(item: SetupObject) -> Iterator[tuple[str, str, str]]:
             yield part, at, word(value)
 
 
-def device_needs(view: LinkView) -> Iterator[Need]:
+def device_needs(view: LinkView) -> tuple[Need, ...]:
     """NVIDIA's devices that virtual machines ask for, which one KubeVirt here has to permit."""
+    return view.kept("device needs", lambda: _device_needs(view))
+
+
+def _device_needs(view: LinkView) -> Iterator[Need]:
     for item in view.of_kind(*MACHINES) if len(permitted_lists(view)) == 1 else ():
         for part in ("gpus", "hostDevices"):
             for at, value in reached(item.data, (*MACHINES[item.kind], "domain", "devices", part, "*", "deviceName")):

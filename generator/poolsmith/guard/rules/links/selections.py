@@ -9,7 +9,6 @@ from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import covers
 from poolsmith.core.sources.pod_template import mapping, mappings, word, words
 from poolsmith.core.sources.pointer import MISSING, join, value_at
-from poolsmith.gpu.catalog.gpu_requests import asks_for_gpus
 from poolsmith.guard.rules.names.need import NODE_LABEL, Need
 from poolsmith.guard.rules.names.needs_of_values import FILLED_LATER
 
@@ -25,11 +24,14 @@ _CHART_PODS = ("", "kubeletPlugin", "daemonsets", "worker")
 """Where charts of the stack take selectors of their pods."""
 
 
-def selections(view: LinkView) -> Iterator[Need]:
+def selections(view: LinkView) -> tuple[Need, ...]:
     """What somebody wrote."""
-    for pod in view.pods:
-        if asks_for_gpus(pod.spec):
-            yield from _selected(pod.spec, pod.place, pod.owner.name)
+    return view.kept("selections", lambda: _selections(view))
+
+
+def _selections(view: LinkView) -> Iterator[Need]:
+    for pod in view.gpu_pods:
+        yield from _selected(pod.spec, pod.place, pod.owner.name)
     for chart in view.charts:
         for part in _CHART_PODS:
             yield from _of_values(chart, part)
@@ -38,8 +40,12 @@ def selections(view: LinkView) -> Iterator[Need]:
         yield from _selected({"nodeSelector": labels}, partial(_of_flavor, item), item.name)
 
 
-def selections_of_charts(view: LinkView) -> Iterator[tuple[LinkedChart, Need]]:
+def selections_of_charts(view: LinkView) -> tuple[tuple[LinkedChart, Need], ...]:
     """What charts select by where nobody writes another selector: one of their labels is enough."""
+    return view.kept("selections of charts", lambda: _selections_of_charts(view))
+
+
+def _selections_of_charts(view: LinkView) -> Iterator[tuple[LinkedChart, Need]]:
     rows = store.table("selectors.yaml")["charts"]
     for chart in view.charts:
         row = rows.get(chart.name)

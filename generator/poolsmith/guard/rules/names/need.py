@@ -8,8 +8,8 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Protocol
 
 from poolsmith.core.diagnostics.flat_words import flatten
-from poolsmith.core.diagnostics.message_text import nearest
 from poolsmith.core.record import record
+from poolsmith.guard.rules.names.spelling import Spelling
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from poolsmith.core.sources.source_file import SourceFile
 
 _DIGITS = str.maketrans("", "", "0123456789")
-_MOST_NEAR = 200
 _LEAST = 6
 DEVICE_CLASS = "DeviceClass"
 NODE_LABEL, RESOURCE = "NodeLabel", "Resource"
@@ -165,7 +164,7 @@ class Names:
         self._by_place: dict[tuple[str, str], list[Offer]] = defaultdict(list)
         self._asked = {(need.kind, need.name, need.namespace) for need in self.needs}
         self._verdicts: dict[int, Verdict] = {}
-        self._free: dict[tuple[str, str], dict[str, Offer]] = {}
+        self._free: dict[tuple[str, str], tuple[dict[str, Offer], Spelling]] = {}
         self._nearest: dict[tuple[str, str, str | None], Offer | None] = {}
         for offer in offers:
             self._by_name[offer.kind, offer.name].append(offer)
@@ -223,39 +222,30 @@ class Names:
         spelled = self._supplies.get(need.kind, OPEN).spelled
         if spelled is not None:
             return spelled(need.name)
-        free = self._free_in(need.kind, need.namespace or "")
-        if not free or len(free) > _MOST_NEAR:
+        free, spelling = self._free_in(need.kind, need.namespace or "")
+        name = spelling.nearest(need.name) if free else None
+        if name is not None and name.translate(_DIGITS) == need.name.translate(_DIGITS):
             return None
-        name = nearest(need.name, free, certain=True) or _longer(need, free)
-        return None if name is None or name.translate(_DIGITS) == need.name.translate(_DIGITS) else free[name]
+        if name is None and need.kind in _DECLARED_TOGETHER:
+            name = spelling.longer(need.name)
+        elif name is None and need.kind == "ServiceAccount":
+            name = next((own for own, offer in free.items() if offer.item is None and _is_of(own, need.name)), None)
+        return None if name is None else free[name]
 
-    def _free_in(self, kind: str, namespace: str) -> dict[str, Offer]:
+    def _free_in(self, kind: str, namespace: str) -> tuple[dict[str, Offer], Spelling]:
         place = kind, namespace
         if place not in self._free:
             there = self._by_place.get(place, ())
-            self._free[place] = {offer.name: offer for offer in there if not self._is_asked(offer)}
+            free = {offer.name: offer for offer in there if not self._is_asked(offer)}
+            self._free[place] = free, Spelling(free)
         return self._free[place]
 
 
-def _longer(need: Need, free: Iterable[str]) -> str | None:
-    """The only one whose name has that of the need in it, or the other way round, as a word at an end."""
-    if need.kind == "ServiceAccount":
-        found = [name for name in free if _has_more_within(flatten(name), flatten(need.name))]
-    elif need.kind in _DECLARED_TOGETHER:
-        found = [name for name in free if _goes_on(name, need.name) or _goes_on(need.name, name)]
-    else:
-        return None
-    return found[0] if len(found) == 1 else None
-
-
-def _has_more_within(name: str, part: str) -> bool:
-    """As names are that somebody makes up of a chart's and of a part's."""
+def _is_of(account: str, guessed: str) -> bool:
+    """Whether a name is that of a chart's account without a part in the middle, as people make one up."""
+    name, part = flatten(account), flatten(guessed)
     before = next((index for index, both in enumerate(zip(name, part, strict=False)) if both[0] != both[1]), 0)
     return before >= _LEAST and len(part) - before >= _LEAST and name.endswith(part[before:])
-
-
-def _goes_on(name: str, part: str) -> bool:
-    return name.startswith(f"{part}-") or name.endswith(f"-{part}")
 
 
 def _missing(need: Need, held: Container[str]) -> tuple[str, ...]:

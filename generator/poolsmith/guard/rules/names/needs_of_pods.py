@@ -32,7 +32,8 @@ class NamingPod:
 def needs_of_pod(pod: NamingPod) -> Iterator[Need]:
     """By the rows of data/named_objects.yaml."""
     for row in store.table("named_objects.yaml")["pods"]:
-        for at, holder in reached(pod.spec, row["at"]):
+        path = row["at"]
+        for at, holder in reached(pod.spec, path) if not path or path[0] in pod.spec else ():
             if isinstance(holder, dict):
                 yield from _need(pod, row, at, holder)
 
