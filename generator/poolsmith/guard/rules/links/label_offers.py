@@ -10,8 +10,8 @@ from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import at_least
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
-from poolsmith.core.sources.pod_template import mapping, mappings, words
-from poolsmith.core.sources.pointer import MISSING
+from poolsmith.core.sources.pod_template import mapping, mappings, word, words
+from poolsmith.core.sources.pointer import MISSING, reached
 from poolsmith.gpu.catalog.node_labels import GPU_PRESENT
 from poolsmith.guard.rules.names.known_labels import is_well_known
 from poolsmith.guard.rules.names.need import NODE_LABEL, Offer, Supply
@@ -124,11 +124,21 @@ def _values_of_machines(view: LinkView) -> dict[str, tuple[NodeTemplate, frozens
             for mark in (*template.labels, *template.choices):
                 values = found.setdefault(mark.key, (template, set()))[1]
                 values.add(None if template.is_partial else mark.value)
+            for key in _left_open(template):
+                found.setdefault(key, (template, set()))[1].add(None)
         view.machines.made[_MADE] = {
             key: (template, None if None in values else frozenset(str(value) for value in values))
             for key, (template, values) in found.items()
         }
     return cast("dict[str, tuple[NodeTemplate, frozenset[str] | None]]", view.machines.made[_MADE])
+
+
+def _left_open(template: NodeTemplate) -> Iterator[str]:
+    """Labels to which Karpenter gives the value that a pod selects."""
+    for path in (("spec", "template", "spec", "requirements", "*"), ("spec", "requirements", "*")):
+        for _, item in reached(template.body, path) if template.tool == "karpenter" else ():
+            if mapping(item).get("operator") != "In":
+                yield word(mapping(item).get("key"))
 
 
 def _of_machines(view: LinkView, asked: set[str]) -> Iterator[Offer]:

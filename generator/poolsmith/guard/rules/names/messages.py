@@ -70,6 +70,7 @@ def slip(verdict: Verdict) -> Finding[Location]:
         f"{offer.name}",
         place=need.place,
         help=f"did you mean `{offer.name}`?",
+        severity=Severity.WARNING if verdict.is_guess else None,
         related=() if offer.item is None else (offer.item.place("/metadata/name", "this one"),),
     )
 

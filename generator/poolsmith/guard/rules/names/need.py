@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from poolsmith.core.diagnostics.flat_words import flatten
 from poolsmith.core.record import record
-from poolsmith.guard.rules.names.spelling import Spelling
+from poolsmith.guard.rules.names.spelling import Spelling, goes_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping
@@ -30,11 +30,11 @@ _DECLARED_TOGETHER = frozenset(
         "PersistentVolumeClaim",
         "PriorityClass",
         "ResourceClaimTemplate",
-        "Kustomization",
-        "HelmRelease",
     )
 )
-"""Kinds that stand beside who names them: one whose name goes on is the one that is meant."""
+"""Kinds that stand beside who names them: one whose name goes on may be the one that is meant."""
+_OF_ONE_TABLE = frozenset(("ResourceFlavor", "ClusterQueue", "EC2NodeClass"))
+"""Those of which few are there, so that short names tell enough."""
 BUILT_IN = frozenset(
     (
         ("ServiceAccount", "default"),
@@ -143,12 +143,13 @@ class State(Enum):
 
 @record(kw_only=False)
 class Verdict:
-    """`offer` is what there is instead; `missing` the keys that it lacks."""
+    """`offer` is what there is instead; `missing` the keys that it lacks. `is_guess`: its name only goes on."""
 
     need: Need
     state: State
     offer: Offer | None = None
     missing: tuple[str, ...] = ()
+    is_guess: bool = False
 
 
 class Names:
@@ -198,7 +199,7 @@ class Names:
             return Verdict(need, State.ELSEWHERE, elsewhere[0])
         near = None if named else self._near(need)
         if near is not None:
-            return Verdict(need, State.NEAR, near)
+            return Verdict(need, State.NEAR, near, is_guess=goes_on(near.name, need.name))
         is_known = supply.owns is not None and supply.owns(need.name)
         return Verdict(need, State.UNDEFINED if is_known else State.OUTSIDE)
 
@@ -227,7 +228,9 @@ class Names:
         if name is not None and name.translate(_DIGITS) == need.name.translate(_DIGITS):
             return None
         if name is None and need.kind in _DECLARED_TOGETHER:
-            name = spelling.longer(need.name)
+            found = spelling.longer(need.name)
+            is_short = min(len(found or ""), len(need.name)) < _LEAST and need.kind not in _OF_ONE_TABLE
+            name = None if is_short else found
         elif name is None and need.kind == "ServiceAccount":
             name = next((own for own, offer in free.items() if offer.item is None and _is_of(own, need.name)), None)
         return None if name is None else free[name]

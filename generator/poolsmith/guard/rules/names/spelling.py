@@ -53,6 +53,11 @@ class Spelling:
         return found
 
 
+def goes_on(one: str, other: str) -> bool:
+    """Whether one of the names has the other at an end of it."""
+    return one in _parts(other) or other in _parts(one)
+
+
 def _forms(word: str) -> Iterator[str]:
     """Without any one letter: two words that are one edit apart have one of these in common."""
     flat = flatten(word)
