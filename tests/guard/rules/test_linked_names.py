@@ -53,6 +53,15 @@ def selecting(label):
     return pod(f"nodeSelector: {{{label}}}")
 
 
+def queued(name):
+    return pod().replace("namespace: team", f"namespace: team, labels: {{kueue.x-k8s.io/queue-name: {name}}}")
+
+
+LOCAL = "apiVersion: kueue.x-k8s.io/v1beta1\nkind: LocalQueue\nmetadata: {{name: {0}, namespace: {1}}}\n"
+LOCAL += "spec: {{clusterQueue: gpus}}\n"
+SERVED = "apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {name: a, namespace: team}\n"
+SERVED += "spec: {predictor: {model: {modelFormat: {name: vllm}, runtime: vllm-cuda}}}\n"
+RUNTIME = "apiVersion: serving.kserve.io/v1alpha1\nkind: {0}\nmetadata: {{name: {1}}}\nspec: {{}}\n"
 ANY = "{key: team, operator: Exists}"
 TOLD = {
     "a resource that was renamed": ("PSM757", [pod(resource="nvidia.com/a100_shared")], SHARED),
@@ -64,6 +73,9 @@ TOLD = {
     "a value that Talos does not give": ("PSM775", [selecting("pool: b"), WORKER.format("pool: a")], ""),
     "a flavor whose name goes on": ("PSM773", [QUEUE.format("spot", "cpu"), FLAVOR.format("spot-flavor")], ""),
     "a volume whose name goes on": ("PSM773", [volume("model-cache"), CLAIM.format("model-cache-pvc")], ""),
+    "a queue of another namespace": ("PSM773", [queued("users"), LOCAL.format("users", "other")], ""),
+    "a queue that is misspelt": ("PSM773", [queued("user"), LOCAL.format("users", "team")], ""),
+    "a runtime that is misspelt": ("PSM773", [SERVED, RUNTIME.format("ClusterServingRuntime", "vllm-cudda")], ""),
     "a volume of another set": ("PSM773", [volume("dta-pg-0"), SET.format("data")], ""),
 }
 SILENT = {
@@ -85,6 +97,9 @@ SILENT = {
     "a label by a variable": ("PSM775", [selecting("pool: ${POOL}"), NODES.format("pool: a", "")], ""),
     "a short name that another one begins with": ("PSM773", [volume("data"), CLAIM.format("data-postgres")], ""),
     "a volume of a set": ("PSM773", [volume("data-pg-0"), SET.format("data")], ""),
+    "a queue of its namespace": ("PSM773", [queued("users"), LOCAL.format("users", "team")], ""),
+    "a queue from elsewhere": ("PSM773", [queued("gpu-large"), LOCAL.format("users", "team")], ""),
+    "a runtime of the cluster": ("PSM773", [SERVED, RUNTIME.format("ClusterServingRuntime", "vllm-cuda")], ""),
     "flavors from elsewhere": ("PSM773", [QUEUE.format("default-flavor", "cpu")], ""),
 }
 

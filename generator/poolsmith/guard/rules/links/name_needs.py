@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, cast
@@ -23,7 +24,7 @@ from poolsmith.guard.rules.links.resource_links import (
 )
 from poolsmith.guard.rules.links.selections import selections, selections_of_charts
 from poolsmith.guard.rules.names.need import DEVICE_CLASS, NODE_LABEL, RESOURCE, Names, Need, Offer, State
-from poolsmith.guard.rules.names.needs_of_pods import NamingPod, needs_of_object, needs_of_pod
+from poolsmith.guard.rules.names.needs_of_pods import NamingPod, needs_of_object, needs_of_owner, needs_of_pod
 from poolsmith.guard.rules.names.needs_of_values import NamingFields, needs_of
 from poolsmith.guard.rules.names.offers import offers_of
 from poolsmith.guard.rules.setup.named_objects import fields_of, needs_of_driver
@@ -163,7 +164,8 @@ def needs_of_linked_pod(view: LinkView, pod: LinkedPod) -> tuple[Need, ...]:
     known = cast("dict[int, tuple[Need, ...]]", view.made.setdefault(_OF_PODS, {}))
     if id(pod) not in known:
         naming = NamingPod(spec=pod.spec, place=pod.place, namespace=pod.namespace or None, who=pod.owner.name)
-        known[id(pod)] = tuple(needs_of_pod(naming))
+        owner = replace(naming, spec=pod.owner.data, place=pod.owner.place)
+        known[id(pod)] = (*needs_of_pod(naming), *needs_of_owner(owner))
     return known[id(pod)]
 
 

@@ -238,7 +238,9 @@ class Names:
     def _free_in(self, kind: str, namespace: str) -> tuple[dict[str, Offer], Spelling]:
         place = kind, namespace
         if place not in self._free:
-            there = self._by_place.get(place, ())
+            there = [
+                offer for where in dict.fromkeys((namespace, "")) for offer in self._by_place.get((kind, where), ())
+            ]
             free = {offer.name: offer for offer in there if not self._is_asked(offer)}
             self._free[place] = free, Spelling(free)
         return self._free[place]

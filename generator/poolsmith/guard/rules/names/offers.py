@@ -30,7 +30,8 @@ _GROUPS = {
     **dict.fromkeys(("HelmRepository", "GitRepository", "OCIRepository", "Bucket"), "source.toolkit.fluxcd.io"),
     "HelmRelease": "helm.toolkit.fluxcd.io",
     "Kustomization": "kustomize.toolkit.fluxcd.io",
-    **dict.fromkeys(("ClusterQueue", "ResourceFlavor"), "kueue.x-k8s.io"),
+    **dict.fromkeys(("ClusterQueue", "LocalQueue", "ResourceFlavor", "WorkloadPriorityClass"), "kueue.x-k8s.io"),
+    "ServingRuntime": "serving.kserve.io",
     "EC2NodeClass": "karpenter.k8s.aws",
     **dict.fromkeys(("ResourceClaim", "ResourceClaimTemplate", DEVICE_CLASS), "resource.k8s.io"),
 }
