@@ -105,12 +105,12 @@ class Sight:
 
 
 def sight_of(folder: str, state: FolderState) -> Sight | None:
-    """While it is the same, so is the state, which takes twice as long to be found out; None where something is gone."""
+    """While it is the same, so is the state, which takes twice as long to find out; None where something is gone."""
     seen: list[int] = []
     try:
         for line in ("", *state.entries):
             path = line.partition("\0")[0].removesuffix("/")
-            found = os.lstat(f"{folder}/{path}" if path else folder)  # noqa: PTH116 - thousands of files: strings
+            found = os.lstat(f"{folder}/{path}" if path else folder)
             seen += (found.st_mode, found.st_size, found.st_dev, found.st_ino, found.st_mtime_ns, found.st_ctime_ns)
     except OSError:
         return None

@@ -36,7 +36,7 @@ NOTHING: Mapping[str, FolderState] = MappingProxyType({})
 
 
 def parts_of(
-    root: str, known: Mapping[str, FolderState] = NOTHING, look: Callable[..., FolderState] = folder_state
+    root: str, look: Callable[..., FolderState], known: Mapping[str, FolderState] = NOTHING
 ) -> dict[str, FolderState] | None:
     """The state of each part by its path. None where links or special files make the project depend on what is not
     looked at. What is `known` of parts that are still there is taken as it is. Raises OSError."""
@@ -118,7 +118,7 @@ class Memory:
         self._rehash = rehash
         self._now = time.time_ns()
         self._folders = Folders(NO_FOLDERS if rehash else store.read(self._name("folders")))
-        self._states = parts_of(self._root, look=self._folders.state)
+        self._states = parts_of(self._root, self._folders.state)
         self._tool = tool_state(self._folders.state)
         self._read_now: set[str] = set()
 
@@ -158,7 +158,7 @@ class Memory:
             if part not in anew and f"{self._root}/{part}" not in sights
         }
         try:
-            after = parts_of(self._root, unread)
+            after = parts_of(self._root, folder_state, unread)
             self._keep_folders(sights, after or {})
         except OSError:
             return
