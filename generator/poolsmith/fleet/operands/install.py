@@ -24,6 +24,7 @@ from poolsmith.gpu.catalog.node_labels import OS_ID
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from poolsmith.core.latest import Latest
     from poolsmith.fleet.operands.expansion import Expansion, KubernetesObject, Node
     from poolsmith.fleet.plan.plan import ClusterPlan, GitSource, ToolkitOverlay, UnitPlan
     from poolsmith.gpu.catalog.charts import Chart
@@ -130,7 +131,7 @@ class _Building:
             drivers, refused = stored(given.release, given.resources)
             self.errors.extend(refused)
             self.resources = (*part.resources, *drivers)
-            self._add_expansion((*part.existing, *given.committed), self.resources)
+            self._add_expansion((*part.existing, *given.committed), charts.made)
             for overlay in given.overlays:
                 self._add_overlay(overlay, part.resources)
 
@@ -145,11 +146,12 @@ class _Building:
         self.errors.extend([found.error] if found.error is not None else [])
         self.unknown.extend([found.unknown] if found.unknown is not None else [])
 
-    def _add_expansion(self, existing: tuple[KubernetesObject, ...], resources: tuple[KubernetesObject, ...]) -> None:
+    def _add_expansion(self, existing: tuple[KubernetesObject, ...], known: Latest) -> None:
         given = self.given
         state = ClusterState(
+            known=known,
             nodes=given.nodes,
-            resources=resources,
+            resources=self.resources,
             objects=existing,
             namespace=given.namespace,
             service_monitors=True,
