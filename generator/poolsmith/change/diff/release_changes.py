@@ -16,6 +16,7 @@ from poolsmith.core.diagnostics.message_text import joined, listed, shorten
 from poolsmith.fleet.plan.plan import PROVISIONER
 from poolsmith.fleet.profiles.cluster import DriverMode
 from poolsmith.fleet.profiles.node_pool import KATA_WORKLOADS
+from poolsmith.gpu.catalog.engines import engine_facts, told_between
 from poolsmith.gpu.catalog.projections import read_crds
 from poolsmith.gpu.catalog.upgrades import is_back, read_upgrades, steps
 
@@ -33,13 +34,14 @@ _MANY = 20
 _RELEASE = "/spec/stack/release"
 _FROM = "/spec/stack/upgradingFrom"
 _KIND = "/spec/stack"
+_ENGINE = "/spec/delivery/version"
 
 
 def release_changes(
     before: SeenCluster, after: SeenCluster, catalog: Catalog, new_names: Mapping[str, str], *, denies: bool = False
 ) -> tuple[ReleaseChange, ...]:
     """`new_names` are those of pools, by old ones. `denies`: pods that no grant allows are refused after the change."""
-    found = [*_both_accepted(before, after), *_left_labels(before, after, new_names)]
+    found = [*_both_accepted(before, after), *_left_labels(before, after, new_names), *_engine(before, after)]
     for words, pools in left_on_hosts(before, after, new_names):
         found.append(_change(ReleaseChangeKind.STAYS, words, after, pools, pointer=_KIND))
     stacks = before.plan.cluster.spec.stack, after.plan.cluster.spec.stack
@@ -135,6 +137,19 @@ def _issues(before: SeenCluster, after: SeenCluster) -> Iterator[ReleaseChange]:
             at = f", {on_pools(pools)}" if pools else ""
             words = f"{after.plan.cluster.spec.stack.release} is known for this: {issue['fact']}{at}"
             yield _change(ReleaseChangeKind.ISSUE, words, after, pools)
+
+
+def _engine(before: SeenCluster, after: SeenCluster) -> Iterator[ReleaseChange]:
+    """What another version of the same engine makes of the same files, forwards and back."""
+    old, new = (side.plan.cluster.spec.delivery for side in (before, after))
+    if old.engine is not new.engine or old.version is None or new.version is None:
+        return
+    then, now = (item.version.removeprefix("v") for item in (old, new) if item.version is not None)
+    name = engine_facts(new.engine.value)["name"]
+    for left, right, way in ((then, now, "and {0} did not"), (now, then, "and {0} no longer does it")):
+        for says in told_between(new.engine.value, left, right):
+            words = f"{name} {right} does this, {way.format(left)}: {says}"
+            yield _change(ReleaseChangeKind.ISSUE, words, after, pointer=_ENGINE)
 
 
 def _both_accepted(before: SeenCluster, after: SeenCluster) -> Iterator[ReleaseChange]:
