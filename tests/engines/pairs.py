@@ -184,7 +184,7 @@ def _running(fleet: Fleet) -> Fleet:
     return replace(fleet, delivery={key: value for key, value in fleet.delivery.items() if key != "retiring"})
 
 
-def _base(rng: random.Random, engine: str, change: str) -> Fleet:
+def base_of(rng: random.Random, engine: str, change: str) -> Fleet:
     plugin = change in _OF_PLUGIN or (change in _OF_ANY and rng.random() < 0.25)
     stack = rng.choice((_PLUGIN, _MONITORED)) if plugin else {**_OPERATOR}
     delivery = {}
@@ -205,7 +205,7 @@ def pair(engine: str, number: int) -> Pair:
     name = f"{engine}-pair-{number:02}"
     rng = random.Random(f"{engine}-{number}")
     first = list(_ALL)[number % len(_ALL)]
-    base = _base(rng, engine, first)
+    base = base_of(rng, engine, first)
     others = {**_OF_ANY, **(_OF_OPERATOR if base.by_operator else _OF_PLUGIN)}
     beside = sorted(name for name in others if name.split(",")[0] != first.split(",")[0] and name != "stack.kind")
     what = [first] + ([rng.choice(beside)] if rng.random() < 0.5 else [])
@@ -224,7 +224,18 @@ _MOVES_AT_ONCE = (
 
 def moves_at_once(engine: str, number: int) -> Pair:
     name, what = f"{engine}-at-once-{number:02}", _MOVES_AT_ONCE[number]
-    return _changed(name, replace(_base(random.Random(name), engine, "driver"), delivery={}), what)
+    return _changed(name, replace(base_of(random.Random(name), engine, "driver"), delivery={}), what)
+
+
+def careless(seed: int) -> Pair:
+    """One to three changes at once, of which no engine is asked."""
+    name = f"careless-{seed}"
+    rng = random.Random(name)
+    base = base_of(rng, rng.choice(_ENGINES), rng.choice(list(_ALL)))
+    of_stack = _OF_OPERATOR if base.by_operator else _OF_PLUGIN
+    known = sorted(key for key in {**_OF_ANY, **of_stack} if key != "stack.kind")
+    what = {key.split(",")[0]: key for key in rng.sample(known, rng.randint(1, 3))}
+    return _changed(name, base, [*what.values(), *(["stack.kind"] if rng.random() < 0.2 else [])])
 
 
 def _changed(name: str, base: Fleet, what: Sequence[str]) -> Pair:

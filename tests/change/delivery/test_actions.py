@@ -142,7 +142,7 @@ def body(kind, **spec):
         (body(KUSTOMIZATION, path="a"), body(KUSTOMIZATION, path="b", suspend=True), [Verb.WAIT, Verb.UPDATE]),
         (body(APPLICATION, project="a"), body(APPLICATION, project="b"), [Verb.UPDATE]),
         (body(APPLICATION, destination={"namespace": "a"}), body(APPLICATION, destination={"namespace": "b"}),
-         [Verb.REPLACE]),
+         [Verb.UPDATE]),
         (body(HELM_CHART, targetNamespace="a"), body(HELM_CHART, targetNamespace="b"), [Verb.REPLACE]),
         (body("GitRepository", url="a"), body("GitRepository", url="b"), [Verb.UPDATE]),
         (body(HELM_RELEASE, unknown=1), body(HELM_RELEASE, unknown=2), []),
