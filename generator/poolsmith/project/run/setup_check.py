@@ -11,6 +11,7 @@ from poolsmith.core.diagnostics.message_text import counted
 from poolsmith.core.diagnostics.outcome import Skipped
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import value_at
+from poolsmith.core.sources.source_file import tree_digest
 from poolsmith.fleet.plan.origin import profile_inputs
 from poolsmith.guard.rules.setup.registry import SETUP_RULES
 from poolsmith.guard.rules.setup.resource_values import judge_resources
@@ -21,6 +22,7 @@ from poolsmith.guard.rules.setup.setup_view import (
     SetupValues,
     SetupView,
     ToldPlaces,
+    lacking,
     run_setup_rules,
 )
 
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
     from poolsmith.project.run.project import Project
 
 
+_OF_PLANS = frozenset(("all", "nodes", "release", "values"))
+"""What is known of a cluster with a plan."""
 _ADVICE = {
     "nodes": "which nodes there are is not known; give --nodes FILE or --cluster NAME",
     "values": "there are no Helm values of the gpu-operator",
@@ -46,19 +50,33 @@ _ADVICE = {
 
 
 def judge_setup(project: Project, run: ClusterRun) -> SetupResult:
-    """One cluster of the project, by its plan; places are lines of its profiles."""
+    """One cluster of the project, by its plan; places are lines of its profiles. Of clusters that are alike, and for
+    which the same is enforced, one is judged.
+    """
     prediction, file = run.prediction, run.loaded.file
     if prediction is None or run.tree is None or file is None or prediction.plan.chart is None:
         return SetupResult()
+    work = f"setup {tree_digest([item.documents for item in run.admission]).hex()}"
+
+    def find(name: str) -> tuple[Diagnostic, ...]:
+        return run_setup_rules(SETUP_RULES, _view(project, run, prediction, name)).diagnostics
+
+    found = project.alike_findings.of(work, prediction.alike, run.loaded, find)
+    release = project.catalog.releases.near(prediction.plan.cluster.spec.stack.release)
+    known = _OF_PLANS if release is not None else _OF_PLANS - {"release"}
+    return SetupResult(found, lacking(SETUP_RULES, known))
+
+
+def _view(project: Project, run: ClusterRun, prediction: Prediction, name: str) -> SetupView:
     from poolsmith.project.run.setup_nodes import nodes_of_plan  # on demand
 
     plan = prediction.plan
     stack = plan.cluster.spec.stack
     chart = project.catalog.chart(plan.chart.name, stack.release) if plan.chart is not None else None
     places = _Places(prediction, run)
-    view = SetupView(
+    return SetupView(
         catalog=project.catalog,
-        cluster=plan.name,
+        cluster=name,
         tag=stack.release,
         operator=project.catalog.releases.near(stack.release),
         distribution=plan.cluster.spec.kubernetes.distribution,
@@ -74,7 +92,6 @@ def judge_setup(project: Project, run: ClusterRun) -> SetupResult:
         namespace=plan.namespace,
         is_generated=True,
     )
-    return run_setup_rules(SETUP_RULES, view)
 
 
 class _Places:
@@ -149,7 +166,7 @@ def judge_setups_of(
         return result
     from poolsmith.guard.rules.setup.repository_setups import releases_of, view_of  # on demand
 
-    lacking: Counter[str] = Counter()
+    lacks: Counter[str] = Counter()
     before = ToldPlaces(told)
     for setup in setups:
         tags = releases_of(setup, release)
@@ -157,12 +174,12 @@ def judge_setups_of(
         judged = _judged(view, before)
         result.setups += 1
         result.diagnostics.extend(judged.diagnostics)
-        lacking.update(need for needs in judged.lacking for need in needs)
+        lacks.update(need for needs in judged.lacking for need in needs)
         result.not_evaluated += len(judged.lacking)
         if view.tag is None and tags:
             result.diagnostics.extend(_said_alike(setup, tags, given, kubernetes, before, judged.diagnostics))
     if result.not_evaluated:
-        reasons = "; ".join(_ADVICE[need] for need in _ADVICE if lacking[need])
+        reasons = "; ".join(_ADVICE[need] for need in _ADVICE if lacks[need])
         result.skipped.append(Skipped(f"{counted(result.not_evaluated, 'check')} of the setup as a whole", reasons))
     return result
 

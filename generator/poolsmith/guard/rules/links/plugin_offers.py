@@ -39,8 +39,8 @@ class PluginOffers:
     strategies: frozenset[str]
     place: Location
 
-    def has(self, resource: str) -> bool:
-        return resource in self.resources or (resource.startswith(MIG) and _EVERY_MIG in self.resources)
+    def __contains__(self, resource: object) -> bool:
+        return resource in self.resources or (str(resource).startswith(MIG) and _EVERY_MIG in self.resources)
 
 
 def plugin_offers(view: LinkView) -> PluginOffers | None:
