@@ -32,7 +32,6 @@ from poolsmith.kubernetes.admission_run.run import PolicyJob, PolicyRun
 from poolsmith.kubernetes.admission_run.static import static_findings
 from poolsmith.kubernetes.admission_run.work import KeptPolicies
 from poolsmith.kubernetes.cel import CelEnvironment, UnknownKubernetes
-from poolsmith.kubernetes.objects_file import placed_objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -165,6 +164,8 @@ class _Policies:
     """Policies for one Kubernetes minor, and their verdicts on objects that may come up again."""
 
     def __init__(self, texts: tuple[tuple[str, str], ...], kubernetes: str, budget: Budget) -> None:
+        from poolsmith.kubernetes.objects_file import placed_objects  # on demand
+
         placed = (placed_objects(path, text) for path, text in texts)
         objects = [item for found in placed if not isinstance(found, Diagnostic) for item in found]
         self.kubernetes = kubernetes
@@ -413,6 +414,8 @@ def sight_facts(sights: Iterable[Mapping[str, Sight]]) -> tuple[str, ...]:
 
 def saw_nothing(files: Sequence[AdmissionFile], sights: Iterable[Mapping[str, Sight]]) -> tuple[Diagnostic, ...]:
     """Notes: on each policy that met no object in any cluster, and on each that reads what the API server fills in."""
+    from poolsmith.kubernetes.objects_file import placed_objects  # on demand
+
     placed = (placed_objects(file.path, file.text) for file in files)
     objects = [item for found in placed if not isinstance(found, Diagnostic) for item in found]
     return unseen(objects, _total(sights))

@@ -15,7 +15,6 @@ from poolsmith.core.sources.source_file import tree_digest
 from poolsmith.fleet.plan.origin import profile_inputs
 from poolsmith.gpu.values.release_tier import said_alike
 from poolsmith.guard.rules.setup.registry import SETUP_RULES
-from poolsmith.guard.rules.setup.repository_setups import releases_of, view_of
 from poolsmith.guard.rules.setup.resource_values import judge_resources
 from poolsmith.guard.rules.setup.setup_view import (
     SetupObject,
@@ -166,6 +165,8 @@ def judge_setups_of(
         if given is not None:
             result.skipped.append(Skipped("setup rules", "nothing here is of the gpu-operator"))
         return result
+    from poolsmith.guard.rules.setup.repository_setups import releases_of, view_of  # on demand
+
     lacks: Counter[str] = Counter()
     before = ToldPlaces(told)
     for setup in setups:
@@ -208,6 +209,7 @@ def _said_alike(
     known: Iterable[Diagnostic],
 ) -> Iterator[Diagnostic]:
     """Where nobody says the release: what is `known` without it is left out, and what not all releases say."""
+    from poolsmith.guard.rules.setup.repository_setups import view_of  # on demand
 
     asked: frozenset[str] | None = None
 
