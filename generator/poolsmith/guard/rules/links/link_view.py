@@ -146,6 +146,8 @@ class LinkView:
     labels_said: frozenset[str] = frozenset()
     distributions: frozenset[str] = frozenset()
     """Distributions that the files configure machines of, such as talos."""
+    enforced_by: str = ""
+    """Of these the one that enforces a Pod Security level in each namespace that says none."""
     engines: Mapping[str, str] = field(default_factory=dict)
     """Minor versions of the engines that the files install."""
     emptied: tuple[Emptied, ...] = ()
