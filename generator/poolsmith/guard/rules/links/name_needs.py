@@ -48,7 +48,8 @@ def names_of(view: LinkView) -> Names:
     """What is named in a view, and what supplies it; made by the first rule that asks."""
     if _MADE not in view.made:
         labels = (*selections(view), *(need for _, need in selections_of_charts(view)))
-        needs = (*needs_of_view(view), *labels, *resource_needs(view), *device_needs(view), *series_needs(view))
+        of_nodes = (labels, resource_needs(view), device_needs(view), series_needs(view))
+        needs = chain(needs_of_view(view), *of_nodes)
         offers = chain(
             offers_of(view.objects), _accounts_of_charts(view), label_offers(view, labels), resource_offers(view)
         )
