@@ -19,7 +19,7 @@ from poolsmith.core.diagnostics import NoInputError
 from poolsmith.guard.rules.links.repository_links import LinkResult
 from poolsmith.interface.app import check as app_check
 from poolsmith.interface.app import check_paths, check_project, generate
-from support.circles import parameters, share
+from support.circles import parameters
 from support.growth import calls_of, too_fast
 
 if TYPE_CHECKING:
@@ -244,8 +244,8 @@ def test_calls_of_each_rule_grow_as_the_nodes_do(name: str, tmp_path: Path) -> N
     assert grows(of_nodes(name), tmp_path) == []
 
 
-@pytest.mark.rows(2, "kinds of text, each in four sizes for each reader")
-@pytest.mark.parametrize("what", share(DEGENERATE, 2))
+@pytest.mark.deep("a kind of text takes ten seconds: each reader, in four sizes")
+@pytest.mark.parametrize("what", DEGENERATE)
 def test_calls_of_each_reader_grow_as_the_text_does(what: str, tmp_path: Path) -> None:
     for reader, read in READERS.items():
 
