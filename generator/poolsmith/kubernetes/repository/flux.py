@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.kubernetes.repository.kustomize.build import Build, Builder
+    from poolsmith.kubernetes.repository.kustomize.accumulator import Build
+    from poolsmith.kubernetes.repository.kustomize.build import Builder
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 

@@ -95,6 +95,7 @@ def views_of(
     labels = frozenset(mark.key for nodes in labelled for mark in nodes.labels)
     machines, enforcing = distributions_of(model.documents), enforced_by(model.documents)
     nodes = given.nodes if given is not None else None
+    labels |= {key for node in nodes or () for key in node.labels}
     engines = engine_versions(model.documents)
     described = Machines(tree=CheckedTree(model.documents, frozenset(item.path for item in model.documents)))
     alone = is_alone(model)
@@ -183,6 +184,7 @@ def _chart(item: ChartInstallation, release: str | None) -> LinkedChart:
         partial=found.partial,
         engine=_ENGINES.get(word(mapping(item.document.data).get("kind")), ""),
         namespace_wanted_at=_wanted_namespace(item),
+        by_kustomize=item.document.kind == "Kustomization",
         is_around=_is_around(item),
     )
 
