@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _MODULES = ("kubernetes.core.helm", "community.kubernetes.helm", "community.general.helm", "helm")
 _OBJECT_MODULES = ("kubernetes.core.k8s", "community.kubernetes.k8s", "community.general.k8s", "k8s")
-_DEFINITIONS = frozenset(("resource_definition", "definition", "inline"))
+_DEFINITIONS = ("resource_definition", "definition", "inline")
 _NESTED = ("tasks", "pre_tasks", "post_tasks", "handlers", "block", "rescue", "always")
 _LOOPS = ("loop", "with_items")
 _MOST_DEPTH = 20
@@ -54,8 +54,8 @@ def ansible_objects(document: CheckedDocument, files: RepositoryFiles) -> Iterat
             for module in _OBJECT_MODULES:
                 if isinstance(arguments := task.get(module), dict) and arguments.get("state") != "absent":
                     run = _Task(document, tops, join(pointer, module), files)
-                    for key in _DEFINITIONS & arguments.keys():
-                        yield from run.objects(key, arguments[key])
+                    for key in _DEFINITIONS:
+                        yield from run.objects(key, arguments.get(key))
 
 
 def _tasks(listed: list[Any], pointer: str, above: _Tops) -> Iterator[_Tops]:
@@ -109,31 +109,26 @@ class _Task:
             yield found
 
     def objects(self, key: str, definition: Any) -> Iterator[Delivered | Unknown]:
-        known, pointer = self._variables.resolved(definition), join(self._pointer, key)
-        document = self._document
-        found: list[tuple[Any, Layer]] = []
-        if isinstance(known, str) and isinstance(definition, str):
-            for index, data in enumerate(_documents(known)):
-                inner = InnerText(document.source, pointer, definition, data, document=index)
-                found.append((data, Layer(inner, data, "")))
-        else:
-            for index, data in enumerate(known if isinstance(known, list) else [known]):
-                place = join(pointer, index) if isinstance(known, list) else pointer
-                found.append((data, Layer(document.source, data, place)))
-        for data, layer in found:
+        document, pointer = self._document, join(self._pointer, key)
+        for layer in self._written(pointer, definition):
+            data = layer.data
             if isinstance(data, dict) and data.get("kind") and data.get("apiVersion"):
                 is_partial = is_computed(str(data))
-                yield Delivered(
-                    path=document.path,
-                    index=document.index,
-                    data=data,
-                    text=document.text,
-                    layers=(layer,),
-                    is_incomplete=is_partial,
-                )
                 if is_partial:
                     what = f"what Ansible writes into {data['kind']}"
                     yield Unknown(document.source.locate(pointer), what, is_here=True)
+                yield Delivered(document.path, document.index, data, document.text, None, is_partial, layers=(layer,))
+
+    def _written(self, pointer: str, definition: Any) -> Iterator[Layer]:
+        """What a definition has, with its places: a text, a list, or one object."""
+        known, source = self._variables.resolved(definition), self._document.source
+        if isinstance(known, str) and isinstance(definition, str):
+            for index, data in enumerate(_documents(known)):
+                yield Layer(InnerText(source, pointer, definition, data, document=index), data, "")
+        elif isinstance(known, list):
+            yield from (Layer(source, data, join(pointer, index)) for index, data in enumerate(known))
+        else:
+            yield Layer(source, known, pointer)
 
     def _text(self, value: Any) -> str | None:
         told = self._variables.resolved(value)

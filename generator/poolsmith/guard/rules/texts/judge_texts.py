@@ -41,9 +41,8 @@ def _documents(trees: Iterable[CheckedTree], model: RepositoryModel) -> Iterator
         for document in tree.objects:
             judged.add((document.path, document.index))
             yield document
-    yield from (
-        item for item in model.loose.documents if isinstance(item, Delivered)
-    )  # of tasks, which are no documents
+    made_by_tasks = (item for item in model.loose.documents if isinstance(item, Delivered))
+    yield from made_by_tasks
     for document in model.documents:
         if (document.path, document.index) not in judged and (document.is_object or document.path not in values):
             yield document
