@@ -86,6 +86,8 @@ _PLUGIN_FLAGS = ("mig", "device", "plugin", "gfd", "fail", "nvidia", "gds", "mof
 _DISCOVERY = "node-feature-discovery"
 """The chart in that of the operator, whose values nobody else reads."""
 _MASTER_FILE = "nfd-master"
+_OF_OPENSHIFT = ("workerConfig", "configData")
+"""Of a NodeFeatureDiscovery, whose operator hands it to the worker as it is."""
 _EXTRA_LABELS = "extraLabelNs"
 _CONFIG, _MASTER = "config", "master"
 _DEFINITION = "CustomResourceDefinition"
@@ -246,7 +248,8 @@ def _shape_of(data: Any, path: tuple[str, ...]) -> Shape | None:
         return Shape.PLUGIN
     from poolsmith.gpu.values.discovery_config import MASTER, WORKER, looks_like  # on demand
 
-    if looks_like(WORKER, data) or path[-3:] == (_DISCOVERY, WORKER, "config"):
+    is_worker = path[-3:] == (_DISCOVERY, WORKER, "config") or path[-2:] == _OF_OPENSHIFT
+    if is_worker or looks_like(WORKER, data):
         return Shape.WORKER
     is_master = any(_MASTER_FILE in step for step in path[-1:]) or path[-2:] == (MASTER, "config")
     return Shape.MASTER if is_master and looks_like(MASTER, data) else None
