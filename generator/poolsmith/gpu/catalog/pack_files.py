@@ -6,9 +6,8 @@ they hold. What is refused is a diagnostic at its place; the pack's releases are
 
 from __future__ import annotations
 
-import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Diagnostic, diagnose, whole_file
 from poolsmith.core.diagnostics.codes import reading
@@ -33,9 +32,10 @@ from poolsmith.core.facts.packs import (
 from poolsmith.core.facts.table_merge import TABLES as TABLE_NAMES
 from poolsmith.core.record import record
 from poolsmith.core.shape.documents import load_kind_document
-from poolsmith.core.sources.input_tree import decoded, read_bytes
+from poolsmith.core.sources.input_tree import read_bytes
 from poolsmith.core.sources.source_file import digest
 from poolsmith.gpu.catalog.pack_forms import form_problem
+from poolsmith.gpu.catalog.pack_json import json_problem
 from poolsmith.gpu.catalog.pack_kinds import LOCK, PACK, CatalogLockSpec, CatalogPackSpec
 from poolsmith.gpu.catalog.pack_tables import corrections
 
@@ -53,7 +53,6 @@ MAX_FILE_BYTES = 4 << 20
 MAX_TOTAL_BYTES = 32 << 20
 MAX_PACKS = 32
 MAX_FILES = 400
-_DEEPEST = 64
 _PIN = "`poolsmith catalog pin` pins what is there"
 
 
@@ -302,37 +301,3 @@ def _contents(tree: InputTree, folder: str, document: KindDocument[CatalogPackSp
     if problems:
         raise PackProblem(*problems)
     return found
-
-
-def json_problem(content: bytes, shown: str) -> Diagnostic | None:
-    """Why a file is no entry: no JSON, keys that are twice there, numbers that JSON has not, nested too deep."""
-    text = decoded(content, shown)
-    if isinstance(text, Diagnostic):
-        return text
-    try:
-        found = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_number)
-        if not isinstance(found, dict):
-            return diagnose(PACK_REFUSED, "the file holds no mapping", whole_file(shown))
-        _measure(found, 0)
-    except (ValueError, RecursionError) as error:
-        reason = "it is nested too deep" if isinstance(error, RecursionError) else str(error)
-        return diagnose(PACK_REFUSED, f"this is no JSON of a pack: {reason}", whole_file(shown))
-    return None
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a mapping has a key twice")
-    return found
-
-
-def _no_number(word: str) -> Any:
-    raise ValueError(f"{word} is no number of JSON")
-
-
-def _measure(node: Any, depth: int) -> None:
-    if depth > _DEEPEST:
-        raise RecursionError
-    for child in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
-        _measure(child, depth + 1)
