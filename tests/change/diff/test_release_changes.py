@@ -57,6 +57,28 @@ def test_issues_are_those_that_are_new_and_concern_what_is_here(repository_of):
     assert found.endswith("on pool `a100`")
 
 
+def of_engine(repository_of, old, new):
+    def of(version):
+        return cluster().replace("engine: flux", f"engine: flux, version: {version}")
+
+    files = {**project("a100"), "profiles/lab/cluster.yaml": of(old)}
+    report = after(repository_of, files, {"profiles/lab/cluster.yaml": of(new)})
+    return words(report, ReleaseChangeKind.ISSUE)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"), [("'2.7'", "v2.9.1", "and 2.7 did not"), ("v2.9.1", "'2.7'", "and 2.7 no longer does")]
+)
+def test_another_version_of_the_engine_is_a_change(repository_of, old, new, told):
+    found = of_engine(repository_of, old, new)
+
+    assert any(told in item and "refuses the whole Kustomization" in item for item in found)
+
+
+def test_a_patch_of_the_engine_is_none(repository_of):
+    assert not of_engine(repository_of, "v2.9.0", "v2.9.1")
+
+
 def test_issues_of_both_releases_are_no_news(repository_of):
     assert not words(of_release(repository_of, "v26.3.1", "v26.3.3"), ReleaseChangeKind.ISSUE)
 
@@ -187,26 +209,3 @@ def test_a_release_without_upgrading_from_is_told_where_pods_are_refused(reposit
     assert len(said[0]) == (actions == "[Deny, Audit]")
     assert all("pods of v26.3.3 that start again while v26.7.0 rolls out are refused" in item for item in said[0])
     assert said[1] == ["pods of v26.3.3 and of v26.7.0 are accepted until `upgradingFrom` leaves the profile"]
-
-
-KATA = """  workload: kata
-  acknowledge:
-    - {fact: iommu}
-    - {fact: acs}
-    - {fact: nouveau-off}
-    - {fact: kubelet-pod-resources}
-    - {fact: kubelet-request-timeout}"""
-
-
-def test_what_kata_wrote_stays_where_a_pool_is_no_longer_one_of_it(repository_of):
-    files = project("a100", "b")
-    plain = pool("b")
-    driver = next(line for line in plain.splitlines() if line.startswith("  driver:"))
-    files["profiles/lab/cluster.yaml"] = cluster(release="v26.3.3")
-    files["profiles/lab/b.yaml"] = plain.replace(driver, KATA)
-    report = after(repository_of, files, {"profiles/lab/b.yaml": plain})
-
-    found = [words for words in words(report, ReleaseChangeKind.STAYS) if "Kata leaves" in words]
-    assert len(found) == 1
-    assert "`/opt/kata`" in found[0]
-    assert "pool `b`" in found[0]

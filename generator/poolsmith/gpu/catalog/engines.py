@@ -34,5 +34,11 @@ def is_known(engine: str, version: str) -> bool:
 
 def told_since(engine: str, version: str) -> tuple[str, ...]:
     """What it does otherwise than the oldest version of the table, in words."""
-    oldest = min(engine_facts(engine)["versions"], key=version_key)
-    return tuple(row["says"] for row in differences(engine) if holds(row, version) and not holds(row, oldest))
+    return told_between(engine, min(engine_facts(engine)["versions"], key=version_key), version)
+
+
+def told_between(engine: str, before: str, after: str) -> tuple[str, ...]:
+    """What a version does that another one does not, in words; none where one of them has no known facts."""
+    if not (is_known(engine, before) and is_known(engine, after)):
+        return ()
+    return tuple(row["says"] for row in differences(engine) if holds(row, after) and not holds(row, before))

@@ -109,7 +109,7 @@ def _of_sandboxes(tag: str) -> frozenset[str]:
 def _because(made: Configured, leaf: Leaf) -> tuple[_Setting, ...] | None:
     """The settings that would give it an effect, the fewest; None where it has one, or nobody knows of any."""
     written = made.written
-    if written is None or written.errors or made.outcome(made.without(leaf)) != written:
+    if written is None or written.errors or made.outcome_without(leaf) != written:
         return None
     own: _Setting = ((leaf.steps[0], "enabled"), True)
     candidates = [item for item in dict.fromkeys((own, _SANDBOXES, _KATA, _KUBEVIRT, _DRIVER)) if item[0] != leaf.steps]
