@@ -150,9 +150,9 @@ def _of_documents(documents: Iterable[CheckedDocument]) -> Iterator[StackText]:
             yield StackText(Shape.RULES, document.source, place, name, None, rules, name)
         if not document.is_object:
             yield from walk.shaped(document.data, "", ())
-        if document.path not in has_words:
-            has_words[document.path] = _has_words(document.text)
-        if has_words[document.path]:
+        if document.text not in has_words:
+            has_words[document.text] = _has_words(document.text)
+        if has_words[document.text]:
             yield from walk.texts(document.data, "", ())
 
 
