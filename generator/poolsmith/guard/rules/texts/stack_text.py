@@ -81,6 +81,14 @@ _MARK = pattern(
 _LAYOUTS = pattern(r"""(?:^|[{,])[^\S\n]*+["']?mig-configs["']?\s*+:""", re.MULTILINE)
 _INSIDE = pattern(r"mig-configs|timeSlicing|DCGM_FI_|nfd-(?:worker|master)\.conf", re.ASCII)
 """What a text that is YAML has to have in it, so that its own texts are looked for."""
+_WORDS = ("\\", "!", "mig-configs", "DCGM_", "timeSlicing", "nfd-", "extraLabelNs")
+_WHOLE_WORDS = (
+    pattern(r"config(?<!\wconfig)(?![\w-])", re.ASCII),
+    pattern(r"version(?<!\wversion)(?![\w-])", re.ASCII),
+    pattern(r"sources(?<!\wsources)(?![\w-])", re.ASCII),
+    pattern(r"core(?<!\wcore)(?![\w-])", re.ASCII),
+)
+"""One of these is written in each file that has a text of some shape, or a sign by which words are hidden."""
 _PLUGIN_SECTIONS = ("sharing", "flags", "resources", "imex")
 _PLUGIN_FLAGS = ("mig", "device", "plugin", "gfd", "fail", "nvidia", "gds", "mofed", "imex")
 _DISCOVERY = "node-feature-discovery"
@@ -132,6 +140,7 @@ _OPERANDS = {"node-feature-discovery": "discovery", "nvidia-device-plugin": "dev
 
 
 def _of_documents(documents: Iterable[CheckedDocument]) -> Iterator[StackText]:
+    has_words: dict[str, bool] = {}
     for document in documents:
         if document.kind == _DEFINITION:
             continue
@@ -143,7 +152,14 @@ def _of_documents(documents: Iterable[CheckedDocument]) -> Iterator[StackText]:
             yield StackText(Shape.RULES, document.source, place, name, None, rules, name)
         if not document.is_object:
             yield from walk.shaped(document.data, "", ())
-        yield from walk.texts(document.data, "", ())
+        if document.text not in has_words:
+            has_words[document.text] = _has_words(document.text)
+        if has_words[document.text]:
+            yield from walk.texts(document.data, "", ())
+
+
+def _has_words(text: str) -> bool:
+    return any(word in text for word in _WORDS) or any(word.search(text) for word in _WHOLE_WORDS)
 
 
 class _Walk:
