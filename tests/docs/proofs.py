@@ -209,6 +209,12 @@ PROOFS = (
         f"{TOOLS}, {CHARTS}",
     ),
     Proof(
+        "what `init --from` keeps of an owner's values: the render of both, but for what it tells",
+        HELM,
+        ("tests/real_tools/test_takeover_render.py",),
+        f"{TOOLS}, {CHARTS}",
+    ),
+    Proof(
         "each value path of the operator's chart, with hostile texts",
         HELM,
         ("tests/real_tools/test_helm_charts.py",),

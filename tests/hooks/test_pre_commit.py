@@ -205,6 +205,7 @@ def test_other_files_are_no_matter(project):
     assert results(project.commit("notes.md")) == {"generate": "Passed", "check": "Passed"}
 
 
+@pytest.mark.real("commits with hooks, installed by pre-commit in fourteen seconds")
 def test_a_changed_profile_fails_once_and_says_what_to_add(project):
     project.edit(PROFILE, *CHANGE)
     done = project.commit(PROFILE, code=1)

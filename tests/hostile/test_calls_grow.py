@@ -16,8 +16,10 @@ import pytest
 from bench import fleet
 from hostile.test_growth import DEGENERATE, READERS
 from poolsmith.core.diagnostics import NoInputError
+from poolsmith.guard.rules.links.repository_links import LinkResult
+from poolsmith.interface.app import check as app_check
 from poolsmith.interface.app import check_paths, check_project, generate
-from support.circles import parameters, share
+from support.circles import parameters
 from support.growth import calls_of, too_fast
 
 if TYPE_CHECKING:
@@ -77,6 +79,19 @@ LINKED = (
     "spec: {{selector: {{matchLabels: {{app: own-{0}}}}}, endpoints: [{{port: metrics}}]}}\n"
     "---\napiVersion: v1\nkind: Service\nmetadata: {{name: s{0}, namespace: gpu, labels: {{app: own-{0}, b: c}}}}\n"
     "spec: {{ports: [{{name: metrics, port: 80}}]}}\n"
+    "---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {{name: own-{0}-pvc, namespace: gpu}}\nspec: {{}}\n"
+    "---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaimTemplate\nmetadata: {{name: one-{0}, namespace: gpu}}\n"
+    "spec: {{spec: {{devices: {{requests: [{{name: gpu, exactly: {{deviceClassName: gpu.nvidia.com}}}}]}}}}}}\n"
+    "---\napiVersion: v1\nkind: Pod\nmetadata: {{name: claims-{0}, namespace: gpu}}\nspec:\n"
+    "  resourceClaims: [{{name: gpu, resourceClaimTemplateName: {0}-one}}]\n"
+    "  volumes: [{{name: c, persistentVolumeClaim: {{claimName: {0}-own}}}}]\n  nodeSelector: {{team-{0}: a}}\n"
+    "  containers: [{{name: a, image: 'registry.example.com/a:1', resources: {{claims: [{{name: gpu}}]}}}}]\n"
+    "---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: ClusterQueue\nmetadata: {{name: q{0}}}\n"
+    "spec: {{resourceGroups: [{{coveredResources: [nvidia.com/gpu], flavors: [{{name: {0}}}]}}]}}\n"
+    "---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: ResourceFlavor\nmetadata: {{name: {0}-flavor}}\n"
+    "spec: {{nodeLabels: {{nvidia.com/gpu.product: NVIDIA-L4}}}}\n"
+    "---\napiVersion: nfd.k8s-sigs.io/v1alpha1\nkind: NodeFeatureRule\nmetadata: {{name: r{0}}}\n"
+    "spec: {{rules: [{{name: a, labels: {{example.com/tier-{0}: a}}}}]}}\n"
     "---\napiVersion: containerservice.azure.com/v1api20250801\nkind: ManagedClustersAgentPool\n"
     "metadata: {{name: n{0}, namespace: gpu}}\nspec: {{vmSize: Standard_ND96asr_v4, gpuProfile: {{driver: None}}}}\n"
 )
@@ -229,8 +244,8 @@ def test_calls_of_each_rule_grow_as_the_nodes_do(name: str, tmp_path: Path) -> N
     assert grows(of_nodes(name), tmp_path) == []
 
 
-@pytest.mark.rows(2, "kinds of text, each in four sizes for each reader")
-@pytest.mark.parametrize("what", share(DEGENERATE, 2))
+@pytest.mark.deep("a kind of text takes ten seconds: each reader, in four sizes")
+@pytest.mark.parametrize("what", DEGENERATE)
 def test_calls_of_each_reader_grow_as_the_text_does(what: str, tmp_path: Path) -> None:
     for reader, read in READERS.items():
 
@@ -252,3 +267,20 @@ def test_what_looks_at_each_pair_is_seen() -> None:
 
     assert too_fast([calls_of(once(number)) for number in (500, 1000, 2000)]) == []
     assert any("startswith" in line for line in too_fast([calls_of(pairs(number)) for number in (20, 40, 80)]))
+
+
+def test_the_linker_takes_a_small_part_of_a_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tenth at most. What it takes falls out of two checks, one of which leaves it out."""
+    fleet.write_fleet(tmp_path / "project", 40, unlike=True)
+    generate(tmp_path / "project")
+    (tmp_path / "alone/.git").mkdir(parents=True)
+    (tmp_path / "alone/.git/HEAD").write_text("ref: refs/heads/main\n", "utf-8")
+    (tmp_path / "project/output").rename(tmp_path / "alone/output")
+    run = checked(tmp_path / "alone")
+    run()
+    whole = calls_of(run).total()
+
+    monkeypatch.setattr(app_check, "judge_links", lambda *_: LinkResult((), Counter()))
+    without = calls_of(run).total()
+
+    assert 0 < whole - without < whole / 10

@@ -32,6 +32,7 @@ def tried(expression: Expression) -> Expression:
     return expression
 
 
+@pytest.mark.deep("ten seconds: every expression of the package, on texts that grow")
 def test_each_takes_time_as_its_text_does() -> None:
     slow = {
         expression.place: found

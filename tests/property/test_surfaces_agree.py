@@ -24,17 +24,20 @@ FACTS = {
     "MIG": ("PSM240", "PSM299"),
     "the container runtime": ("PSM222", "PSM297"),
 }
+BY_WORDS = {
+    # what the operator says of features beside a driver is the same fact, in its own words
+    "not supported along with pre-compiled": "what a driver can't have beside it",
+    "precompiled drivers exist for": "an image of the driver",
+    "GPUDirect Storage needs the open kernel modules": "what a driver can't have beside it",
+}
 EXAMPLES = 600 if DEEP else 25
 
 
 def told(diagnostics):
-    codes = {item.code for item in diagnostics if item.severity is Severity.ERROR}
-    # what the operator says of features beside a driver is the same fact, in its own words
-    beside = any(
-        item.code == "PSM258" and "not supported along with pre-compiled" in item.message for item in diagnostics
-    )
+    errors = [item for item in diagnostics if item.severity is Severity.ERROR]
+    codes = {item.code for item in errors if not any(words in item.message for words in BY_WORDS)}
     found = {fact for fact, rules in FACTS.items() if not codes.isdisjoint(rules)}
-    return frozenset(found | ({"what a driver can't have beside it"} if beside else set()))
+    return frozenset(found | {fact for item in errors for words, fact in BY_WORDS.items() if words in item.message})
 
 
 def of_files(write, pool):

@@ -41,6 +41,13 @@ _IS_FLAG = pattern(r"[a-z][a-z0-9_-]*")
 MAIN = "HEAD"
 """Of go-dcgm: the fields of a DCGM that the next exporter has; which one that is, its tag will say."""
 NEXT = "next"
+_RULES = (
+    ("pkg/apis/nfd/v1alpha1", "Rule"),
+    ("api/nfd/v1alpha1", "Rule"),
+    ("source/custom", "LegacyRule"),
+    ("source/custom/api", "Rule"),
+)
+"""Where the code has had the fields of a rule that the worker's source `custom` reads."""
 _SOURCES = ("cpu", "kernel", "local", "pci", "usb", "fake")
 
 
@@ -93,6 +100,8 @@ def discovery_fields(git: Repository, tag: str) -> set[str]:
     found |= {f"master.restrictions.{name}" for name in _structure(git, tag, "pkg/nfd-master", "Restrictions")}
     for source in _SOURCES:
         found |= {f"worker.sources.{source}.{name}" for name in _structure(git, tag, f"source/{source}", "Config")}
+    for folder, name in _RULES:
+        found |= {f"rule.{field}" for field in _structure(git, tag, folder, name)}
     found |= {f"feature.{name}" for name in _features(git, tag)}
     found |= {f"op.{name}" for text in git.texts(tag, ("api/nfd", "pkg/apis/nfd")) for name in _OP.findall(text)}
     cpuid = {f"worker.sources.cpu.cpuid.{name}" for name in _structure(git, tag, "source/cpu", "cpuidConfig")}

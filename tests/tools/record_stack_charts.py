@@ -9,7 +9,6 @@ more: nothing else is kept by hand. What values.yaml and the templates say is re
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -19,12 +18,8 @@ from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import version_key
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
-from poolsmith.core.sources.yaml_reader import read_documents
-from poolsmith.gpu.catalog.stack_objects import CHART_OF
-from poolsmith.gpu.catalog.value_paths import value_paths
-from poolsmith.gpu.catalog.version_ranges import is_range, released_in
-from poolsmith.gpu.importing.chart_entries import chart_values_text, path_entry, ranges
-from poolsmith.gpu.importing.chart_import import value_map, whole_values
+from poolsmith.gpu.importing.chart_entries import chart_values_text
+from poolsmith.gpu.importing.stack_charts import stack_chart_entry
 
 
 @record(kw_only=False)
@@ -91,30 +86,8 @@ def main(repositories: str, *charts: str) -> None:
 def recorded(repositories: Path, source: Source) -> dict[str, Any]:
     git = Repository(repositories / source.repository.replace("/", "+") / "repo")
     found = {version: files for version, tag in git.tags(source.tags) if (files := git.chart(tag, source.folders))}
-    tags = sorted(found, key=source.order)
-    about = {tag: _mapping(found[tag]["Chart.yaml"]) for tag in tags}
-    subcharts = _subcharts(about)
-    facts: dict[str, dict[str, dict[str, Any]]] = {}
-    free: dict[str, list[str]] = {}
-    for tag in tags:
-        whole = whole_values(found[tag])
-        for path, fact in value_map(found[tag]).items():
-            if tag not in subcharts.get(path.partition(".")[0], {"versions": ()})["versions"]:
-                fact["referenced"] = fact.get("referenced") or not whole.isdisjoint(_above(path))
-                facts.setdefault(path, {})[tag] = fact
-        for path in whole:
-            free.setdefault(path, []).append(tag)
-    paths = {path: path_entry(path, facts[path], tags, {}) for path in sorted(facts)}
-    for path, fact in paths.items():
-        if path in free and any(other.startswith(f"{path}.") for other in paths):
-            fact["free"] = ranges(free[path], tags)
-    return {
-        "source": f"{source.repository} at each tag:{source.folders[0]}",
-        "tags": tags,
-        "subcharts": subcharts,
-        **_schema({tag: files["values.schema.json"] for tag, files in found.items() if "values.schema.json" in files}),
-        "paths": paths,
-    }
+    charts = {tag: found[tag] for tag in sorted(found, key=source.order)}
+    return stack_chart_entry(charts, source=f"{source.repository} at each tag:{source.folders[0]}")
 
 
 class Repository:
@@ -157,52 +130,6 @@ class Repository:
         if run.returncode and not (words[0] == "grep" and run.returncode == 1):  # 1: it found nothing
             raise RuntimeError(run.stderr.decode())
         return run.stdout
-
-
-def _above(path: str) -> list[str]:
-    steps = path.split(".")
-    return [".".join(steps[:length]) for length in range(1, len(steps))]
-
-
-def _subcharts(about: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """By the key of their values: the chart, its version at each tag, and the paths that switch it on."""
-    found: dict[str, Any] = {}
-    for tag, chart in about.items():
-        for item in chart.get("dependencies") or ():
-            entry = found.setdefault(item.get("alias") or item["name"], {"chart": item["name"], "versions": {}})
-            entry["versions"][tag] = _one_version(item["name"], str(item["version"]))
-            if item.get("condition"):
-                entry["conditions"] = [path.strip() for path in item["condition"].split(",")]
-    return found
-
-
-def _one_version(chart: str, said: str) -> str:
-    """Of a range, the newest recorded one in it; record Node Feature Discovery first."""
-    known = value_paths(chart).tags if chart in CHART_OF else ()
-    return next(reversed(released_in(said, known)), said) if said not in known and is_range(said) else said
-
-
-def _schema(schemas: dict[str, bytes]) -> dict[str, Any]:
-    """The types that the newest schema takes, by path, and since when the chart has one."""
-    if not schemas:
-        return {}
-    tags = sorted(schemas, key=version_key)
-    types: dict[str, list[str]] = {}
-    _types("", json.loads(schemas[tags[-1]]), types)
-    return {"schemaSince": tags[0], "schema": types}
-
-
-def _types(path: str, node: dict[str, Any], found: dict[str, list[str]]) -> None:
-    said = node.get("type")
-    if path and said:
-        found[path] = [said] if isinstance(said, str) else said
-    for key, child in node.get("properties", {}).items():
-        _types(f"{path}.{key}" if path else key, child, found)
-
-
-def _mapping(content: bytes) -> dict[str, Any]:
-    document: dict[str, Any] = read_documents(content.decode())[0]
-    return document
 
 
 if __name__ == "__main__":

@@ -209,26 +209,3 @@ def test_a_release_without_upgrading_from_is_told_where_pods_are_refused(reposit
     assert len(said[0]) == (actions == "[Deny, Audit]")
     assert all("pods of v26.3.3 that start again while v26.7.0 rolls out are refused" in item for item in said[0])
     assert said[1] == ["pods of v26.3.3 and of v26.7.0 are accepted until `upgradingFrom` leaves the profile"]
-
-
-KATA = """  workload: kata
-  acknowledge:
-    - {fact: iommu}
-    - {fact: acs}
-    - {fact: nouveau-off}
-    - {fact: kubelet-pod-resources}
-    - {fact: kubelet-request-timeout}"""
-
-
-def test_what_kata_wrote_stays_where_a_pool_is_no_longer_one_of_it(repository_of):
-    files = project("a100", "b")
-    plain = pool("b")
-    driver = next(line for line in plain.splitlines() if line.startswith("  driver:"))
-    files["profiles/lab/cluster.yaml"] = cluster(release="v26.3.3")
-    files["profiles/lab/b.yaml"] = plain.replace(driver, KATA)
-    report = after(repository_of, files, {"profiles/lab/b.yaml": plain})
-
-    found = [words for words in words(report, ReleaseChangeKind.STAYS) if "Kata leaves" in words]
-    assert len(found) == 1
-    assert "`/opt/kata`" in found[0]
-    assert "pool `b`" in found[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.fleet.operands.start_order import start_order
+from poolsmith.fleet.operands.start_order import start_order, steps_of
 from support.recordings import recording
 
 RUNS = recording("operator_runs")
@@ -54,7 +54,7 @@ def whole(containers):
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_a_node_for_containers_starts_from_the_driver_up(release):
-    starts = start_order(daemon_sets(RUNS[f"{release}/s01-defaults"]))
+    starts = start_order(steps_of(daemon_sets(RUNS[f"{release}/s01-defaults"])))
     order = [start.name for start in starts]
 
     assert [(one, other) for one, other in CONTAINERS if order.index(one) > order.index(other)] == []
@@ -66,7 +66,9 @@ def test_a_node_for_containers_starts_from_the_driver_up(release):
 
 @pytest.mark.parametrize("release", [name for name in RELEASES if f"{name}/s14-mixed-container-passthrough" in RUNS])
 def test_a_node_for_virtual_machines_binds_first(release):
-    order = [start.name for start in start_order(daemon_sets(RUNS[f"{release}/s14-mixed-container-passthrough"]))]
+    order = [
+        start.name for start in start_order(steps_of(daemon_sets(RUNS[f"{release}/s14-mixed-container-passthrough"])))
+    ]
 
     assert [(one, other) for one, other in MACHINES if order.index(one) > order.index(other)] == []
 
@@ -74,7 +76,7 @@ def test_a_node_for_virtual_machines_binds_first(release):
 @pytest.mark.parametrize("name", sorted(RUNS))
 def test_nobody_waits_for_a_file_that_nobody_writes_but_for_drivers_of_the_host(name):
     items = daemon_sets(RUNS[name])
-    starts = start_order(items)
+    starts = start_order(steps_of(items))
     written = {file for start in starts for file in start.writes}
 
     assert len(starts) == len(items)
@@ -88,5 +90,7 @@ def test_a_toolkit_after_a_driver_of_the_host_waits_for_nobody():
         if item["metadata"]["name"] != "nvidia-driver-daemonset"
     ]
 
-    assert start_order(kept)[0].after == ()
-    assert "nvidia-container-toolkit-daemonset" in {start.name for start in start_order(kept) if not start.after}
+    assert start_order(steps_of(kept))[0].after == ()
+    assert "nvidia-container-toolkit-daemonset" in {
+        start.name for start in start_order(steps_of(kept)) if not start.after
+    }

@@ -11,11 +11,12 @@ import pytest
 
 from poolsmith.core.diagnostics import PoolsmithError, UsageError
 from poolsmith.core.facts import store
+from poolsmith.core.facts.packs import using
 from poolsmith.core.facts.table_merge import TABLES, rows_of
 from poolsmith.core.sources.source_file import digest
 from poolsmith.core.sources.yaml_writer import emit
 from poolsmith.gpu.catalog.pack_tables import FORMS, table_problem
-from poolsmith.interface.app import check_project, generate
+from poolsmith.interface.app import check_paths, check_project, generate
 from poolsmith.interface.app.catalog_outdated import outdated
 from poolsmith.interface.app.catalog_packs import import_pack, pin_packs
 from poolsmith.project.run.facts import packs_of
@@ -158,6 +159,117 @@ def test_a_new_exporter_comes_by_its_chart(project, tmp_path):
     assert any("4.8.3" in path.read_text() for path in (root / "output/clusters/lab").rglob("*.yaml"))
 
 
+DRIVER_VALUES = {"nvidiaDriverRoot": "/", "kubeletPlugin": {"priorityClassName": "x", "newSwitch": False}}
+DRIVER_TEMPLATE = """\
+apiVersion: apps/v1
+kind: DaemonSet
+spec:
+  root: {{ .Values.nvidiaDriverRoot }}
+  class: {{ .Values.kubeletPlugin.priorityClassName }}
+  switch: {{ .Values.kubeletPlugin.newSwitch }}
+"""
+
+
+def driver_chart(tmp_path, version="0.9.0"):
+    folder = chart(tmp_path, "dra-driver-nvidia-gpu", version, DRIVER_VALUES)
+    (folder / "templates").mkdir()
+    (folder / "templates/plugin.yaml").write_text(DRIVER_TEMPLATE)
+    return folder
+
+
+def told_of_values(root, values, version="0.9.0"):
+    (root / "apps").mkdir(exist_ok=True)
+    chart_of = {
+        "chart": "dra-driver-nvidia-gpu",
+        "version": version,
+        "sourceRef": {"kind": "HelmRepository", "name": "n"},
+    }
+    release = {
+        "apiVersion": "helm.toolkit.fluxcd.io/v2",
+        "kind": "HelmRelease",
+        "metadata": {"name": "dra", "namespace": "dra"},
+        "spec": {"interval": "1h", "chart": {"spec": chart_of}, "values": values},
+    }
+    (root / "apps/dra.yaml").write_text(emit(release))
+    found = check_paths(root, [root / "apps"]).diagnostics
+    return {item.code: f"{item.message}; {item.help}" for item in found}
+
+
+def test_a_new_dra_driver_comes_by_its_chart(project, tmp_path):
+    root, _ = project(V26_7)
+    values = {"nvidiaDriverRoot": "/run/nvidia/driver", "kubeletPlugin": {"newSwich": True}}
+    before = told_of_values(root, values)
+    taken(root, driver_chart(tmp_path))
+    after = told_of_values(root, values)
+
+    assert "PSM301" not in before
+    assert "newSwitch" in after["PSM301"]
+    assert "PSM301" not in told_of_values(root, {"kubeletPlugin": {"newSwitch": True}})
+    assert "PSM322" in told_of_values(root, {"kubeletPlugin": {"newSwitch": True}}, "0.4.1")
+
+
+def test_a_new_feature_discovery_comes_by_its_chart(project, tmp_path):
+    root, before = project({"stack": "{release: v26.7.0, values: {nfd: {enabled: true}}}"})
+    folder = chart(tmp_path, "node-feature-discovery", "0.20.0", {"master": {"enable": True}})
+    (folder / "templates").mkdir()
+    (folder / "templates/master.yaml").write_text("a: {{ .Values.master.enable }}\n")
+    made = taken(root, folder)
+
+    assert {path.partition(":")[0] for path in made.taken} == {
+        "tables/node-feature-discovery.json",
+        "stack_charts/node-feature-discovery/0.20.0.json",
+    }
+    newer = {item.table: item.newest for item in ages_of(root)}
+    assert newer["node-feature-discovery"] == "0.20.0"
+    assert not codes(before)
+
+
+def ages_of(root):
+    with using(packs_of(root)[0]):
+        return outdated(TODAY).tables
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"paths": {}},
+        {"paths": {"a..b": {"read": "all"}}},
+        {"paths": {"a": {"read": "0.4.0..9"}}},
+        {"paths": {"a": {"type": 7}}},
+        {"paths": {"a": {"read": "all", "exec": "rm"}}},
+        {"paths": {"a": ["all"]}},
+        {"tags": ["0.4.1"]},
+        {"tags": ["0.9.0", "1.0.0"]},
+        {"subcharts": {"x": {"chart": "y"}}},
+        {"subcharts": {"x": {"chart": "y", "versions": {"0.9.0": {}}}}},
+        {"subcharts": []},
+        {"source": 1},
+        {"schemaSince": "0.1.0"},
+    ],
+)
+def test_values_of_another_form_are_refused(project, tmp_path, change):
+    root, _ = project(V26_7)
+    taken(root, driver_chart(tmp_path))
+    edited(root, "stack_charts/nvidia-dra-driver-gpu/0.9.0.json", change)
+
+    assert {item.code for item in pin_packs(root).problems} == {"PSM021"}
+    assert {item.code for item in packs_of(root)[1]} == {"PSM021"}
+
+
+def edited(root, path, change):
+    """A file of the pack with other fields, and its new hash in the manifest."""
+    file, manifest = root / f"profiles/_catalog/{NAME}/{path}", root / f"profiles/_catalog/{NAME}/pack.yaml"
+    old = digest(file.read_bytes())
+    file.write_text(json.dumps(json.loads(file.read_text()) | change))
+    manifest.write_text(manifest.read_text().replace(old, digest(file.read_bytes())))
+
+
+def test_values_that_are_built_in_come_in_no_pack(project, tmp_path):
+    root, _ = project(V26_7)
+    with pytest.raises(PoolsmithError, match="already"):
+        import_pack(root, driver_chart(tmp_path, "0.4.1"), None, name=NAME)
+
+
 @pytest.mark.parametrize(("record", "identifier"), [(CVE, "CVE-2027-10001"), (OSV, "CVE-2027-10002")])
 def test_a_new_vulnerability_comes_by_its_record(project, tmp_path, record, identifier):
     root, before = project(V26_7)
@@ -247,14 +359,7 @@ def test_a_correction_is_told_and_holds(project, tmp_path):
 def test_a_row_that_is_built_in_is_not_changed_in_silence(project, tmp_path):
     root, _ = project(V26_7)
     taken(root, written(tmp_path, rows("gpus", {"B200": {"minDriver": "570.148.08"}})))
-    path = root / "profiles/_catalog/vendor/tables/gpus.json"
-    content = json.loads(path.read_text())
-    del content["corrects"]
-    path.write_text(json.dumps(content))
-    manifest = path.parents[1] / "pack.yaml"
-    text = manifest.read_text()
-    old = text.partition("sha256: ")[2].partition("}")[0]
-    manifest.write_text(text.replace(old, digest(path.read_bytes())))
+    edited(root, "tables/gpus.json", {"corrects": []})
 
     assert [item.code for item in pin_packs(root).problems] == ["PSM021"]
     assert {item.code for item in packs_of(root)[1]} == {"PSM021"}

@@ -66,7 +66,7 @@ MENDED = {
     "validator-image-moved": ("v25.3.4", "{validator: {image: gpu-operator-validator}}"),
     "status-exporter-image-moved": ("v25.3.4", "{nodeStatusExporter: {image: gpu-operator-validator}}"),
     "vfio-image-moved": ("v25.10.1", "{vfioManager: {image: cuda}}"),
-    "discovery-image-moved": ("v24.6.2", "{gfd: {image: k8s-device-plugin}}"),
+    "discovery-image-moved": ("v24.6.2", "{gfd: {image: gpu-feature-discovery, version: v0.8.1-ubi8}}"),
     "pod-labels-by-variable": ("v26.3.3", "{dcgmExporter: {enablePodLabels: true}}"),
     "pod-labels-without-role": ("v26.3.3", "{dcgmExporter: {enablePodLabels: true}}"),
     "peermem-after-restart": (

@@ -13,6 +13,8 @@ OWN, THERE = "{source: container, version: 580.126.20}", "{source: preinstalled}
 LABELS = {"poolsmith.dev/pool": "a"}
 GKE_LABELS = {**LABELS, "gke-no-default-nvidia-gpu-device-plugin": "true"}
 PRE = {"nvidia.com/gpu.deploy.driver": "pre-installed"}
+ASO = ("infrastructure.cluster.x-k8s.io/v1beta1", "AzureASOManagedMachinePool", ("spec", "resources", "*"))
+CROSSPLANE = ("kubernetes.crossplane.io/v1alpha2", "Object", ("spec", "forProvider", "manifest"))
 NONE_PATCH = '{"spec": {"gpuProfile": {"driver": "None"}}}'
 
 
@@ -30,6 +32,17 @@ def aks(driver=None):
 def capz(*patches):
     spec = {"nodeLabels": LABELS, "asoManagedClustersAgentPoolPatches": list(patches)}
     return thing("infrastructure.cluster.x-k8s.io/v1beta1", "AzureManagedMachinePool", spec)
+
+
+def within(version, kind, at, body):
+    """An object in which another one stands."""
+    for step in reversed(at):
+        body = [body] if step == "*" else {step: body}
+    return thing(version, kind, body["spec"])
+
+
+def aso(driver=None):
+    return within(*ASO, aks(driver))
 
 
 def upbound_aks(driver=None):
@@ -63,6 +76,8 @@ TOLD = {
     "AKS where nobody says": ("aks", OWN, "1.33", aks(), "error"),
     "AKS that is told to install": ("aks", OWN, "1.33", aks("Install"), "error"),
     "AKS without, and a profile with": ("aks", THERE, "1.33", aks("None"), "warning"),
+    "a pool of Azure's operator within CAPZ": ("aks", OWN, "1.33", aso(), "error"),
+    "GKE's pool within an Object of Crossplane": ("gke", OWN, "1.33", within(*CROSSPLANE, gke()), "error"),
     "CAPZ, which has no field": ("aks", OWN, "1.33", capz(), "error"),
     "CAPZ with a patch of something else": ("aks", OWN, "1.33", capz('{"spec": {"osSKU": "Ubuntu"}}', "{"), "error"),
     "Crossplane for AKS": ("aks", OWN, "1.33", upbound_aks(), "error"),
@@ -80,6 +95,8 @@ TOLD = {
 SILENT = {
     "AKS without": ("aks", OWN, "1.33", aks("None")),
     "AKS with, and a profile with": ("aks", THERE, "1.33", aks()),
+    "a pool of Azure's operator within CAPZ": ("aks", OWN, "1.33", aso("None")),
+    "GKE's pool within an Object of Crossplane": ("gke", OWN, "1.33", within(*CROSSPLANE, gke(OFF))),
     "CAPZ with a patch": ("aks", OWN, "1.33", capz('{"spec": {"osSKU": "Ubuntu"}}', NONE_PATCH)),
     "CAPZ with a driver that is wanted": ("aks", THERE, "1.33", capz()),
     "Crossplane for AKS": ("aks", OWN, "1.33", upbound_aks("None")),
@@ -120,3 +137,103 @@ def test_a_driver_that_comes_twice_or_from_nobody_is_told_once(findings, what):
 @pytest.mark.parametrize("what", SILENT)
 def test_its_harmless_twin_is_silent(findings, what):
     assert findings(*SILENT[what]) == []
+
+
+RIGHT = {"label": {"poolsmith.dev/pool": "a"}, "taint": True, "off": True}
+MACHINES = {
+    "aks": ("Standard_NC40ads_H100_v5", "Standard_NC80adis_H100_v5"),
+    "gke": ("g2-standard-8", "g2-standard-96"),
+}
+MACHINES |= {"eks": ("g6.xlarge", "g6.48xlarge")}
+PRODUCTS = {"aks": "NVIDIA-H100-NVL", "gke": "NVIDIA-L4", "eks": "NVIDIA-L4"}
+
+
+def marks(machine, *, label, taint, off, cloud):
+    labels = {"gke-no-default-nvidia-gpu-device-plugin": "true"} if cloud == "gke" else {}
+    return {**labels, **label}, taint, off, machine
+
+
+def all_of_aks(machine, **given):
+    labels, taint, off, size = marks(machine, cloud="aks", **given)
+    spec = {"nodeLabels": labels, "vmSize": size, **({"nodeTaints": ["team=ml:NoSchedule"]} if taint else {})}
+    return spec | ({"gpuProfile": {"driver": "None"}} if off else {})
+
+
+def azure_pool(machine, **given):
+    return thing("containerservice.azure.com/v1api20250801", "ManagedClustersAgentPool", all_of_aks(machine, **given))
+
+
+def capz_pool(machine, **given):
+    spec = all_of_aks(machine, **given)
+    taints = [{"key": "team", "value": "ml", "effect": "NoSchedule"}] if given["taint"] else []
+    patches = [NONE_PATCH] if given["off"] else []
+    body = {"nodeLabels": spec["nodeLabels"], "sku": machine, "taints": taints}
+    body["asoManagedClustersAgentPoolPatches"] = patches
+    return thing("infrastructure.cluster.x-k8s.io/v1beta1", "AzureManagedMachinePool", body)
+
+
+def upbound_pool(machine, **given):
+    spec = all_of_aks(machine, **given)
+    body = {key: spec[key] for key in ("nodeLabels", "vmSize", "nodeTaints") if key in spec}
+    return thing(
+        "containerservice.azure.upbound.io/v1beta1",
+        "KubernetesClusterNodePool",
+        {"forProvider": body | ({"gpuDriver": "None"} if given["off"] else {})},
+    )
+
+
+def gke_pool(machine, **given):
+    labels, taint, off, size = marks(machine, cloud="gke", **given)
+    switch = {"gpuDriverInstallationConfig": {"gpuDriverVersion": OFF}} if off else {}
+    config = {"labels": labels, "machineType": size, "guestAccelerator": [{"type": "nvidia-l4", "count": 1, **switch}]}
+    taints = [{"key": "team", "value": "ml", "effect": "NO_SCHEDULE"}] if taint else []
+    config["taint"] = taints
+    return thing("container.cnrm.cloud.google.com/v1beta1", "ContainerNodePool", {"nodeConfig": config})
+
+
+def eks_pool(machine, **given):
+    labels, taint, off, size = marks(machine, cloud="eks", **given)
+    taints = [{"key": "team", "value": "ml", "effect": "NO_SCHEDULE"}] if taint else []
+    image = "AL2023_x86_64_STANDARD" if off else "AL2023_x86_64_NVIDIA"
+    spec = {"labels": labels, "instanceTypes": [size], "taints": taints, "amiType": image}
+    return thing("eks.services.k8s.aws/v1alpha1", "Nodegroup", spec)
+
+
+def eksctl_pool(machine, **given):
+    labels, taint, off, size = marks(machine, cloud="eks", **given)
+    taints = [{"key": "team", "value": "ml", "effect": "NoSchedule"}] if taint else []
+    family = "Ubuntu2404" if off else "AmazonLinux2023"
+    return eksctl(labels=labels, instanceType=size, taints=taints, amiFamily=family)
+
+
+OBJECTS = {
+    "Azure's operator": ("aks", azure_pool),
+    "the same within CAPZ": ("aks", lambda *at, **given: within(*ASO, azure_pool(*at, **given))),
+    "CAPZ's own": ("aks", capz_pool),
+    "Crossplane for AKS": ("aks", upbound_pool),
+    "Config Connector": ("gke", gke_pool),
+    "the same within an Object": ("gke", lambda *at, **given: within(*CROSSPLANE, gke_pool(*at, **given))),
+    "ACK": ("eks", eks_pool),
+    "eksctl": ("eks", eksctl_pool),
+}
+WRONG = {
+    "node-template-labels": {"label": {}},
+    "node-template-taints": {"taint": False},
+    "node-template-driver": {"off": False},
+    "node-template-gpus": {},
+}
+
+
+@pytest.mark.parametrize("what", OBJECTS)
+@pytest.mark.parametrize("rule", [None, *WRONG])
+def test_each_object_is_compared_with_all_that_is_to_be_said(resolve, what, rule):
+    cloud, made = OBJECTS[what]
+    nodes = "{taints: [{key: team, value: ml, effect: NoSchedule}]}"
+    pool = {"driver": OWN, "gpu": f"{{product: {PRODUCTS[cloud]}, count: 1}}", "nodes": nodes}
+    outcome = resolve({"kubernetes": f'{{version: "1.33", distribution: {cloud}}}'}, {"a": pool})
+    body = made(MACHINES[cloud][rule == "node-template-gpus"], **RIGHT | WRONG.get(rule, {}))
+    documents, _ = parse_documents("infra/x.yaml", yaml.safe_dump(body).encode())
+    tree = CheckedTree(tuple(documents), frozenset(("infra/x.yaml",)))
+    found = {item.name for item in judge_neighbours_of(tree, outcome.plan, outcome.loaded, Catalog()).diagnostics}
+
+    assert found == ({rule} if rule else set())

@@ -209,6 +209,43 @@ def test_a_change_that_keeps_size_and_times_is_seen(project, store, old_files):
     assert not compare(project, store=store).is_current
 
 
+def test_folders_that_are_as_they_were_are_not_listed_again(project, store, old_files, monkeypatch):
+    found = compare(project, store=store)
+    listed = []
+    monkeypatch.setattr("poolsmith.interface.app.memory.folder_state", lambda *given, **_: listed.append(given))
+
+    assert compare(project, store=store) == found
+    assert listed == []
+
+
+@pytest.mark.parametrize(
+    "part", ["output/clusters/edge/new/deep.yaml", "output/clusters/new.yaml", "profiles/edge/a.yaml"]
+)
+def test_a_new_file_in_a_folder_that_was_remembered_is_seen(project, store, old_files, part):
+    compare(project, store=store)
+    path = project / part
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("kind: Service\n")
+
+    assert compare(project, store=store) == compare(project)
+    path.unlink()
+    assert compare(project, store=store) == compare(project)
+
+
+def test_folders_as_they_were_are_known_by_all_that_stands_in_them(tmp_path):
+    folder = tmp_path / "folder"
+    (folder / "below").mkdir(parents=True)
+    (folder / "below/one.yaml").write_text("a: 1\n")
+    state = file_states.folder_state(str(folder))
+    first = file_states.sight_of(str(folder), state)
+    (folder / "below/two.yaml").symlink_to("one.yaml")
+
+    assert first is not None
+    assert file_states.sight_of(str(folder), state) != first
+    (folder / "below/one.yaml").unlink()
+    assert file_states.sight_of(str(folder), state) is None
+
+
 def test_files_that_have_just_been_written_are_read_again(project, store):
     check(project, store)
 
@@ -402,11 +439,23 @@ def test_the_report_is_the_same_in_any_format(cached, project, form, worked_on):
     assert again == replace(anew, out=anew.out.replace(" --no-cache", ""))  # of the command that shows all
 
 
-@pytest.mark.parametrize(
-    "words", [(), ("--cache",), ("--no-cache",), ("--rehash", "--cache"), ("--no-cache", "--cache", "--check")], ids=str
-)
-@pytest.mark.parametrize("surroundings", ["as committed", "one changed", "github", "colour", "below"])
-def test_a_comparison_without_other_flags_is_told_as_by_the_parser(cached, project, monkeypatch, words, surroundings):
+_WORDS = [
+    ("generate", "--check"),
+    ("generate", "--check", "--rehash", "--cache"),
+    ("generate", "--no-cache", "--cache", "--check"),
+    ("generate",),
+    ("check",),
+    ("check", "--no-cache"),
+    ("run", "--no-cache"),
+]
+
+
+@pytest.mark.parametrize("words", _WORDS, ids=" ".join)
+@pytest.mark.parametrize("surroundings", ["as committed", "one changed", "github", "colour", "below", "pipeline"])
+@pytest.mark.rows(12, "each is two whole runs")
+def test_a_whole_project_without_other_flags_is_told_as_by_the_parser(
+    cached, project, monkeypatch, words, surroundings
+):
     monkeypatch.chdir(project / "profiles" if surroundings == "below" else project)
     if surroundings == "one changed":
         path = next(project.glob("profiles/*/cluster.yaml"))
@@ -416,10 +465,16 @@ def test_a_comparison_without_other_flags_is_told_as_by_the_parser(cached, proje
         monkeypatch.setattr("secrets.token_hex", "a".__mul__)
     elif surroundings == "colour":
         monkeypatch.setenv("FORCE_COLOR", "1")
-    plain = cached("generate", "--check", *words)
-    monkeypatch.setattr(main, "_compare", main._parsed)
+    elif surroundings == "pipeline":
+        monkeypatch.setenv("CI", "true")
+    committed = shutil.copytree(project, project.with_name("again"), symlinks=True)
+    plain = cached(*words)
+    shutil.rmtree(project)
+    committed.rename(project)
+    monkeypatch.setattr(main, "_of_project", main._parsed)
+    monkeypatch.chdir(project / "profiles" if surroundings == "below" else project)
 
-    assert plain == cached("generate", "--check", *words)
+    assert plain == cached(*words)
     assert plain.code in (0, 1)
     assert plain.out
 

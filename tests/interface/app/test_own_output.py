@@ -1,14 +1,19 @@
 """What poolsmith writes, read as a stranger's: alone, without profiles, in its place and in a folder of another repository."""
 
 import shutil
+import tempfile
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, event, given, note, settings
 
 from bench import fleet
 from poolsmith.core.diagnostics import Severity
 from poolsmith.interface.app import check_paths, generate
+from property.test_unlike_pools import Shown, on_disk
+from property.unlike_pools import fleets
+from support.circles import DEEP
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 ELSEWHERE = "config/release"
@@ -58,3 +63,19 @@ def test_fleets_are_understood(tmp_path, unlike):
     is_understood(here)
     is_understood(moved)
     assert told(moved, "a/b/") == told(here)
+
+
+@settings(max_examples=400 if DEEP else 8, deadline=None, suppress_health_check=list(HealthCheck))
+@given(files=fleets.projects())
+def test_random_fleets_are_understood_in_their_place_and_moved(files):
+    note(Shown(files))
+    with on_disk(files) as root, tempfile.TemporaryDirectory() as folder:
+        written = generate(root).written
+        event("generated" if written else "refused")
+        if written:
+            here = stranger(Path(folder) / "here", root / "output")
+            moved = stranger(Path(folder) / "moved", root / "output", "a/b")
+            is_understood(here)
+            is_understood(moved)
+            assert told(moved, "a/b/") == told(here)
+            assert moved.needs == here.needs

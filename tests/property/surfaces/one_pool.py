@@ -16,15 +16,21 @@ GPUS = {
     "Tesla-V100-SXM2-32GB": "amd64",
     "Tesla-T4": "amd64",
     "NVIDIA-L40S": "amd64",
+    "NVIDIA-B200": "amd64",
+    "GB200": "arm64",
+    "NVIDIA-GH200-480GB": "arm64",
 }
-VERSIONS = ("535.230.02", "550.163.01", "570.172.08", "580.126.20", "595.91.07")
+SYSTEMS = {
+    ("ubuntu", "22.04"): "5.15.0-105-generic",
+    ("ubuntu", "24.04"): "6.8.0-60-generic",
+    ("rhel", "9.4"): "5.14.0-427.13.1.el9_4.x86_64",
+    ("rhel", "8.10"): "4.18.0-553.el8_10.x86_64",
+}
+VERSIONS = ("470.256.02", "535.230.02", "550.163.01", "570.172.08", "580.126.20", "595.91.07")
 LAYOUTS = {None: "single", "all-disabled": "single", "all-1g.10gb": "single", "all-balanced": "mixed"}
 SYSTEM = {
     "feature.node.kubernetes.io/pci-10de.present": "true",
     "nvidia.com/gpu.present": "true",
-    "feature.node.kubernetes.io/system-os_release.ID": "ubuntu",
-    "feature.node.kubernetes.io/system-os_release.VERSION_ID": "22.04",
-    "feature.node.kubernetes.io/kernel-version.full": "5.15.0-105-generic",
 }
 
 
@@ -42,6 +48,15 @@ class Pool:
     mps: int | None
     slices: int | None
     layout: str | None
+    rdma: bool
+    gdrcopy: bool
+    system: tuple[str, str]
+    by_object: bool = False
+    """Whether an NVIDIADriver describes the driver."""
+
+    @property
+    def kernel(self) -> str:
+        return SYSTEMS[self.system].replace("x86_64", "aarch64" if GPUS[self.gpu] == "arm64" else "x86_64")
 
     @property
     def driver_version(self) -> str:
@@ -71,6 +86,10 @@ def pools() -> st.SearchStrategy[Pool]:
         mps=st.sampled_from((None, None, 4, 16, 17, 48, 49)),
         slices=st.sampled_from((None, None, 4)),
         layout=st.sampled_from(tuple(LAYOUTS)),
+        rdma=st.sampled_from((False, False, False, True)),
+        gdrcopy=st.sampled_from((False, False, False, True)),
+        system=st.sampled_from(tuple(SYSTEMS)),
+        by_object=st.booleans(),
     ).filter(lambda pool: not is_told_apart(pool))
 
 
@@ -86,13 +105,17 @@ def as_profile(pool: Pool, root: Path) -> None:
         "kernelModuleType": pool.modules,
         "upgradePolicy": {},
         "gds": pool.gds,
+        "rdma": pool.rdma,
+        "gdrcopy": pool.gdrcopy,
     }
     gpu: dict[str, Any] = {"product": pool.gpu, "count": 8}
     if pool.layout is not None:
         gpu["mig"] = {"layout": pool.layout}
     spec = {
-        "os": {"id": "ubuntu", "version": "22.04"},
-        "kernel": {"release": "5.15.0-105-generic"},
+        "os": {"id": pool.system[0], "version": pool.system[1]},
+        "kernel": {"release": pool.kernel},
+        "arch": GPUS[pool.gpu],
+        "nic": "mellanox" if pool.rdma else "none",
         "runtime": {"name": "containerd", "version": pool.runtime},
         "gpu": gpu,
         "driver": driver,
@@ -101,7 +124,7 @@ def as_profile(pool: Pool, root: Path) -> None:
         spec["sharing"] = sharing
     cluster = {
         "kubernetes": {"version": "1.33", "distribution": "kubeadm"},
-        "stack": {"release": pool.release},
+        "stack": {"release": pool.release, "driverMode": "nvidia-driver" if pool.by_object else "cluster-policy"},
         "delivery": {
             "engine": "argocd",
             "repoURL": "https://git.example.com/gpu.git",
@@ -115,7 +138,11 @@ def as_profile(pool: Pool, root: Path) -> None:
 
 def as_values(pool: Pool, root: Path) -> None:
     chart = {"chart": "gpu-operator", "version": pool.release, "sourceRef": {"kind": "HelmRepository", "name": "n"}}
-    spec = {"interval": "1h", "chart": {"spec": chart}, "values": _values(pool)}
+    values = _values(pool)
+    if pool.by_object:
+        _driver_object(pool, root, values)
+        values["driver"] = {"nvidiaDriverCRD": {"enabled": True, "deployDefaultCR": False}}
+    spec = {"interval": "1h", "chart": {"spec": chart}, "values": values}
     _write(
         root / "g/helm.yaml", _object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "gpu-operator", spec, "gpu-operator")
     )
@@ -133,17 +160,43 @@ def as_objects(pool: Pool, root: Path) -> None:
         **values,
         "driver": {"enabled": True, "repository": "nvcr.io/nvidia", "image": "driver", **values["driver"]},
         "devicePlugin": {"enabled": True, "config": {"name": configs["name"], "default": configs["default"]}},
-        "gds": {
-            "enabled": pool.gds,
-            "repository": "nvcr.io/nvidia/cloud-native",
-            "image": "nvidia-fs",
-            "version": "2.27.3",
+        **{
+            feature: {
+                "enabled": wanted,
+                "repository": "nvcr.io/nvidia/cloud-native",
+                "image": BESIDE[feature][0],
+                "version": BESIDE[feature][1],
+            }
+            for feature, wanted in (("gds", pool.gds), ("gdrcopy", pool.gdrcopy))
         },
     }
     _write(root / "g/policy.yaml", _object("nvidia.com/v1", "ClusterPolicy", "cluster-policy", spec))
+    if pool.by_object:
+        _driver_object(pool, root, values)
+        spec["driver"] = {"enabled": True, "useNvidiaDriverCRD": True}
+        spec = {key: value for key, value in spec.items() if key not in BESIDE}
+        _write(root / "g/policy.yaml", _object("nvidia.com/v1", "ClusterPolicy", "cluster-policy", spec))
     config_map = _object("v1", "ConfigMap", configs["name"], None, "gpu-operator") | {"data": configs["data"]}
     _write(root / "g/configs.yaml", config_map)
     _nodes(pool, root)
+
+
+BESIDE = {"gds": ("nvidia-fs", "2.27.3"), "gdrcopy": ("gdrdrv", "v2.5.2")}
+
+
+def _driver_object(pool: Pool, root: Path, values: dict[str, Any]) -> None:
+    """The driver of the values, described by an object; its own parts are taken out of the values."""
+    spec = {"driverType": "gpu", "repository": "nvcr.io/nvidia", "image": "driver", **values["driver"]}
+    spec.pop("upgradePolicy")
+    for feature, (image, version) in BESIDE.items():
+        if values.pop(feature, None) is not None:
+            spec[feature] = {
+                "enabled": True,
+                "repository": "nvcr.io/nvidia/cloud-native",
+                "image": image,
+                "version": version,
+            }
+    _write(root / "g/driver.yaml", _object("nvidia.com/v1alpha1", "NVIDIADriver", "a", spec))
 
 
 def _values(pool: Pool) -> dict[str, Any]:
@@ -158,8 +211,11 @@ def _values(pool: Pool) -> dict[str, Any]:
         "driver": driver,
         "mig": {"strategy": "single" if pool.gpu in WITHOUT_MIG else LAYOUTS[pool.layout]},
     }
-    if pool.gds:
-        values["gds"] = {"enabled": True}
+    if pool.rdma:
+        driver["rdma"] = {"enabled": True}
+    for feature, wanted in (("gds", pool.gds), ("gdrcopy", pool.gdrcopy)):
+        if wanted:
+            values[feature] = {"enabled": True}
     sharing: dict[str, Any] = {}
     if pool.mps is not None:
         sharing["mps"] = {"resources": [{"name": "nvidia.com/gpu", "replicas": pool.mps}]}
@@ -173,6 +229,10 @@ def _values(pool: Pool) -> dict[str, Any]:
 def _nodes(pool: Pool, root: Path) -> None:
     labels = {
         **SYSTEM,
+        "feature.node.kubernetes.io/system-os_release.ID": pool.system[0],
+        "feature.node.kubernetes.io/system-os_release.VERSION_ID": pool.system[1],
+        "feature.node.kubernetes.io/kernel-version.full": pool.kernel,
+        **({"feature.node.kubernetes.io/pci-15b3.present": "true"} if pool.rdma else {}),
         "kubernetes.io/arch": GPUS[pool.gpu],
         "nvidia.com/gpu.product": pool.gpu,
         "nvidia.com/device-plugin.config": "a",

@@ -21,7 +21,7 @@ from poolsmith.change.diff.object_changes import (
 )
 from poolsmith.change.diff.privilege_diff import privilege_changes
 from poolsmith.change.diff.profile_changes import cluster_fields, pool_changes, renamed_pools, whole_pools
-from poolsmith.change.diff.release_changes import release_changes
+from poolsmith.change.diff.release_changes import release_changes, stays
 from poolsmith.change.diff.rows import keyed_changes
 from poolsmith.change.drift.forecast import Drift, cure_words, drift_words, forecast
 from poolsmith.core.record import record
@@ -315,6 +315,7 @@ def _whole(built: BuiltCluster, standing: Standing, judges: Judges) -> ClusterDi
         images=image_changes((), images, {}) if is_new else image_changes(images, (), {}),
         objects=object_changes({}, objects) if is_new else object_changes(objects, {}),
         drift=drift_changes(old, new),
+        release=() if is_new else tuple(stays(seen, None, {})),
         unknown=seen.prediction.unknown if is_new else (),
     )
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.change.diff.change_report import ReleaseChange, ReleaseChangeKind
-from poolsmith.change.diff.left_on_hosts import left_on_hosts
+from poolsmith.change.diff.left_behind import left_behind
 from poolsmith.change.diff.rows import on_pools
 from poolsmith.change.diff.undeclared_fields import refusal_words, undeclared_fields
-from poolsmith.core.diagnostics.message_text import joined, listed, shorten
-from poolsmith.fleet.plan.plan import PROVISIONER
+from poolsmith.core.diagnostics.message_text import joined, listed
 from poolsmith.fleet.profiles.cluster import DriverMode
 from poolsmith.fleet.profiles.node_pool import KATA_WORKLOADS
 from poolsmith.gpu.catalog.engines import engine_facts, told_between
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 
     from poolsmith.change.review.seen_cluster import SeenCluster
     from poolsmith.core.diagnostics import Location
-    from poolsmith.fleet.plan.plan import PoolPlan
     from poolsmith.gpu.catalog import Catalog
 
 
@@ -41,9 +39,7 @@ def release_changes(
     before: SeenCluster, after: SeenCluster, catalog: Catalog, new_names: Mapping[str, str], *, denies: bool = False
 ) -> tuple[ReleaseChange, ...]:
     """`new_names` are those of pools, by old ones. `denies`: pods that no grant allows are refused after the change."""
-    found = [*_both_accepted(before, after), *_left_labels(before, after, new_names), *_engine(before, after)]
-    for words, pools in left_on_hosts(before, after, new_names):
-        found.append(_change(ReleaseChangeKind.STAYS, words, after, pools, pointer=_KIND))
+    found = [*_both_accepted(before, after), *stays(before, after, new_names), *_engine(before, after)]
     stacks = before.plan.cluster.spec.stack, after.plan.cluster.spec.stack
     is_operator = all(stack.by_operator for stack in stacks)
     if is_operator and stacks[0].kind is not stacks[1].kind:
@@ -57,6 +53,12 @@ def release_changes(
         if denies and stacks[1].upgrading_from != stacks[0].release:
             found.append(_refused(stacks[0].release, after))
     return tuple(sorted(found, key=lambda item: list(ReleaseChangeKind).index(item.kind)))
+
+
+def stays(before: SeenCluster, after: SeenCluster | None, new_names: Mapping[str, str]) -> Iterator[ReleaseChange]:
+    """What the change leaves on nodes, hosts and GPUs; of a cluster that is gone, all that it had."""
+    for words, pools in left_behind(before, after, new_names):
+        yield _change(ReleaseChangeKind.STAYS, words, after, pools, pointer=_KIND)
 
 
 def _of_releases(before: SeenCluster, after: SeenCluster, catalog: Catalog) -> Iterator[ReleaseChange]:
@@ -171,38 +173,6 @@ def _refused(old: str, after: SeenCluster) -> ReleaseChange:
     return _change(ReleaseChangeKind.ACCEPTED, words, after)
 
 
-def _left_labels(before: SeenCluster, after: SeenCluster, new_names: Mapping[str, str]) -> Iterator[ReleaseChange]:
-    """What a pool's nodes were told to carry, and who makes them is no longer asked to give."""
-    now = {pool.name: pool for pool in after.plan.pools}
-    for pool in before.plan.pools:
-        other = now.get(new_names.get(pool.name, pool.name))
-        if other is None:
-            continue
-        kept = _labels(other)
-        gone = sorted(f"{key}={value}" for key, value in _labels(pool).items() if key not in kept)
-        if gone:
-            words = f"nodes keep the {_word(gone)} {listed(map(shorten, gone), _FEW)} until somebody takes it off"
-            yield _change(ReleaseChangeKind.STAYS, f"{words}, {on_pools([other.name])}", after, (other.name,))
-        if _partitioned(pool) and other.profile.spec.gpu.mig is None:
-            words = (
-                f"GPUs stay partitioned as `{shorten(_partitioned(pool))}` until the layout `all-disabled` is asked for"
-            )
-            yield _change(ReleaseChangeKind.STAYS, f"{words}, {on_pools([other.name])}", after, (other.name,))
-
-
-def _word(items: list[str]) -> str:
-    return "label" if len(items) == 1 else "labels"
-
-
-def _labels(pool: PoolPlan) -> dict[str, str]:
-    return {item.key: item.value for item in pool.labels if item.writer == PROVISIONER}
-
-
-def _partitioned(pool: PoolPlan) -> str:
-    mig = pool.profile.spec.gpu.mig
-    return mig.layout if mig is not None and mig.layout != "all-disabled" else ""
-
-
 def _releases(before: SeenCluster, after: SeenCluster) -> tuple[str, str]:
     return before.plan.cluster.spec.stack.release, after.plan.cluster.spec.stack.release
 
@@ -210,11 +180,11 @@ def _releases(before: SeenCluster, after: SeenCluster) -> tuple[str, str]:
 def _change(
     kind: ReleaseChangeKind,
     words: str,
-    after: SeenCluster,
+    after: SeenCluster | None,
     pools: tuple[str, ...] = (),
     pointer: str = _RELEASE,
 ) -> ReleaseChange:
     place: Location | None = None
-    if after.loaded.file is not None and (kind is not ReleaseChangeKind.STAYS or not pools):
+    if after is not None and after.loaded.file is not None and (kind is not ReleaseChangeKind.STAYS or not pools):
         place = after.loaded.file.locate(pointer)
     return ReleaseChange(kind=kind, words=words, pools=pools, place=place)

@@ -14,7 +14,7 @@ from poolsmith.core.diagnostics.codes.live import LEFT_OVER
 from poolsmith.core.diagnostics.message_text import counted, listed
 from poolsmith.core.sources.pod_template import mapping, mappings
 from poolsmith.fleet.profiles.cluster import StackKind
-from poolsmith.gpu.catalog.live_cluster import read_left_overs
+from poolsmith.gpu.catalog.live_cluster import OF_KATA, OF_OPERATOR, read_left_overs
 from poolsmith.gpu.catalog.live_resources import CC_RUNTIMES, CLUSTER_POLICIES, DRIVERS, GPU_CLUSTERS
 from poolsmith.gpu.catalog.node_labels import DEPLOY, WORKLOAD
 from poolsmith.kubernetes.live.api_resources import (
@@ -126,11 +126,11 @@ def _labels(view: LiveView, placing: Placing) -> Iterator[Diagnostic]:
         if plan.chart is None:
             keys |= {*node.annotations}
             if any(key.startswith((DEPLOY, *facts.annotations)) for key in keys):
-                left(f"labels `{DEPLOY}*` of the operator", facts.hosts["operator"])
+                left(f"labels `{DEPLOY}*` of the operator", facts.directories(*OF_OPERATOR))
         if pool is None:
             continue
         if _KATA in labels and not kata:
-            left(f"label `{_KATA}`", facts.hosts["kata"])
+            left(f"label `{_KATA}`", facts.directories(*OF_KATA))
         if WORKLOAD in labels and WORKLOAD not in wanted[pool] and labels[WORKLOAD] != "container":
             left(f"label `{WORKLOAD}`")
         for fact in facts.labels:

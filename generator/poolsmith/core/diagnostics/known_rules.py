@@ -23,7 +23,10 @@ class KnownRule:
 
 
 RETIRED: Final = (
+    ("PSM153", "config-of-another-namespace", "PSM750"),
+    ("PSM756", "selector-of-nobody", "PSM775"),
     ("PSM764", "gke-runtime-source", "PSM282"),
+    ("PSM772", "claim-of-nobody", "PSM773"),
     ("PSM933", "brought-by-machines", "PSM782"),
 )
 """Code and name of each rule that is a part of another now, and the code of that one."""

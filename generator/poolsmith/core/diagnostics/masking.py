@@ -175,10 +175,18 @@ _ASSIGNED = pattern(
 )
 
 
-def shape_of(text: str) -> str:
+_PLAIN = tuple(item for item in SHAPES if item.plain)
+
+
+def shapes_hinted(text: str) -> tuple[Shape, ...]:
+    """The shapes that a part of a text may have, of any length: few texts have a hint of one."""
+    return tuple(item for item in _PLAIN if item.hint in text)
+
+
+def shape_of(text: str, shapes: tuple[Shape, ...] = _PLAIN) -> str:
     """What a text has the shape of, wherever in it; empty where it is no secret that can be told by its shape."""
     head = text[:_MOST_TEXT]
-    return next((item.what for item in SHAPES if item.plain and item.hint in head and item.pattern.search(head)), "")
+    return next((item.what for item in shapes if item.hint in head and item.pattern.search(head)), "")
 
 
 def shaped_parts(text: str) -> tuple[str, ...]:

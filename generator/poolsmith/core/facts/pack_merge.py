@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.facts.packs import ENTRIES, FACTS, VALUES
+from poolsmith.core.facts.packs import ENTRIES, FACTS, STACK_CHARTS, VALUES
 from poolsmith.core.facts.table_merge import with_rows
 from poolsmith.core.facts.versions import line_of, version_key
 
@@ -44,13 +44,24 @@ def merged(name: str, data: Data, packs: Packs) -> Data:
             data = merge(data, tag, pack)  # type: ignore[misc]  # there is one
     for pack in packs.packs:
         data = with_rows(name, data, pack)
+        for chart, version in pack.charts if name.startswith(STACK_CHARTS) else ():
+            if name == f"{STACK_CHARTS}/{chart}.json":
+                data = _stack_chart(data, version, pack.entry(f"{STACK_CHARTS}/{chart}", version))
     return data
 
 
-def ranges_with(text: str | None, tags: list[str], added: str, *, holds: bool) -> str | None:
-    """Runs of tags (`v23.3.0..v24.9.2 v26.7.0`, or `all`) with one more; `tags` are those that were there before."""
-    found = set(tags_of(text, tags)) | ({added} if holds else set())
-    return range_text(found, sorted({*tags, added}, key=version_key))
+def _stack_chart(data: Data, version: str, own: Data) -> Data:
+    for name, item in own["subcharts"].items():
+        known = data["subcharts"].setdefault(name, {**item, "versions": {}})
+        known["versions"][version] = item["versions"][version]
+    return _with_paths(data, version, own)
+
+
+def tags_with(tags: list[str], added: str) -> list[str]:
+    """In their order, which is not that of numbers where a chart was counted anew: after the newest one before it."""
+    older = [tag for tag in tags if version_key(tag) < version_key(added)]
+    at = tags.index(max(older, key=version_key)) + 1 if older else 0
+    return [*tags[:at], added, *tags[at:]]
 
 
 def tags_of(text: str | None, tags: list[str]) -> Iterator[str]:
@@ -140,24 +151,31 @@ def _discovery_version(data: Data, tag: str, pack: Pack) -> Data:
 
 
 def _value_paths(data: Data, tag: str, pack: Pack) -> Data:
-    own, tags = pack.entry(VALUES, tag), list(data["tags"])
-    if not own or tag in tags:
+    own = pack.entry(VALUES, tag)
+    if not own or tag in data["tags"]:
         return data
     for chart, versions in own["subcharts"].items():
         data["subcharts"].setdefault(chart, {})[tag] = versions[tag]
+    return _with_paths(data, tag, own)
+
+
+def _with_paths(data: Data, tag: str, own: Data) -> Data:
+    """Runs of tags (`v23.3.0..v24.9.2 v26.7.0`, or `all`) with one more, where the entry of its own has it."""
+    before = list(data["tags"])
+    tags = tags_with(before, tag)
     for path in sorted(data["paths"].keys() | own["paths"].keys()):
         here = own["paths"].get(path, {})
         fact = data["paths"].setdefault(path, {key: value for key, value in here.items() if key not in _RANGED})
         for key in _RANGED:
-            text = ranges_with(fact.pop(key, None), tags, tag, holds=key in here)
+            text = range_text((*tags_of(fact.pop(key, None), before), *([tag] if key in here else ())), tags)
             if text is not None:
                 fact[key] = text
     data["paths"] = dict(sorted(data["paths"].items()))
-    data["tags"] = sorted((*tags, tag), key=version_key)
+    data["tags"] = tags
     return data
 
 
-_RANGED = ("read", "declared", "dead")
+_RANGED = ("read", "declared", "dead", "free")
 _IMAGE = ("repository", "image", "version")
 
 

@@ -28,6 +28,8 @@ TABLES = "tables"
 """Folder of a pack whose files add rows to tables, or correct them."""
 OTHER_CHARTS = ("charts/dcgm-exporter", "charts/kata-deploy")
 """Folders of charts beside the operator's, with an entry for each version."""
+STACK_CHARTS = "stack_charts"
+"""Folder with a folder for each chart beside the operator's: which values a version of it reads."""
 
 FORM_ERRORS = (LookupError, TypeError, ValueError, AttributeError, StopIteration)
 """What readers raise over an entry of another form than they know."""
@@ -49,6 +51,12 @@ class Pack:
     def tables(self) -> tuple[str, ...]:
         """The tables that it has rows of."""
         return tuple(sorted(path[len(TABLES) + 1 : -5] for path in self.files if path.startswith(f"{TABLES}/")))
+
+    @property
+    def charts(self) -> tuple[tuple[str, str], ...]:
+        """The charts beside the operator's whose values it knows, each with a version."""
+        found = (path[:-5].split("/") for path in self.files if path.startswith(f"{STACK_CHARTS}/"))
+        return tuple(sorted((chart, version) for _, chart, version in found))
 
     def table(self, name: str) -> dict[str, Any]:
         """Empty where the pack has no rows of it."""

@@ -107,6 +107,12 @@ def read_json(name: str) -> dict[str, Any]:
     return changed(read_json(f"{name.rpartition('/')[0]}/{document[LIKE]}.json"), document["changes"])
 
 
+def read_own_json(name: str) -> dict[str, Any]:
+    """A whole file of the built-in part alone."""
+    document: dict[str, Any] = json.loads((DATA / name).read_bytes())
+    return document
+
+
 def changed(document: dict[str, Any], changes: list[list[Any]]) -> dict[str, Any]:
     """The document, of which nothing is kept, after changes: `set` a value, `cut` one, `put` one into a list.
 

@@ -3,11 +3,13 @@
 A file whose size, inode, mode and both times are the same has the same content: the time of change (ctime) can't be
 set by programs. The exception is a file that was changed again within one tick of the clock that stamps it: a folder
 with a file that is younger than `MARGIN` at the time of looking is not to be remembered by its stamp (git's rule for
-racy entries).
+racy entries). The times of a folder tell whether a name came or went, so that a folder which was listed once is not
+listed again.
 """
 
 from __future__ import annotations
 
+import marshal
 import os
 import stat
 from typing import TYPE_CHECKING
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 _MOST_READ = 64 << 20
 """Bytes: what is larger is read by nobody, and told apart by its size."""
 _CHUNK = 1 << 20
+_PLAIN = 2
+"""The form of marshal whose bytes follow from the values alone."""
 MARGIN = 2_000_000_000
 """Nanoseconds: the coarsest clock that file systems stamp with, those of FAT, ticks every two seconds."""
 
@@ -86,6 +90,31 @@ def folder_state(
                     is_plain = False
     entries.sort()
     return FolderState(tuple(entries), youngest, is_plain)
+
+
+@record(kw_only=False)
+class Sight:
+    """What the file system says of a folder and of all that was found in it; `youngest` as of a FolderState, with the
+    times of folders."""
+
+    digest: str
+    youngest: int
+
+    def is_settled(self, now: int) -> bool:
+        return self.youngest + MARGIN < now
+
+
+def sight_of(folder: str, state: FolderState) -> Sight | None:
+    """While it is the same, so is the state, which takes twice as long to find out; None where something is gone."""
+    seen: list[int] = []
+    try:
+        for line in ("", *state.entries):
+            path = line.partition("\0")[0].removesuffix("/")
+            found = os.lstat(f"{folder}/{path}" if path else folder)
+            seen += (found.st_mode, found.st_size, found.st_dev, found.st_ino, found.st_mtime_ns, found.st_ctime_ns)
+    except OSError:
+        return None
+    return Sight(_hash(marshal.dumps(seen, _PLAIN)), max(*seen[4::6], *seen[5::6]))
 
 
 def content_digest(folder: str, state: FolderState) -> str:

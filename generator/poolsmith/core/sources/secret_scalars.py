@@ -35,9 +35,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _WORTH = (
-    r"passw|passphrase|pwd|secret|token|key|cred|docker|auth|licen[cs]e|nvapi-|gh[pousr]_|github_|glpat|ia[a-z0-9]{16}"
+    r"passw|passphrase|pwd|secret|token|key(?!(?<=\{key): [a-z./-]*[,}\n])|cred|docker|auth"
+    r"|licen[cs]e|nvapi-|gh[pousr]_|github_|glpat|ia[a-z0-9]{16}"
     r"|eyj|@|xox|hf_|dckr_|npm_|pypi-|hvs\.|bearer|basic|enc\[|\?[\w-]+=|&[\w-]+=|;[\w-]+="
 )
+"""What a text must have that holds a secret. The `{key: nvidia.com/gpu,` of a taint is none: that name alone is no
+secret's, and no random text is without a digit."""
 _WORTH_A_LOOK = pattern(_WORTH, re.IGNORECASE)
 _SMALL_WORTH_A_LOOK = pattern(_WORTH)
 """For texts in small letters: each branch begins with one sign, by which places are found in an eighth of the time."""

@@ -7,9 +7,11 @@ the same of whatever this reads; a test holds the two against each other.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from poolsmith.core.pattern import pattern
+from poolsmith.core.sources.pointer import copied
 from poolsmith.core.sources.scalars import NotJsonError, key_text, resolve_plain
 
 CONFLICT_MARKERS = ("<<<<<<<", "|||||||", "=======", ">>>>>>>")
@@ -43,6 +45,8 @@ _LARGEST = 1 << 23
 _DEEPEST = 90
 _DEEPEST_IN_BRACKETS = 8
 _NODES_OF_A_LINE = 3
+_REMEMBERED, _LONGEST_REMEMBERED = 4_096, 120
+"""Lines and collections that are read once, since files have many of them alike; and how long they are at most."""
 
 
 class _OtherError(Exception):
@@ -87,18 +91,16 @@ def _read(lines: list[str], *, has_tabs: bool) -> list[Any]:  # noqa: PLR0915 - 
     at, is_open, is_told = -1, True, False
     stack: list[tuple[int, Any]] = []
     raw, raw_end, number, end = "", -1, 0, len(lines)
-    match: Any = _LINE.match
-    resolve = resolve_plain
+    known, longest, resolve = _known_line, _LONGEST_REMEMBERED, resolve_plain
     anchors: dict[str, Any] = {}
     while number < end:
         line = lines[number]
         number += 1
-        indent, dashes, name, value = match(line).groups()
+        column, dashes, name, value = known(line) if len(line) <= longest else _parts(line)
         if name is None and not dashes and (not value or value[0] == "#"):
             continue
         if has_tabs and "\t" in line:
             raise _OtherError
-        column = len(indent)
         if not column and name is None and not dashes and value[:3] in ("---", "..."):
             if value[0] == "." or _AFTER.fullmatch(value, 3) is None:
                 raise _OtherError
@@ -149,10 +151,9 @@ def _read(lines: list[str], *, has_tabs: bool) -> list[Any]:  # noqa: PLR0915 - 
                 at, box = column, inner
             elif box.__class__ is not dict:
                 raise _OtherError
-            key = _key(name, resolve)
-            if key in box:
+            if name in box:
                 raise _OtherError
-            box[key], is_open = None, True
+            key, box[name], is_open = name, None, True
         elif not is_open:
             raise _OtherError
         if len(stack) > _DEEPEST:
@@ -186,6 +187,16 @@ def _read(lines: list[str], *, has_tabs: bool) -> list[Any]:  # noqa: PLR0915 - 
     if is_told:
         documents.append(root[0])
     return documents
+
+
+def _parts(line: str) -> tuple[int, str, str | None, str]:
+    """The indent, the dashes, the key if there is one, and what stands behind it."""
+    found: Any = _LINE.match(line)
+    indent, dashes, name, value = found.groups()
+    return len(indent), dashes, None if name is None else _key(name), value
+
+
+_known_line = lru_cache(_REMEMBERED)(_parts)
 
 
 def _width(dashes: str) -> int:
@@ -232,10 +243,10 @@ def _plain(value: str) -> str:
     return text
 
 
-def _key(name: str, resolve: Any) -> str:
+def _key(name: str) -> str:
     if name[0] in "\"'":
         return name[1:-1]
-    value = resolve(name)
+    value = resolve_plain(name)
     if value.__class__ is str:
         return value
     if value is None:
@@ -351,6 +362,8 @@ def _folded(texts: list[str]) -> str:
 
 def _in_brackets(text: str, lines: list[str], number: int) -> tuple[Any, int]:
     """A list or a mapping in brackets, and the number of the line after it."""
+    if len(text) <= _LONGEST_REMEMBERED and (known := _known_collection(text)) is not None:
+        return copied(known), number
     depth = _opened(text)
     if depth > 0:
         parts = [text.rstrip(" ")]
@@ -361,10 +374,20 @@ def _in_brackets(text: str, lines: list[str], number: int) -> tuple[Any, int]:
             parts.append(text or " ")
             depth += _opened(text)
         text = " ".join(parts)
+    return _whole_collection(text), number
+
+
+@lru_cache(_REMEMBERED)
+def _known_collection(text: str) -> Any:
+    """To be copied by who gives it away; None where it goes on behind the line."""
+    return _whole_collection(text) if _opened(text) <= 0 else None
+
+
+def _whole_collection(text: str) -> Any:
     value, end = _collection(text, 0, 0)
     if _AFTER.fullmatch(text, end) is None:
         raise _OtherError
-    return value, number
+    return value
 
 
 def _opened(text: str) -> int:

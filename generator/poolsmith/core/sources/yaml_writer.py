@@ -79,7 +79,7 @@ def _written(value: YamlValue, comments: Mapping[str, Sequence[str]] | None, ind
     elif isinstance(value, list) and value:
         writer.sequence(value, "", "")
     else:
-        out.append(f"{_leaf(value)}\n" if not _is_block(value) else _block(value, "  ").lstrip(" "))
+        out.append(_line_or_block(value, "  "))
     return "".join(out)
 
 
@@ -117,10 +117,8 @@ class _Writer:
             elif isinstance(value, list) and value:
                 out.append(f"{prefix}{_key(key, indent)}:\n")
                 self.sequence(value, indent + self.list_indent, below)
-            elif _is_block(value):
-                out.append(f"{prefix}{_key(key, indent)}: {_block(value, indent + '  ')}")
             else:
-                out.append(f"{prefix}{_key(key, indent)}: {_leaf(value)}\n")
+                out.append(f"{prefix}{_key(key, indent)}: {_line_or_block(value, indent + '  ')}")
             prefix = indent
 
     def sequence(self, sequence: list[YamlValue], indent: str, pointer: str) -> None:
@@ -132,10 +130,8 @@ class _Writer:
             elif isinstance(value, list) and value:
                 out.append(f"{indent}-\n")
                 self.sequence(value, indent + "  ", below)
-            elif _is_block(value):
-                out.append(f"{indent}- {_block(value, indent + '  ')}")
             else:
-                out.append(f"{indent}- {_leaf(value)}\n")
+                out.append(f"{indent}- {_line_or_block(value, indent + '  ')}")
 
 
 def _key(text: str, indent: str) -> str:
@@ -209,18 +205,22 @@ def _escape(match: re.Match[str]) -> str:
     return _NAMED_ESCAPES.get(match[0]) or escaped(match[0])
 
 
-def _is_block(value: YamlValue) -> bool:
-    """Whether a string is better, and safely, written as a literal block."""
-    return (
-        isinstance(value, str)
-        and "\n" in value
-        and _FITS_BLOCK.match(value) is not None
-        and _BREAKS_BLOCK.search(value) is None
-        and value.replace("\n", "").replace("\t", "").isprintable()
-    )
+def _line_or_block(value: YamlValue, indent: str) -> str:
+    """With the end of its last line."""
+    if not isinstance(value, str) or "\n" not in value:
+        return f"{_leaf(value)}\n"
+    return _lines(value, indent) if len(value) <= _MOST_PACKED else _lines.__wrapped__(value, indent)
 
 
-def _block(text: str, indent: str) -> str:
+@lru_cache(maxsize=256)
+def _lines(text: str, indent: str) -> str:
+    """Of several lines: a literal block, where that is safe."""
+    if (
+        _FITS_BLOCK.match(text) is None
+        or _BREAKS_BLOCK.search(text) is not None
+        or not text.replace("\n", "").replace("\t", "").isprintable()
+    ):
+        return f"{_string(text)}\n"
     body = text.rstrip("\n")
     breaks = len(text) - len(body)
     chomping = "-" if breaks == 0 else "" if breaks == 1 else "+"

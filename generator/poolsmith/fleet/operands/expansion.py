@@ -9,6 +9,7 @@ from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.latest import Latest
 from poolsmith.core.record import record, replace
 from poolsmith.core.sources.source_file import tree_digest
 from poolsmith.gpu.catalog.operator_names import OPERATOR_NAMESPACE
@@ -21,8 +22,15 @@ if TYPE_CHECKING:
 
 KubernetesObject = dict[str, Any]
 
+_MOST_MADE = 2_000
+"""Answers that are kept of what the operator makes of one resource."""
+
 NO_OPERANDS = "the operands of release "
 """How it begins when nothing is known of what an operator creates."""
+
+
+def nothing_known() -> Latest:
+    return Latest(_MOST_MADE)
 
 
 @record
@@ -62,7 +70,8 @@ class ClusterState:
     """What stands in the cluster before the operator acts.
 
     `resources` are the custom resources (ClusterPolicy, NVIDIADriver, GPUCluster), `objects` whatever else exists.
-    `os_release` is /etc/os-release of the node that runs the operator; None: nobody knows it.
+    `os_release` is /etc/os-release of the node that runs the operator; None: nobody knows it. `known` has what was made
+    before of the same, by this cluster or by others.
     """
 
     nodes: tuple[Node, ...]
@@ -72,6 +81,7 @@ class ClusterState:
     os_release: Mapping[str, str] | None = None
     service_monitors: bool = False
     api_versions: frozenset[str] = frozenset()
+    known: Latest = field(default_factory=nothing_known, compare=False, repr=False)
 
 
 @record
@@ -183,13 +193,19 @@ class OneOfEqual:
     def __init__(self, most: int) -> None:
         self._most = most
         self._known: dict[bytes, KubernetesObject] = {}
+        self._firsts: dict[int, KubernetesObject] = {}
+        """By identity, which no other has for as long as they are kept."""
 
     def of(self, made: Iterable[Made]) -> Iterator[Made]:
         for item in made:
-            first = self._known.setdefault(tree_digest(item.body), item.body)
+            first = self._firsts.get(id(item.body)) or self._first(item.body)
             yield item if first is item.body else Made(first, item.maker, item.through)
         while len(self._known) > self._most:
-            del self._known[next(iter(self._known))]
+            del self._firsts[id(self._known.pop(next(iter(self._known))))]
+
+    def _first(self, body: KubernetesObject) -> KubernetesObject:
+        first = self._known.setdefault(tree_digest(body), body)
+        return self._firsts.setdefault(id(first), first)
 
 
 def in_made_order(made: list[Made]) -> tuple[Made, ...]:

@@ -8,9 +8,12 @@ without the preferred one end in whichever comes last.
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
+from poolsmith.core.sources.source_file import tree_digest
+from poolsmith.fleet.operands.expansion import nothing_known
 from poolsmith.fleet.operands.kube import NotModelled, OperatorError, worded
 from poolsmith.fleet.operands.operand_containers import image_path
 from poolsmith.gpu.catalog.container_runtimes import container_runtimes
@@ -21,6 +24,7 @@ from poolsmith.gpu.drivers.driver_image import UnreadableVersionError, os_tag
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from poolsmith.core.latest import Latest
     from poolsmith.fleet.operands.custom_resources import ClusterPolicySpec
     from poolsmith.fleet.operands.expansion import KubernetesObject, Node
     from poolsmith.gpu.catalog.container_runtimes import ContainerRuntime
@@ -44,6 +48,15 @@ class Context:
     service_monitors: bool = False
     kernel: str = ""
     """The kernel that a driver DaemonSet is being made for, when drivers are precompiled."""
+    known: Latest = field(default_factory=nothing_known, compare=False, repr=False)
+    """What was made before, by `surroundings` and by what else it follows from. Never changed."""
+
+    @property
+    def surroundings(self) -> bytes:
+        """All that is not of the nodes or of a kernel."""
+        policy = None if self.policy is None else self.policy.resource
+        apart = (self.entry.release, self.namespace, self.runtime, self.os_release, self.service_monitors)
+        return tree_digest([apart, policy, self.objects])
 
     @property
     def behaviour(self) -> Mapping[str, Any]:

@@ -18,7 +18,7 @@ from poolsmith.fleet.operands.daemon_sets.driver_pod import UNKNOWN_OPERATOR_HOS
 from poolsmith.fleet.operands.expansion import ClusterState, Installation, Made, Maker, in_made_order
 from poolsmith.fleet.operands.operator_expansion import expand
 from poolsmith.fleet.plan.origin import Derived
-from poolsmith.gpu.catalog.chart_workloads import chart_versions, read_chart_workloads
+from poolsmith.gpu.catalog.chart_workloads import chart_versions, parents_of_pods, read_chart_workloads
 from poolsmith.gpu.catalog.node_labels import OS_ID
 
 if TYPE_CHECKING:
@@ -98,9 +98,9 @@ def _api_versions(plan: ClusterPlan, values: dict[str, Any]) -> frozenset[str]:
 
 def install(given: InstallationInput, charts: ChartParts | None = None) -> Installation:
     """The steady state. Raises nothing: what can't be evaluated is in `unknown`. `charts` remembers between calls."""
-    building = _Building(given)
+    building = _Building(given, charts or ChartParts())
     if given.chart is not None:
-        building.add_operator(given.chart, charts or ChartParts())
+        building.add_operator(given.chart)
     for unit in given.units:
         building.add_unit(unit)
     building.add_children()
@@ -110,8 +110,9 @@ def install(given: InstallationInput, charts: ChartParts | None = None) -> Insta
 class _Building:
     """Collects what the steps bring."""
 
-    def __init__(self, given: InstallationInput) -> None:
+    def __init__(self, given: InstallationInput, charts: ChartParts) -> None:
         self.given = given
+        self.charts = charts
         self.made: list[Made] = []
         self.errors: list[str] = []
         self.unknown: list[str] = []
@@ -120,9 +121,9 @@ class _Building:
         self.overlays: dict[str, tuple[KubernetesObject, ...]] = {}
         self.resources: tuple[KubernetesObject, ...] = ()
 
-    def add_operator(self, chart: Chart, charts: ChartParts) -> None:
+    def add_operator(self, chart: Chart) -> None:
         given = self.given
-        part = charts.of(chart, given.values, given.namespace, given.api_versions)
+        part = self.charts.of(chart, given.values, given.namespace, given.api_versions)
         self.made.extend(part.made)
         self.errors.extend(part.errors)
         self.unknown.extend(part.unknown)
@@ -130,7 +131,7 @@ class _Building:
             drivers, refused = stored(given.release, given.resources)
             self.errors.extend(refused)
             self.resources = (*part.resources, *drivers)
-            self._add_expansion((*part.existing, *given.committed), self.resources)
+            self._add_expansion((*part.existing, *given.committed))
             for overlay in given.overlays:
                 self._add_overlay(overlay, part.resources)
 
@@ -145,11 +146,12 @@ class _Building:
         self.errors.extend([found.error] if found.error is not None else [])
         self.unknown.extend([found.unknown] if found.unknown is not None else [])
 
-    def _add_expansion(self, existing: tuple[KubernetesObject, ...], resources: tuple[KubernetesObject, ...]) -> None:
+    def _add_expansion(self, existing: tuple[KubernetesObject, ...]) -> None:
         given = self.given
         state = ClusterState(
+            known=self.charts.made,
             nodes=given.nodes,
-            resources=resources,
+            resources=self.resources,
             objects=existing,
             namespace=given.namespace,
             service_monitors=True,
@@ -193,11 +195,16 @@ class _Building:
 
     def add_children(self) -> None:
         """Pods that an operand starts itself, through the API server."""
-        objects = [item.body for item in self.made]
-        keys = {item.workload: item.key for item in self.made}
-        for child in children(self.given.release, objects):
-            self.made.append(Made(child.pod, Maker.OPERAND, keys[child.parent]))
-        self.unknown.extend(unknown_children(self.given.release, objects))
+        release = self.given.release
+        parents = {item.workload: item for item in self.made if item.workload in parents_of_pods()}
+        objects = [item.body for item in parents.values()]
+        # the objects are kept: as long as they live, no others have their identity
+        known = self.charts.made.of(
+            (release, *map(id, objects)),
+            lambda: (children(release, objects), unknown_children(release, objects), objects),
+        )
+        self.made.extend(Made(child.pod, Maker.OPERAND, parents[child.parent].key) for child in known[0])
+        self.unknown.extend(known[1])
 
     def _twice(self) -> Iterator[str]:
         """Objects that two would write over and over, so that nobody knows which one stands in the cluster."""

@@ -133,6 +133,7 @@ def _context(
         os_release=state.os_release,
         objects=state.objects,
         service_monitors=state.service_monitors,
+        known=state.known,
     )
 
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import replace
+from poolsmith.core.sources.source_file import tree_digest
 from poolsmith.fleet.operands.custom_resources import not_ready, ready
 from poolsmith.fleet.operands.daemon_sets.policy_driver import kernels
-from poolsmith.fleet.operands.expansion import Expansion, ResourceCondition, in_order
+from poolsmith.fleet.operands.expansion import Expansion, Node, ResourceCondition, in_order
 from poolsmith.fleet.operands.expansion_context import cluster_os_tag, is_ambiguous, runtime_of
 from poolsmith.fleet.operands.kube import OperatorError, owner_reference
 from poolsmith.fleet.operands.policy_states import Created, create_all
 from poolsmith.gpu.catalog.container_runtimes import container_runtimes
-from poolsmith.gpu.catalog.node_labels import OS_ID, OS_TREE, OS_VERSION
+from poolsmith.gpu.catalog.node_labels import GPU_PRESENT, KERNEL, OS_ID, OS_TREE, OS_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from poolsmith.fleet.operands.custom_resources import ClusterPolicySpec
     from poolsmith.fleet.operands.expansion import KubernetesObject
@@ -62,14 +63,37 @@ def expand_policy(policy: ClusterPolicySpec, context: Context) -> Expansion:
         _look_around(context)
     except OperatorError as error:
         return replace(settled, **_failed(context, str(error)))
-    created = create_all(context)
+    created = _created(policy, context)
     return replace(
         settled,
-        objects=in_order(_owned(item, policy) for item in created.objects),
+        objects=tuple(created.objects),
         conditions=(_condition(created, context),),
         errors=(f"ClusterPolicy/{policy.name}: {created.error}",) if created.failed else (),
         unknown=(*settled.unknown, *created.unknown),
     )
+
+
+def _created(policy: ClusterPolicySpec, context: Context) -> Created:
+    """The same for clusters whose nodes look the same to the steps."""
+    seen = replace(context, nodes=tuple(_as_steps_see(context)))
+
+    def create() -> Created:
+        created = create_all(seen)
+        return replace(created, objects=list(in_order(_owned(item, policy) for item in created.objects)))
+
+    return context.known.of((context.surroundings, tree_digest([node.labels for node in seen.nodes])), create)
+
+
+def _as_steps_see(context: Context) -> Iterator[Node]:
+    """Unlike nodes in their order: they tell systems apart, and kernels where drivers are precompiled."""
+    asked = {GPU_PRESENT, OS_ID, OS_VERSION}
+    unlike = {}
+    for node in context.nodes:
+        labels = {key: text for key, text in node.labels.items() if key in asked}
+        if KERNEL in node.labels:
+            labels[KERNEL] = node.labels[KERNEL] if context.spec.precompiled else node.labels[KERNEL][:1]
+        unlike[tuple(sorted(labels.items()))] = labels
+    return (Node(name="", labels=labels) for labels in unlike.values())
 
 
 def _is_openshift(context: Context) -> bool:

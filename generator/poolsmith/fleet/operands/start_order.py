@@ -16,7 +16,7 @@ from poolsmith.fleet.operands.kube import pod_of
 from poolsmith.gpu.catalog.operands import read_readiness
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from poolsmith.fleet.operands.expansion import KubernetesObject
 
@@ -52,9 +52,16 @@ class _Step:
     writes: tuple[str, ...] = ()
 
 
-def start_order(daemon_sets: Sequence[KubernetesObject]) -> tuple[Start, ...]:
+Steps = dict[str, tuple[_Step, ...]]
+
+
+def steps_of(daemon_sets: Iterable[KubernetesObject]) -> Steps:
+    """By name."""
+    return {item["metadata"]["name"]: _steps(item) for item in daemon_sets}
+
+
+def start_order(steps: Steps) -> tuple[Start, ...]:
     """The DaemonSets of one node, those first that wait for nobody; by name where nothing else decides."""
-    steps = {item["metadata"]["name"]: _steps(item) for item in daemon_sets}
     node = _Node(steps)
     starts = []
     for name, own in steps.items():

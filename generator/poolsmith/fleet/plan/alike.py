@@ -52,24 +52,28 @@ class AlikePlans:
 
 
 class AlikeFindings:
-    """Findings on clusters that are alike, made once for all of them."""
+    """Findings on clusters that are alike, made once for all of them: of a cluster of no name, which each then gets."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[tuple[str, bytes], MovableFindings] = OrderedDict()
 
     def of(
-        self, work: str, alike: bytes, loaded: LoadedCluster, find: Callable[[], Iterable[Diagnostic]]
+        self, work: str, alike: bytes, loaded: LoadedCluster, find: Callable[[str], Iterable[Diagnostic]]
     ) -> tuple[Diagnostic, ...]:
-        """What `find` finds, which follows from the plan and the profiles alone. `alike` as `AlikePlans` tells it."""
+        """What `find` finds on a cluster that it is told the name of; it follows from the plan and the profiles alone.
+
+        `alike` as `AlikePlans` tells it. Where the first one's findings are not those of no name, each has its own.
+        """
         known = self._known.get((work, alike))
         if known is not None and (moved := known.of(loaded)) is not None:
             self._known.move_to_end((work, alike))
             return moved
-        found = tuple(find())
-        if alike:
-            from poolsmith.fleet.plan.moved import MovableFindings  # on demand, as above
+        found = tuple(find(loaded.name))
+        if alike and known is None:
+            from poolsmith.fleet.plan.moved import NO_NAME, MovableFindings  # on demand, as above
 
-            self._known[work, alike] = MovableFindings(loaded, found)
+            mould = MovableFindings(loaded, tuple(find(NO_NAME)), NO_NAME)
+            self._known[work, alike] = mould if mould.of(loaded) == found else MovableFindings(loaded, found)
             while len(self._known) > _REMEMBERED * _KINDS:
                 self._known.popitem(last=False)
         return found

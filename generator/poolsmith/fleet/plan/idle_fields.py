@@ -14,8 +14,6 @@ from poolsmith.fleet.profiles.acknowledged_facts import CDMM_OFF, MIG_PARTITIONS
 from poolsmith.fleet.profiles.cluster import Engine, StackKind
 from poolsmith.fleet.profiles.driver import DriverSource
 from poolsmith.fleet.profiles.node_pool import KATA_WORKLOADS, Nic, ToolkitSource, Workload
-from poolsmith.gpu.catalog.gpu_clusters import gpu_cluster_releases, read_dra
-from poolsmith.gpu.catalog.upgrades import steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -99,6 +97,8 @@ def _domains_elsewhere(plan: ClusterPlan, pool: PoolPlan) -> tuple[str, str]:
 
     Source: NVIDIA/cloud-native-docs@gpu-operator-v26.3-32:gpu-operator/dra-intro-install.rst.
     """
+    from poolsmith.gpu.catalog.gpu_clusters import gpu_cluster_releases, read_dra  # on demand
+
     stack, chart = plan.cluster.spec.stack, read_dra().own_chart
     of_hosts = pool.profile.spec.driver.source in (None, DriverSource.PREINSTALLED)
     values = chart.values if of_hosts else (*chart.values, chart.driver_container)
@@ -142,6 +142,8 @@ def _check_upgrade(plan: ClusterPlan, facts: Facts) -> None:
 
 
 def _check_way(before: str, after: str, facts: Facts) -> None:
+    from poolsmith.gpu.catalog.upgrades import steps  # on demand
+
     way = steps(facts.catalog.releases, before, after)
     if way is not None and len(way) > 1:
         facts.report_cluster(

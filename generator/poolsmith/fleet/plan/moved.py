@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from poolsmith.fleet.plan.plan import ClusterPlan
     from poolsmith.fleet.profiles.load_cluster import LoadedCluster
 
+NO_NAME = "a-name-of-no-cluster-as-long-as-a-name-may-be".ljust(63, "x")
+"""Findings are made for it where those of many clusters are to say their own: what is cut for length is cut for all."""
 _PLAIN = (str, int, float, bytes, type(None), Enum)
 
 
@@ -36,10 +38,11 @@ class _Spots:
 
 @record(kw_only=False, slots=False)
 class MovableFindings:
-    """On a cluster that others may be like."""
+    """On a cluster that others may be like. Subjects, messages and help say `name`, where it is not the cluster's."""
 
     loaded: LoadedCluster
     diagnostics: tuple[Diagnostic, ...]
+    name: str = ""
 
     @cached_property
     def finder(self) -> _Finder | None:
@@ -52,14 +55,14 @@ class MovableFindings:
         finder = _Finder({self.loaded.name, *filter(None, places)}, own)
         try:
             for item in self.diagnostics:
-                finder.look(_said(item))
+                finder.look(_said(item, own))
         except _NameIsSaidError:
             return None
         return finder
 
     def of(self, loaded: LoadedCluster) -> tuple[Diagnostic, ...] | None:
         """What is found of the other cluster; None where that can't be told."""
-        moved = _Moved(self.loaded, loaded)
+        moved = _Moved(self.loaded, loaded, self.name)
         if self.finder is None or not all(map(moved.has_same, self.diagnostics)):
             return None
         return tuple(map(moved.diagnostic, self.diagnostics))
@@ -91,10 +94,10 @@ class MovablePlan:
 class _Moved:
     """From one cluster to another that is like it."""
 
-    def __init__(self, one: LoadedCluster, other: LoadedCluster) -> None:
+    def __init__(self, one: LoadedCluster, other: LoadedCluster, name: str = "") -> None:
         pairs = list(zip(one.pools, other.pools, strict=True))
         self._files = one.file, other.file
-        self._names = one.name, other.name
+        self._names = name or one.name, other.name
         self._profiles: dict[int, Any] = {id(mine.pool): theirs.pool for mine, theirs in pairs}
         self._profiles[id(one.cluster)] = other.cluster
         self._paths = {mine.pool.path: theirs.pool.path for mine, theirs in pairs}
@@ -131,7 +134,9 @@ class _Moved:
         one, other = self._names
         subject = other + item.subject.removeprefix(one)
         related = tuple(map(self._place, item.related))
-        return replace(item, subject=subject, primary=self._place(item.primary), related=related)
+        primary, message = self._place(item.primary), item.message.replace(one, other)
+        help_ = item.help and item.help.replace(one, other)
+        return replace(item, subject=subject, message=message, help=help_, primary=primary, related=related)
 
     def _place(self, place: Location) -> Location:
         path = place.span.path
@@ -142,10 +147,11 @@ class _NameIsSaidError(Exception):
     """Where it can't be replaced."""
 
 
-def _said(item: Diagnostic) -> list[str | None]:
-    """All texts of a finding but its subject and the paths of its places."""
-    notes = [text for place in (item.primary, *item.related) for text in (place.note, place.source_line)]
-    return [item.message, item.help, *notes]
+def _said(item: Diagnostic, own: set[str]) -> list[str | None]:
+    """All texts of a finding but its subject, with the paths of its places that are not the cluster's own."""
+    places = (item.primary, *item.related)
+    notes = [text for place in places for text in (place.note, place.source_line)]
+    return [item.message, item.help, *notes, *(place.span.path for place in places if place.span.path not in own)]
 
 
 class _Finder:

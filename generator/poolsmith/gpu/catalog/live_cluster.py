@@ -10,12 +10,18 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.facts import store
+from poolsmith.core.facts.versions import covers
 from poolsmith.core.record import record
 from poolsmith.gpu.catalog.scheduling import scheduling_from
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+
+OF_OPERATOR, OF_KATA = ("toolkit", "driver"), ("kata-deploy", "coco-operator", "kata-manager")
+"""The parts of the stack that write on hosts: where there is no operator any more, and where no pool is one of Kata."""
 
 
 @record
@@ -30,21 +36,47 @@ class FormerLabel:
 
 
 @record
+class Trace:
+    """What a part of the stack leaves where it is taken away, and who removes it.
+
+    `range` is one of versions of the part, or of the operator. `ends`: only where its whole installation goes (True),
+    only where it goes on and leaves some nodes (False), or both (None). `directories` are of the host.
+    """
+
+    of: str
+    what: str
+    who: str
+    directories: tuple[str, ...]
+    range: dict[str, str]
+    ends: bool | None
+
+    def holds(self, version: str, *, ends: bool) -> bool:
+        return self.ends in (None, ends) and covers(self.range, version)
+
+    @property
+    def words(self) -> str:
+        return f"{self.what} {listed(self.directories, len(self.directories))}".strip()
+
+
+@record
 class LeftOvers:
     """`names` and `prefixes` are of roles, bindings and accounts of the operator; `annotations` begin so;
-    in `namespaces` stand services of admission webhooks. `hosts` are directories that the operator and installers of
-    Kata have written to, by who it was. RuntimeClasses come with distributions, or are made `by_hand` where the toolkit
-    is on the hosts already."""
+    in `namespaces` stand services of admission webhooks. RuntimeClasses come with distributions, or are made `by_hand`
+    where the toolkit is on the hosts already."""
 
     names: frozenset[str]
     prefixes: tuple[str, ...]
     labels: tuple[FormerLabel, ...]
     annotations: tuple[str, ...]
     namespaces: frozenset[str]
-    hosts: dict[str, tuple[str, ...]]
+    traces: tuple[Trace, ...]
     of_distributions: dict[str, tuple[str, ...]]
     by_hand: tuple[str, ...]
     _kubelet: dict[str, Any]
+
+    def directories(self, *parts: str) -> tuple[str, ...]:
+        """Of hosts, that parts of the stack have written to."""
+        return tuple(dict.fromkeys(path for trace in self.traces if trace.of in parts for path in trace.directories))
 
     def is_of_operator(self, name: str) -> bool:
         return name in self.names or name.startswith(self.prefixes)
@@ -72,7 +104,17 @@ def read_left_overs() -> LeftOvers:
         ),
         annotations=tuple(data["annotations"]),
         namespaces=frozenset(data["webhooks"]["namespaces"]),
-        hosts={name: tuple(paths) for name, paths in data["hosts"].items()},
+        traces=tuple(
+            Trace(
+                of=item["of"],
+                what=item["what"],
+                who=item["who"],
+                directories=tuple(item.get("directories", ())),
+                range={key: item[key] for key in ("since", "before") if key in item},
+                ends=item.get("ends"),
+            )
+            for item in data["traces"]
+        ),
         of_distributions={name: tuple(found) for name, found in data["runtimeClasses"]["distributions"].items()},
         by_hand=tuple(data["runtimeClasses"]["byHand"]),
         _kubelet=data["kubelet"],

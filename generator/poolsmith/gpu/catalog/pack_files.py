@@ -29,6 +29,7 @@ from poolsmith.core.facts.packs import (
     MANIFEST,
     NO_PACKS,
     OTHER_CHARTS,
+    STACK_CHARTS,
     TABLES,
     VALUES,
     Pack,
@@ -54,7 +55,7 @@ from poolsmith.gpu.catalog.limits import limits
 from poolsmith.gpu.catalog.operands import read_nvidia_drivers, read_operands, whole
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART, OPERATOR_NAMESPACE
 from poolsmith.gpu.catalog.pack_kinds import LOCK, PACK, VERSION, CatalogLockSpec, CatalogPackSpec
-from poolsmith.gpu.catalog.pack_tables import corrections, table_problem
+from poolsmith.gpu.catalog.pack_tables import chart_problem, corrections, table_problem
 from poolsmith.gpu.catalog.platforms import distributions_from, support_matrices_from
 from poolsmith.gpu.catalog.projections import read_crds, read_projection
 from poolsmith.gpu.catalog.releases import releases_from
@@ -89,6 +90,13 @@ def _table_form_problem(pack: Pack) -> tuple[str, str] | None:
         if problem := table_problem(name, pack.table(name)):
             return f"{TABLES}/{name}.json", problem
     with using(Packs((pack,))):
+        for chart, version in pack.charts:
+            try:
+                if problem := chart_problem(pack.entry(f"{STACK_CHARTS}/{chart}", version), version):
+                    raise ValueError(problem)
+                _stack_chart(chart, version)
+            except (*FORM_ERRORS, RecursionError) as error:
+                return f"{STACK_CHARTS}/{chart}/{version}.json", f"{type(error).__name__} {str(error)[:80]}".strip()
         for name in pack.tables:
             try:
                 _READ_TABLES[TABLE_NAMES[name].file](pack)
@@ -200,6 +208,12 @@ def _values(tag: str) -> None:
     found.paths.subchart(tag)
 
 
+def _stack_chart(chart: str, version: str) -> None:
+    found = ValuePaths(chart).release(version)
+    if found is None or not found.root.children:
+        raise ValueError("it has no value paths of the version")
+
+
 _READERS: dict[str, Callable[[str], object]] = {
     ENTRIES[0]: _chart,
     "crds": read_crds,
@@ -213,7 +227,6 @@ _READERS: dict[str, Callable[[str], object]] = {
 
 
 LOCK_FILE = f"{FOLDER}/{LOCK_NAME}"
-_ALL_FOLDERS = tuple(sorted((*FOLDERS, TABLES, *OTHER_CHARTS)))
 MAX_FILE_BYTES = 4 << 20
 MAX_TOTAL_BYTES = 32 << 20
 MAX_PACKS = 32
@@ -317,6 +330,9 @@ def sound_pack(tree: InputTree, name: str, others: list[Pack]) -> Pack:
     for other in others:
         for tag in sorted(set(pack.releases) & set(other.releases)):
             raise PackProblem(diagnose(PACK_REFUSED, f"{tag} is in the pack `{other.name}` too", whole_file(pack.path)))
+        for chart, number in sorted(set(pack.charts) & set(other.charts)):
+            message = f"{chart} {number} is in the pack `{other.name}` too"
+            raise PackProblem(diagnose(PACK_REFUSED, message, whole_file(pack.path)))
         for table in sorted(set(pack.tables) & set(other.tables)):
             both = set(pack.table(table).get("entries", ())) & set(other.table(table).get("entries", ()))
             if both:
@@ -372,18 +388,20 @@ def _of_built_in(document: KindDocument[CatalogPackSpec]) -> Iterator[Diagnostic
             advice = "take the pack out, with its line in the lock, and generate"
             yield diagnose(PACK_REFUSED, message, document.file.locate(f"/spec/releases/{index}"), help=advice)
     seen: set[str] = set()
+    charts = (*OTHER_CHARTS, *(f"{STACK_CHARTS}/{name}" for name in store.built_in(STACK_CHARTS)))
+    folders = tuple(sorted((*FOLDERS, TABLES, *charts)))
     for index, file in enumerate(document.spec.files):
         place = document.file.locate(f"/spec/files/{index}/path")
         kind, _, last = file.path.rpartition("/")
         tag = last.removesuffix(".json")
-        if kind not in _ALL_FOLDERS:
-            yield diagnose(PACK_REFUSED, f"no facts are in `{kind}/`; {did_you_mean(kind, _ALL_FOLDERS)}", place)
-        elif kind == TABLES or kind in OTHER_CHARTS:
+        if kind not in folders:
+            yield diagnose(PACK_REFUSED, f"no facts are in `{kind}/`; {did_you_mean(kind, folders)}", place)
+        elif file.path in seen:
+            yield diagnose(PACK_REFUSED, f"`{file.path}` is listed twice", place)
+        elif kind == TABLES or kind in charts:
             yield from _of_table_file(kind, tag, document.spec, place)
         elif tag not in document.spec.releases:
             yield diagnose(PACK_REFUSED, f"the pack does not say that it brings {tag}", place)
-        elif file.path in seen:
-            yield diagnose(PACK_REFUSED, f"`{file.path}` is listed twice", place)
         elif kind in ENTRIES and tag in store.built_in(kind):
             yield diagnose(PACK_REFUSED, f"{file.path} is built in; a pack can't change it", place)
         seen.add(file.path)
@@ -395,10 +413,15 @@ def _of_built_in(document: KindDocument[CatalogPackSpec]) -> Iterator[Diagnostic
 def _of_table_file(kind: str, name: str, spec: CatalogPackSpec, place: Location) -> Iterator[Diagnostic]:
     if kind == TABLES and name not in TABLE_NAMES:
         yield diagnose(PACK_REFUSED, f"there is no table `{name}`; {did_you_mean(name, TABLE_NAMES)}", place)
-    elif kind in OTHER_CHARTS and name in store.built_in(kind):
+    elif (kind in OTHER_CHARTS and name in store.built_in(kind)) or name in _recorded(kind):
         yield diagnose(PACK_REFUSED, f"{kind}/{name}.json is built in; a pack can't change it", place)
     elif kind in OTHER_CHARTS and f"{TABLES}/{kind.rpartition('/')[2]}.json" not in {item.path for item in spec.files}:
         yield diagnose(PACK_REFUSED, f"no row of a table names the chart {kind}/{name}.json", place)
+
+
+def _recorded(kind: str) -> tuple[str, ...]:
+    """The versions of a chart beside the operator's whose values are built in."""
+    return tuple(store.read_own_json(f"{kind}.json")["tags"]) if kind.startswith(STACK_CHARTS) else ()
 
 
 def built_in_releases() -> frozenset[str]:

@@ -9,7 +9,7 @@ PACK, LOCK = "CatalogPack", "CatalogLock"
 RELEASE = r"v[0-9]{1,4}\.[0-9]{1,4}\.[0-9]{1,4}"
 SHA256 = r"sha256:[0-9a-f]{64}"
 VERSION = r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}"
-_FILE = rf"[a-z_]+(/[a-z-]+)?/{RELEASE}\.json|tables/[a-z-]+\.json|charts/[a-z-]+/{VERSION}\.json"
+_FILE = rf"[a-z_]+(/[a-z-]+)?/{RELEASE}\.json|tables/[a-z-]+\.json|(stack_)?charts/[a-z-]+/{VERSION}\.json"
 _SUM = "sha256:" + "0" * 64
 
 

@@ -154,6 +154,40 @@ FORMS: dict[str, Form] = {
 }
 
 
+_ALL = _one_of("all")
+_VALUE = _fields(
+    type=_one_of("any", "array", "boolean", "integer", "number", "object", "string", "int-or-string"),
+    read=_ALL,
+    declared=_ALL,
+    dead=_ALL,
+    free=_ALL,
+    enum=_list_of(_text),
+    quoted=_FLAG,
+)
+_VALUE_PATH = _matches(r"[A-Za-z0-9_*/-]{1,64}(\.[A-Za-z0-9_*/-]{1,64}){0,31}")
+_MOST_PATHS = 5000
+
+
+def chart_problem(content: Mapping[str, Any], version: str) -> str | None:
+    """What is wrong with the values of one version of a chart beside the operator's; None for a sound file."""
+    paths, subcharts = content.get("paths"), content.get("subcharts")
+    if not isinstance(paths, dict) or not 0 < len(paths) <= _MOST_PATHS or content.get("tags") != [version]:
+        return f"it needs `tags: [{version}]` and `paths`, at most {_MOST_PATHS}"
+    if not _text(content.get("source")) or set(content) > {"source", "tags", "subcharts", "paths"}:
+        return "it needs `source`, and has no more fields than `tags`, `subcharts` and `paths`"
+    inner = _fields(chart=_WORD, versions=_fields(**{version: _text}), conditions=_list_of(_VALUE_PATH))
+    if not isinstance(subcharts, dict) or not all(map(_WORD, subcharts)) or not all(map(inner, subcharts.values())):
+        return "`subcharts` is not what the catalog has of a chart"
+    return next(
+        (
+            f"`{shorten(path)}` is no value path, or has facts that a path can't have"
+            for path, fact in paths.items()
+            if not (_VALUE_PATH(path) and _VALUE(fact))
+        ),
+        None,
+    )
+
+
 def table_problem(name: str, content: Mapping[str, Any]) -> str | None:
     """What is wrong with a file of rows; None for a sound one."""
     return next(_problems(name, content), None)

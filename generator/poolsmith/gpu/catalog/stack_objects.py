@@ -11,7 +11,6 @@ from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import WORKLOAD_KINDS, containers_of, mapping, pod_template_of, word
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.gpu.catalog.gpu_requests import CLASSES, asks_for_gpus, device_requests, is_gpu_resource
-from poolsmith.kubernetes.repository.flux_releases import named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -110,6 +109,8 @@ def _chart_of(document: CheckedDocument) -> str:
     spec = mapping(mapping(document.data).get("spec"))
     name = word(document.metadata.get("name"))
     if document.kind in ("HelmRelease", "HelmChart", "HelmChartConfig", "OCIRepository", "HelmRepository"):
+        from poolsmith.kubernetes.repository.flux_releases import named  # on demand
+
         said = value_at(spec, ("chart", "spec", "chart")) or spec.get("chart") or spec.get("url") or ""
         chart = named(said)[0] if isinstance(said, str) else ""
         return chart if chart in CHARTS else name

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from fnmatch import fnmatchcase
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from poolsmith.core.facts import store
+from poolsmith.core.latest import Latest
 from poolsmith.core.record import record
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
+_NAMES = 1_000
+"""Of workloads whose switches are remembered."""
 ValuePath = tuple[str, ...]
 Entry = TypeVar("Entry")
 
@@ -60,6 +61,7 @@ class Switches:
     labels: dict[str, tuple[str, ...]]
     volumes: dict[str, Switch]
     source: str
+    _known: Latest = field(default_factory=lambda: Latest(_NAMES), compare=False, repr=False)
 
     @cached_property
     def pointers(self) -> tuple[str, ...]:
@@ -73,14 +75,20 @@ class Switches:
         return tuple(sorted(set(found)))
 
     def of_workload(self, name: str) -> Switch:
-        return _first(self.workloads, name) or Switch()
+        return self._first(self.workloads, name) or Switch()
 
     def business_of(self, name: str) -> Business | None:
         """None for a workload that has something to do on each pool where it runs."""
-        return _first(self.business, name)
+        return self._first(self.business, name)
 
     def network_of(self, name: str) -> ValuePath | None:
-        return _first(self.networks, name)
+        return self._first(self.networks, name)
+
+    def _first(self, entries: tuple[tuple[str, Entry], ...], name: str) -> Entry | None:
+        """The entry of the first pattern that a workload's name matches."""
+        return self._known.of(
+            (id(entries), name), lambda: next((entry for form, entry in entries if fnmatchcase(name, form)), None)
+        )
 
 
 @cache
@@ -96,10 +104,6 @@ def read_switches() -> Switches:
         volumes={item["volume"]: _switch(item) for item in data["volumes"]},
         source=data["source"],
     )
-
-
-def _first(entries: Iterable[tuple[str, Entry]], name: str) -> Entry | None:
-    return next((entry for pattern, entry in entries if fnmatchcase(name, pattern)), None)
 
 
 def _switch(item: dict[str, Any]) -> Switch:

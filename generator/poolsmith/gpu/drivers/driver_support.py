@@ -73,9 +73,14 @@ def wrong_modules(
     """
     if architecture.open == "required" and not loads_open(chosen, version, release, images):
         return OPEN
-    if architecture.open == "unsupported" and chosen == OPEN:
+    if chosen == OPEN and not has_open(architecture):
         return PROPRIETARY
     return None
+
+
+def has_open(architecture: Architecture | None) -> bool:
+    """Whether there are open modules for it; of an unknown one it is taken to be."""
+    return architecture is None or architecture.open != "unsupported"
 
 
 def loads_open(chosen: str, version: str | None, release: str, images: DriverImages) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.diagnostics import PoolsmithError, UsageError
 from poolsmith.core.diagnostics.message_text import listed, shorten
 from poolsmith.core.facts import store
-from poolsmith.core.facts.packs import MANIFEST, TABLES
+from poolsmith.core.facts.packs import MANIFEST, STACK_CHARTS, TABLES
 from poolsmith.core.facts.table_merge import CORRECTS, ENTRIES, rows_of
 from poolsmith.core.facts.table_merge import TABLES as TABLE_NAMES
 from poolsmith.core.facts.versions import version_key
@@ -19,21 +19,16 @@ from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.gpu.catalog.pack_tables import table_problem
+from poolsmith.gpu.catalog.stack_objects import CHART_OF
 from poolsmith.gpu.importing.chart_entries import entry_text
 from poolsmith.gpu.importing.chart_import import entry_from_chart
 from poolsmith.gpu.importing.pack_import import MadePack, manifest_text
+from poolsmith.gpu.importing.stack_charts import chart_about, mapping_in, stack_chart_entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 Rows = dict[str, Any]
-CHARTS = {
-    "kata-deploy": "kata-deploy",
-    "nvidia-device-plugin": "nvidia-device-plugin",
-    "dcgm-exporter": "dcgm-exporter",
-    "node-feature-discovery": "node-feature-discovery",
-}
-"""Tables by the name of a chart."""
 _WITH_VALUES = ("kata-deploy", "dcgm-exporter")
 _KEPT = ("release", "source", "kubeVersion", "defaults", "paths", "dead")
 _EXPORTER_TAG = pattern(r"\d+\.\d+\.\d+-\d+\.\d+\.\d+")
@@ -43,23 +38,30 @@ _TOOLKIT, _OPERATOR = ("container toolkit", "container-toolkit"), ("gpu operator
 
 
 def is_table_source(files: Mapping[str, bytes]) -> bool:
-    """Whether a chart is one of those that have a table, and not the operator's."""
-    return _chart_name(files) in CHARTS
+    """Whether a chart is one of those beside the operator's that are known."""
+    return _chart_name(files) in CHART_OF
 
 
 def chart_pack(files: Mapping[str, bytes], *, name: str, version: str = "1", release: str | None = None) -> MadePack:
-    """A pack with one version of a chart. Raises PoolsmithError, UsageError."""
+    """A pack with one version of a chart: its row, where the chart has a table, and which values it reads.
+
+    Raises PoolsmithError, UsageError.
+    """
     chart = chart_about(files)
-    table, number = CHARTS[str(chart.get("name"))], str(chart.get("version", "")).removeprefix("v")
+    table, number = CHART_OF[str(chart.get("name"))], str(chart.get("version", "")).removeprefix("v")
+    source, made = f"chart {chart.get('name')} {number}", MadePack(name=name, release="")
+    _take_values(made, table, number, dict(files), source)
+    if table not in TABLE_NAMES:
+        if not made.files:
+            raise PoolsmithError(f"the catalog has all of this already: {table} {number}")
+        return _finished(made, {}, source, version, None)
     facts = {"appVersion": str(chart.get("appVersion", number))}
-    made = MadePack(name=name, release="")
     if table == "dcgm-exporter":
         facts["release"] = release or _exporter_release(files)
     elif table != "node-feature-discovery":
         facts["release"] = release or (f"v{number}" if table == "nvidia-device-plugin" else number)
     if (brought := _brought(chart)) is not None and table == "nvidia-device-plugin":
         facts["nodeFeatureDiscovery"] = brought
-    source = f"chart {chart.get('name')} {number}"
     if table in _WITH_VALUES:
         key = facts["release"]
         entry = entry_from_chart(dict(files), release=key)
@@ -70,6 +72,16 @@ def chart_pack(files: Mapping[str, bytes], *, name: str, version: str = "1", rel
     newest = max(rows_of(table, _built_in(table)), key=version_key)
     made.assumed.append(f"its templates install what those of {newest} do: compare it with `helm template`")
     return _finished(made, {table: {number: facts}}, source, version, None)
+
+
+def _take_values(made: MadePack, table: str, number: str, files: dict[str, bytes], source: str) -> None:
+    """Without templates nobody can say what is read."""
+    has_templates = any(path.startswith("templates/") for path in files)
+    if has_templates and number not in store.read_own_json(f"{STACK_CHARTS}/{table}.json")["tags"]:
+        entry = stack_chart_entry({number: files}, source=source)
+        path = f"{STACK_CHARTS}/{table}/{number}.json"
+        made.files[path] = entry_text({key: entry[key] for key in ("source", "tags", "subcharts", "paths")}).encode()
+        made.taken.append(f"{path}: {len(entry['paths'])} value paths")
 
 
 def record_pack(content: bytes, shown: str, *, name: str, version: str = "1") -> MadePack:
@@ -277,7 +289,7 @@ def _of_drivers(document: Mapping[str, Any], shown: str) -> _Found:
 
 def _exporter_release(files: Mapping[str, bytes]) -> str:
     """As its values pin the image: DCGM's version, and the exporter's."""
-    image = _part(_mapping(files, "values.yaml"), "image").get("tag")
+    image = _part(mapping_in(files, "values.yaml"), "image").get("tag")
     match = _EXPORTER_TAG.match(str(image))
     if match is None:
         raise UsageError("the chart's image has no tag like 4.5.3-4.8.2: give --release")
@@ -293,26 +305,11 @@ def _brought(chart: Mapping[str, Any]) -> str | None:
     return next(found, None)
 
 
-def chart_about(files: Mapping[str, bytes]) -> dict[str, Any]:
-    """Chart.yaml. Raises PoolsmithError."""
-    return _mapping(files, "Chart.yaml")
-
-
 def _chart_name(files: Mapping[str, bytes]) -> object:
     try:
         return chart_about(files).get("name")
     except PoolsmithError:
         return None
-
-
-def _mapping(files: Mapping[str, bytes], path: str) -> dict[str, Any]:
-    try:
-        found = read_documents(files[path].decode())[0]
-    except (KeyError, IndexError, UnicodeDecodeError, YamlProblem):
-        raise PoolsmithError(f"there is no {path} that can be read") from None
-    if not isinstance(found, dict):
-        raise PoolsmithError(f"{path} is not a mapping")
-    return found
 
 
 def _part(node: Mapping[str, Any], key: str) -> Mapping[str, Any]:

@@ -8,7 +8,6 @@ from poolsmith.core.diagnostics.codes.gpu_use import SHARING_CONTRADICTION
 from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.gpu.catalog.device_plugin import most_clients
-from poolsmith.gpu.values.device_plugin_config import configuration_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,6 +40,8 @@ def check(pool: PoolRecord) -> Iterator[Finding[Location]]:
 
 
 def _by_mps(pool: PoolRecord, sharing: Shared) -> Iterator[Finding[Location]]:
+    from poolsmith.gpu.values.device_plugin_config import configuration_facts  # on demand
+
     excluded, strategy = configuration_facts()["mpsExcludesStrategy"], pool.strategy
     divisible = pool.gpu is None or pool.gpu.value.mig is not False
     if pool.partitioned and divisible and pool.mig is not None:

@@ -75,7 +75,7 @@ def discovery_mistakes(component: str, config: Any, tag: str | None) -> Iterator
         elif name in _CONFIGURED:
             from poolsmith.gpu.values.feature_rules import rule_mistakes  # on demand
 
-            for item in rule_mistakes(body, tag, None):
+            for item in (*_of_rules(body, tag), *rule_mistakes(body, tag, None)):
                 yield replace(item, steps=("sources", name, *item.steps))
     yield from _label_fields(sources)
 
@@ -97,6 +97,24 @@ def _fields(
             yield from _of_kind(f"{above}.{name}", value, place)
             if isinstance(value, dict) and _below(f"{above}.{name}."):
                 yield from _fields(value, f"{above}.{name}", place, tag)
+
+
+def _of_rules(rules: Any, tag: str | None) -> Iterator[DiscoveryMistake]:
+    """Fields of the source's own rules; those of a NodeFeatureRule are its definition's."""
+    inputs, known = operand_inputs("discovery"), _below("rule.")
+    for index, rule in enumerate(rules if isinstance(rules, list) else ()):
+        for key in rule if isinstance(rule, dict) else ():
+            name = known.get(str(key).lower())
+            if name is None:
+                match = nearest(str(key), list(known.values()))
+                yield _unread((index, key), f"did you mean `{match}`?" if match else "remove it")
+            elif tag is not None and not inputs.is_read(f"rule.{name}", tag):
+                told = inputs.told(f"rule.{name}", tag)
+                message = f"Node Feature Discovery {tag} does not read `{name}` of a rule: {told}"
+                yield DiscoveryMistake((index, key), message, _INSTEAD.get(name, "remove it"))
+
+
+_INSTEAD = {"matchOn": "write the same with `matchFeatures`, and the label under `labels`"}
 
 
 def _section(config: dict[Any, Any], name: str) -> dict[Any, Any]:

@@ -33,7 +33,8 @@ from poolsmith.gpu.values.values_file import not_a_mapping
 from poolsmith.gpu.values.values_places import FoundValues, place_in, values_file
 from poolsmith.kubernetes.repository.chart_folders import chart_at
 from poolsmith.kubernetes.repository.declared_charts import declared_charts
-from poolsmith.kubernetes.repository.delivered import ChartInstallation, ValuesLayer
+from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
+from poolsmith.kubernetes.repository.manifest_files import folders_above
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -196,8 +197,10 @@ _UNREAD = frozenset(("PSM301", "PSM320", "PSM322"))
 
 
 def _alike(found: Found[ValuePlace]) -> tuple[str, ValuePlace]:
-    """What two releases say alike: that neither reads a value, whatever the others do."""
-    return "unread" if found.rule.code in _UNREAD else found.rule.code, found.finding.place
+    """What two releases say alike: that neither reads a value, whatever the others do. What is a mistake in one and
+    worth a note in the other is not alike: the message of one would be wrong of the other."""
+    told = f"{found.rule.code} {found.severity}"
+    return "unread" if found.rule.code in _UNREAD else told, found.finding.place
 
 
 def _also_below(found: Found[ValuePlace], values: dict[str, Any]) -> Iterator[Found[ValuePlace]]:
@@ -323,6 +326,8 @@ _HELMFILE = compiled_later(
     re.MULTILINE,
 )
 """A release in a helmfile that is a template."""
+Commands = dict[str, defaultdict[str, list[list[str]]]]
+"""By folder, and by the last part of each of its words: the words of `helm` commands in scripts and READMEs."""
 _TEXTS = (".gotmpl", ".sh", ".md", ".mk", ".just", ".txt", ".bash", ".env")
 _TEXT_NAMES = frozenset(("Makefile", "justfile", "Justfile", "Taskfile.yml", "Taskfile.yaml", "Dockerfile"))
 _MOST_TEXT = 1 << 18
@@ -333,7 +338,7 @@ def plain_files(model: RepositoryModel, release: str | None, named: frozenset[st
     the nearest one above."""
     from poolsmith.gpu.catalog.value_paths import value_paths  # on demand
 
-    newest = value_paths().tags[-1]
+    newest, commands = value_paths().tags[-1], Commands()
     for document in _unclaimed(model):
         is_named, is_expected = document.path in named and release is not None, release is not None
         if not is_named and (_has_neighbour(document) or is_of_neighbour(document)):
@@ -346,13 +351,15 @@ def plain_files(model: RepositoryModel, release: str | None, named: frozenset[st
             document, near or newest, is_named=is_named, is_expected=is_expected, is_told=near is not None
         )
         if found is not None:
-            yield FoundValues(installation=found.installation, release=near, is_file=True)
+            own = FoundValues(installation=found.installation, release=near, is_file=True)
+            yield _with_settings(own, model, commands)
 
 
 def neighbour_files(model: RepositoryModel) -> Iterator[FoundValues]:
     """Of the charts beside the operator's, each by the release of its chart that something near it names."""
+    commands = Commands()
     for document in _unclaimed(model):
-        blocks = tuple(neighbour_blocks(document))
+        blocks = tuple(neighbour_blocks(document)) or tuple(_commanded(document, model, commands))
         if not blocks or _is_of_chart(document.path, model, is_expected=False):
             continue
         for chart, pointer, values in blocks:
@@ -360,6 +367,42 @@ def neighbour_files(model: RepositoryModel) -> Iterator[FoundValues]:
             layer = ValuesLayer(values, document.source, pointer)
             item = ChartInstallation(chart=chart, document=document, pointer=pointer, version=near, layers=(layer,))
             yield FoundValues(installation=item, release=near, is_file=True)
+
+
+def _commanded(
+    document: CheckedDocument, model: RepositoryModel, known: Commands
+) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """The whole file, where `helm` in a script beside it gives it to a chart beside the operator's."""
+    if "value" in posixpath.basename(document.path) and isinstance(document.data, dict) and "kind" not in document.data:
+        for words in _commands_with(document.path, model, known):
+            charts = {
+                CHART_OF[name] for word in words if "/" in word and (name := posixpath.basename(word)) in CHART_OF
+            }
+            if len(charts) == 1:
+                yield charts.pop(), "", document.data
+                return
+
+
+def _with_settings(found: FoundValues, model: RepositoryModel, known: Commands) -> FoundValues:
+    """With what the command that gives the file sets besides, which nobody reads here."""
+    path = found.installation.document.path
+    if not any(word.startswith("--set") for words in _commands_with(path, model, known) for word in words):
+        return found
+    unknown = Unknown(found.installation.document.source.locate(""), "what `--set` of the command beside it says")
+    return replace(found, installation=replace(found.installation, unknown=(unknown,)))
+
+
+def _commands_with(path: str, model: RepositoryModel, known: Commands) -> list[list[str]]:
+    """The words of each `helm` command in the folder of a values file that names it."""
+    folder, name = posixpath.split(path)
+    if folder not in known:
+        found = known[folder] = defaultdict(list)
+        for text, _ in _texts_in(folder, model):
+            for line in text.replace("\\\n", " ").splitlines() if "helm" in text else ():
+                words = [word.strip("\"'") for word in line.split()]
+                for last in {posixpath.basename(word.rpartition("=")[2]) for word in words if "helm" in words}:
+                    found[last].append(words)
+    return known[folder].get(name, [])
 
 
 def _unclaimed(model: RepositoryModel) -> Iterator[CheckedDocument]:
@@ -390,25 +433,28 @@ def pinned_near(path: str, model: RepositoryModel, chart: str = OPERATOR_CHART) 
     for item in model.all_installations:
         if CHART_OF.get(item.chart, item.chart) == chart and item.version:
             pins.setdefault(posixpath.dirname(item.document.path), set()).add(item.version)
-    folder = posixpath.dirname(path)
-    while True:
+    for folder in (*folders_above(path), *([] if path.startswith("/") else [""])):
         versions = pins.get(folder) or set(_of_commands(folder, model, chart))
         if versions:
             return next(iter(versions)) if len(versions) == 1 else None
-        if not folder or folder in model.left_out:
+        if folder in model.left_out:
             return None
-        folder = posixpath.dirname(folder)
+    return None
 
 
 def _of_commands(folder: str, model: RepositoryModel, chart: str) -> Iterator[str]:
     """What `helm install` in scripts and READMEs of a folder says."""
+    for text, pattern in _texts_in(folder, model):
+        if any(chart == CHART_OF.get(word, word) and word in text for word in _NAMES):
+            found = pattern.finditer(text)
+            yield from (match["version"] for match in found if CHART_OF.get(match["chart"], match["chart"]) == chart)
+
+
+def _texts_in(folder: str, model: RepositoryModel) -> Iterator[tuple[str, re.Pattern[str]]]:
+    """Scripts and READMEs of a folder, each with how a version is said in it."""
     for path in model.files.files_in(folder):
         name = posixpath.basename(path)
         if name in _TEXT_NAMES or name.endswith(_TEXTS):
             text = model.files.text(path) or ""
-            if len(text) <= _MOST_TEXT and any(chart == CHART_OF.get(word, word) and word in text for word in _NAMES):
-                pattern = _HELMFILE if name.endswith(".gotmpl") else _COMMAND
-                found = pattern.finditer(text)
-                yield from (
-                    match["version"] for match in found if CHART_OF.get(match["chart"], match["chart"]) == chart
-                )
+            if len(text) <= _MOST_TEXT:
+                yield text, _HELMFILE if name.endswith(".gotmpl") else _COMMAND

@@ -9,6 +9,7 @@ from collections import defaultdict
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.latest import Latest
 from poolsmith.core.record import replace
 from poolsmith.core.sources.pod_template import account_of, mapping, pod_template_of, word
 from poolsmith.gpu.catalog.node_labels import SelectedNodes
@@ -42,16 +43,19 @@ class TemplateMemory:
     """What workloads came to before, by their identity."""
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[KubernetesObject, tuple[Held, ...]]] = {}
+        self._known = Latest(_REMEMBERED)
+        """With what the key is made of: as long as that lives, nothing else has its identity."""
 
     def privileges(self, workload: KubernetesObject, template: Mapping[str, Any]) -> tuple[Held, ...]:
-        key = id(workload)
-        if key not in self._known:
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            # The object is kept: as long as it lives, no other has its identity.
-            self._known[key] = workload, pod_privileges(template)
-        return self._known[key][1]
+        return self._known.of(id(workload), lambda: (workload, pod_privileges(template)))[1]
+
+    def placement(
+        self, workload: KubernetesObject, template: Mapping[str, Any], classes: Mapping[str, KubernetesObject]
+    ) -> Placement:
+        pod = mapping(template.get("spec"))
+        own = classes.get(word(pod.get("runtimeClassName")))
+        key = id(workload), id(own)
+        return self._known.of(key, lambda: (placement_of(workload["kind"], pod, own), workload, own))[0]
 
     def rights(self, objects: Sequence[KubernetesObject]) -> AccountRights:
         return AccountRights(objects)
@@ -68,27 +72,16 @@ class PredictedMemory(TemplateMemory):
 
     def __init__(self) -> None:
         super().__init__()
-        self._rights: dict[tuple[int, ...], tuple[list[KubernetesObject], AccountRights]] = {}
-        self._rows: dict[tuple[int, int], tuple[object, object, tuple[Row, ...]]] = {}
+        self._rights = Latest(_REMEMBERED_RIGHTS)
+        self._rows = Latest(_REMEMBERED)
 
     def rights(self, objects: Sequence[KubernetesObject]) -> AccountRights:
         """The same for the same roles and bindings."""
         of_rights = [item for item in objects if item.get("kind") in KINDS_OF_RIGHTS]
-        key = tuple(map(id, of_rights))
-        if key not in self._rights:
-            while len(self._rights) >= _REMEMBERED_RIGHTS:
-                del self._rights[next(iter(self._rights))]
-            self._rights[key] = of_rights, AccountRights(of_rights)
-        return self._rights[key][1]
+        return self._rights.of(tuple(map(id, of_rights)), lambda: (of_rights, AccountRights(of_rights)))[1]
 
     def rows(self, held: tuple[Held, ...], rights: tuple[Privilege, ...]) -> tuple[Row, ...]:
-        key = id(held), id(rights)
-        if key not in self._rows:
-            if len(self._rows) >= _REMEMBERED:
-                self._rows.clear()
-            # Both are kept: as long as they live, no others have their identity.
-            self._rows[key] = held, rights, super().rows(held, rights)
-        return self._rows[key][2]
+        return self._rows.of((id(held), id(rights)), lambda: (held, rights, TemplateMemory.rows(self, held, rights)))[2]
 
 
 def installed_ledger(installation: Installation, memory: TemplateMemory | None = None) -> Ledger:
@@ -114,7 +107,7 @@ def ledger_of(
     rights = memory.rights(objects)
     classes = {name_of(item): item for item in objects if item.get("kind") == "RuntimeClass"}
     templates = [(item, template) for item in objects if (template := pod_template_of(item)) is not None]
-    placements = [_placement(item, template, classes) for item, template in templates]
+    placements = [memory.placement(item, template, classes) for item, template in templates]
     landing = _Landing(pools, placements)
     unknown: set[str] = set()
     workloads = []
@@ -126,13 +119,6 @@ def ledger_of(
         name = f"{item['kind']}/{name_of(item)}"
         workloads.append(Holder(namespace, name, rows, landing.pools_of(placement)))
     return _ledger(workloads, unknown)
-
-
-def _placement(
-    workload: KubernetesObject, template: Mapping[str, Any], classes: Mapping[str, KubernetesObject]
-) -> Placement:
-    pod = mapping(template.get("spec"))
-    return placement_of(workload["kind"], pod, classes.get(word(pod.get("runtimeClassName"))))
 
 
 def _row_order(row: Row) -> tuple[str, str, tuple[str, ...]]:

@@ -78,7 +78,7 @@ class SeenWorkload:
 
 @record
 class PrivilegeView:
-    """One cluster. `files` are its profiles by path, bases included.
+    """One cluster. `files` are its profiles by path, bases included; `cluster` is what it is called.
 
     `reasons` tells what gets a workload to a pool, as origins, nearest first.
     """
@@ -87,10 +87,7 @@ class PrivilegeView:
     workloads: tuple[SeenWorkload, ...]
     files: Mapping[str, SourceFile]
     reasons: Callable[[SeenWorkload, str], LineOrigins]
-
-    @property
-    def cluster(self) -> str:
-        return self.plan.name
+    cluster: str
 
     def pools_of(self, workload: SeenWorkload) -> tuple[PoolPlan, ...]:
         """The pools that it is tied to; none where it may run anywhere, or runs nowhere."""

@@ -137,6 +137,10 @@ class Origins:
         path = (*network[:-1], name)
         return tuple(self._values([path])) if self.value(path) is True else ()
 
+    def _is_told(self, privilege: Privilege) -> bool:
+        """Whether `of_privilege` may know something of it."""
+        return privilege.name == "host-path" or privilege.name in self.switches.privileges
+
     def of_values(self, key: str, container: str, privilege: Privilege, pools: Iterable[str]) -> LineOrigins:
         """The user's values without which a privilege would not be there."""
         if not self.effects:
@@ -157,6 +161,10 @@ class Origins:
 
     def of_holder(self, holder: Holder) -> LineOrigins:
         """What brings a whole workload to some pool: the origins that all of its lines there share."""
+        if not self.effects and not any(self.of_pool(holder.key, pool) for pool in holder.pools):
+            container, held, _ = holder.rows[0]
+            if container not in self.switches.containers and not self._is_told(held):
+                return self.of_workload(holder.key)
         return tuple(dict.fromkeys(origin for pool in holder.pools for origin in self._of_all(holder, pool)))
 
     def _of_all(self, holder: Holder, pool: str) -> Iterator[LineOrigin]:
@@ -178,14 +186,13 @@ class Origins:
         A fleet has hundreds of thousands of lines. Those of one holder stand together in a ledger, and most of them
         have no origin of their own.
         """
-        own = {"host-path", *self.switches.privileges}
         for (namespace, workload, container, pool), held in groupby(lines, _HOLDER):
             key = f"{namespace}/{workload}"
             shared = self._of_holder(key, container, pool)
             shared = known.setdefault(shared, shared)
             for line in held:
                 found, privilege = shared, line.privilege
-                if privilege.name in own or self.effects:
+                if self.effects or self._is_told(privilege):
                     found = self.of_line(key, container, privilege, pool)
                     found = known.setdefault(found, found)
                 yield line.with_origins(found)

@@ -7,6 +7,7 @@ keep it away at one time and not at another (other pods, free resources, prefere
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.pattern import pattern
@@ -98,7 +99,7 @@ class Toleration:
         return self.operator not in ("", "Equal") or self.value == (taint.get("value") or "")
 
 
-@record(kw_only=False)
+@record(kw_only=False, slots=False)
 class Placement:
     """What a pod asks of its node. `terms` are alternatives; None: there is no required affinity."""
 
@@ -107,7 +108,7 @@ class Placement:
     terms: tuple[Term, ...] | None
     tolerations: tuple[Toleration, ...]
 
-    @property
+    @cached_property
     def ties_to_nothing(self) -> bool:
         """Whether any Linux node may take the pods, but for its taints."""
         if self.node_name or not all(map(_ties_to_nothing, self.selector)):
@@ -116,20 +117,20 @@ class Placement:
             term.labels and not term.fields and all(map(_ties_to_nothing, term.labels)) for term in self.terms
         )
 
-    @property
+    @cached_property
     def labels(self) -> frozenset[str]:
         """The keys of all labels that are looked at."""
         in_terms = (item.key for term in self.terms or () for item in term.labels)
         return frozenset((*(item.key for item in self.selector), *in_terms))
 
-    @property
+    @cached_property
     def surely_labelled(self) -> dict[str, str]:
         """Labels that each node has which takes the pods, unless a name in the pod leaves out the scheduler."""
         if self.node_name:
             return {}
         return {item.key: item.values[0] for item in self.selector if item.is_of_one_value}
 
-    @property
+    @cached_property
     def looks_at_names(self) -> bool:
         return bool(self.node_name) or any(term.fields for term in self.terms or ())
 

@@ -7,11 +7,11 @@ Source: NVIDIA/k8s-device-plugin:README.md (resource names of MIG strategies, ti
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.latest import Latest
 from poolsmith.core.record import record, replace
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.fleet.operands.chart.operator_part import ChartParts
@@ -139,9 +139,8 @@ class Predictions:
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
-        self._known: OrderedDict[str, Shared] = OrderedDict()
-        self._keys: OrderedDict[bytes, str] = OrderedDict()
-        """Of the installations of clusters that are alike."""
+        self._known = Latest(_REMEMBERED)
+        self._alike = Latest(_REMEMBERED)
         self._charts = ChartParts()
         self._objects = OneOfEqual(_REMEMBERED_OBJECTS)
         self._memory = PredictedMemory()
@@ -149,14 +148,11 @@ class Predictions:
     def of(self, plan: ClusterPlan, loaded: LoadedCluster, alike: bytes = b"") -> Prediction:
         """`alike` as in `Prediction`."""
         chart = self._chart(plan)
-        shared = self._known.get(self._keys.get(alike, ""))
-        if shared is None:
-            given = installation_input(plan, pool_nodes(plan, self._catalog.gpus), chart)
-            shared = self._shared(given)
-            if alike:
-                self._keys[alike] = given.key
-                while len(self._keys) > _REMEMBERED:
-                    self._keys.popitem(last=False)
+
+        def installed() -> Shared:
+            return self._shared(installation_input(plan, pool_nodes(plan, self._catalog.gpus), chart))
+
+        shared = self._alike.of(alike, installed) if alike else installed()
         effects = self._effects(plan, shared)
         return Prediction(plan, shared, Origins(plan, chart, shared.made, _locate(loaded), effects), alike=alike)
 
@@ -179,18 +175,13 @@ class Predictions:
         return self._catalog.chart(plan.chart.name, plan.cluster.spec.stack.release)
 
     def _shared(self, given: InstallationInput) -> Shared:
-        key = given.key
-        found = self._known.get(key)
-        if found is None:
-            installation = install(given, self._charts)
-            installation = replace(installation, made=tuple(self._objects.of(installation.made)))
-            ledger = installed_ledger(installation, self._memory)
-            made = {item.key: item for item in installation.made}
-            found = self._known[key] = Shared(given, installation, ledger, made)
-            while len(self._known) > _REMEMBERED:
-                self._known.popitem(last=False)
-        self._known.move_to_end(key)
-        return found
+        return self._known.of(given.key, lambda: self._installed(given))
+
+    def _installed(self, given: InstallationInput) -> Shared:
+        installation = install(given, self._charts)
+        installation = replace(installation, made=tuple(self._objects.of(installation.made)))
+        ledger = installed_ledger(installation, self._memory)
+        return Shared(given, installation, ledger, {item.key: item for item in installation.made})
 
 
 def _locate(loaded: LoadedCluster) -> Callable[[str, str], FromProfile | None]:

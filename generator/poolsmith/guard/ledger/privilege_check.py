@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics.message_text import joined, plural
 from poolsmith.core.diagnostics.outcome import Skipped
 from poolsmith.core.diagnostics.rule_engine import run_rules
+from poolsmith.core.record import replace
 from poolsmith.core.sources.pod_template import account_of, pod_template_of
 from poolsmith.guard.ledger.ledger_view import PrivilegeView, SeenWorkload
 from poolsmith.guard.ledger.rules import (
@@ -64,8 +65,10 @@ GRANT_RULE_INFOS = (
 _FEW = 3
 
 
-def judge_privileges(view: PrivilegeView) -> tuple[Diagnostic, ...]:
-    return run_rules(PRIVILEGE_RULES, view, view.cluster)
+def judge_privileges(view: PrivilegeView, cluster: str = "") -> tuple[Diagnostic, ...]:
+    """`cluster` is what findings call it, where that is not its name."""
+    cluster = cluster or view.cluster
+    return run_rules(PRIVILEGE_RULES, replace(view, cluster=cluster), cluster)
 
 
 def privilege_view(prediction: Prediction, loaded: LoadedCluster) -> PrivilegeView:
@@ -82,6 +85,7 @@ def privilege_view(prediction: Prediction, loaded: LoadedCluster) -> PrivilegeVi
         workloads=prediction.shared.seen,
         files=loaded.files,
         reasons=reasons,
+        cluster=prediction.plan.name,
     )
 
 

@@ -20,17 +20,18 @@ from poolsmith.core.sources.source_file import tree_digest
 from poolsmith.guard.ledger.workload_privileges import name_of, namespace_of
 from poolsmith.guard.policies.admission_findings import JudgedObject, ObjectEvaluation, Sight, findings_of, unseen
 from poolsmith.guard.policies.policy_files import FIRST_SERVED
-from poolsmith.kubernetes.admission.pods import as_admitted_pod, creator_of
+from poolsmith.kubernetes.admission.matching import may_match
+from poolsmith.kubernetes.admission.pods import as_admitted_pod, creator_of, makes_pods
 from poolsmith.kubernetes.admission.policy_expressions import absent_defaults
 from poolsmith.kubernetes.admission.policy_reading import read_policies
 from poolsmith.kubernetes.admission.request import User, make_request
 from poolsmith.kubernetes.admission.resources import Resources
+from poolsmith.kubernetes.admission.verdict import Evaluation
 from poolsmith.kubernetes.admission_run.process import Budget
 from poolsmith.kubernetes.admission_run.run import PolicyJob, PolicyRun
 from poolsmith.kubernetes.admission_run.static import static_findings
 from poolsmith.kubernetes.admission_run.work import KeptPolicies
 from poolsmith.kubernetes.cel import CelEnvironment, UnknownKubernetes
-from poolsmith.kubernetes.objects_file import placed_objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -42,11 +43,11 @@ if TYPE_CHECKING:
     from poolsmith.guard.policies.policy_files import AdmissionFile
     from poolsmith.kubernetes.admission.policy import PolicySet
     from poolsmith.kubernetes.admission.request import AdmissionRequest
-    from poolsmith.kubernetes.admission.verdict import Evaluation
 
 _REMEMBERED_OBJECTS = 20_000
 _REMEMBERED_REQUESTS = 1_000
 _REMEMBERED_CLUSTERS = 32
+_NOT_ASKED = Evaluation()
 _GROUPS = ("system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated")
 
 
@@ -163,6 +164,8 @@ class _Policies:
     """Policies for one Kubernetes minor, and their verdicts on objects that may come up again."""
 
     def __init__(self, texts: tuple[tuple[str, str], ...], kubernetes: str, budget: Budget) -> None:
+        from poolsmith.kubernetes.objects_file import placed_objects  # on demand
+
         placed = (placed_objects(path, text) for path, text in texts)
         objects = [item for found in placed if not isinstance(found, Diagnostic) for item in found]
         self.kubernetes = kubernetes
@@ -174,6 +177,7 @@ class _Policies:
         self.stopped: dict[str, str] = {}
         self.known: OrderedDict[bytes, Evaluation] = OrderedDict()
         self._predicted: OrderedDict[tuple[str, bytes], list[ObjectEvaluation]] = OrderedDict()
+        self._met: dict[tuple[str, str], bool] = {}
         self._made: dict[tuple[object, ...], tuple[object, object, tuple[_Candidate, ...]]] = {}
 
     @property
@@ -196,7 +200,7 @@ class _Policies:
         alike = prediction.shared.given.key, tree_digest(namespaces)
         is_new = alike not in self._predicted
         predicted = tuple(self._candidates(prediction, namespaces)) if is_new else ()
-        return _Asked(self, alike, predicted, tuple(_rendered(prediction, tree, self.resources, namespaces)), kept)
+        return _Asked(self, alike, predicted, tuple(self._rendered(prediction, tree, namespaces)), kept)
 
     def _candidates(self, prediction: Prediction, namespaces: Mapping[str, Mapping[str, Any]]) -> Iterator[_Candidate]:
         """Each object once, and each workload's pod; of what clusters have alike, made once."""
@@ -212,9 +216,59 @@ class _Policies:
                 if len(self._made) >= _REMEMBERED_REQUESTS:
                     self._made.clear()
                 # what the key is made of is kept: as long as it lives, no other has its identity
-                found = tuple(_predicted(made, beside, self.resources, namespaces))
+                found = tuple(self._predicted_of(made, beside, namespaces))
                 self._made[key] = made.body, beside, found
             yield from self._made[key][2]
+
+    def _predicted_of(
+        self, item: Made, beside: Sequence[KubernetesObject], namespaces: Mapping[str, Mapping[str, Any]]
+    ) -> Iterator[_Candidate]:
+        """An object, and a workload's pod."""
+        kind, own, creator = item.body.get("kind"), JudgedObject(key=item.key), creator_of(item.body)
+        if kind != "Pod" or not makes_pods(item.body):
+            yield self._candidate(own, item.body, namespaces)
+        if not makes_pods(item.body):
+            return
+        pods = replace(own, is_pod=True)
+        if not self._may_meet("v1", "Pod"):
+            yield _Candidate(pods)
+            return
+        classes, accounts = ([one for one in beside if one["kind"] == name] for name in (_CLASS, _ACCOUNT))
+        pod = as_admitted_pod(item.body, classes, self.kubernetes, service_accounts=accounts) or {}
+        yield self._candidate(pods, pod, namespaces, User(name=creator, groups=_GROUPS) if creator else None)
+
+    def _rendered(
+        self, prediction: Prediction, tree: ManifestTree, namespaces: Mapping[str, Mapping[str, Any]]
+    ) -> Iterator[_Candidate]:
+        """What a sync applies besides the predicted objects."""
+        made = prediction.shared.made
+        for path, body in tree.objects():
+            if not isinstance(body, dict) or not word(body.get("kind")) or not word(body.get("apiVersion")):
+                continue
+            if word(body["apiVersion"]).startswith("kustomize.config.k8s.io/") or _key(body) in made:
+                continue
+            yield self._candidate(JudgedObject(key=_key(body), path=path), body, namespaces)
+
+    def _candidate(
+        self,
+        about: JudgedObject,
+        body: Mapping[str, Any],
+        namespaces: Mapping[str, Mapping[str, Any]],
+        user: User | None = None,
+    ) -> _Candidate:
+        if not self._may_meet(word(body.get("apiVersion")), word(body.get("kind"))):
+            return _Candidate(about)
+        request = make_request(body, self.resources, namespaces=namespaces.get, user=user)
+        key = tree_digest((body, request.namespace_object, user.name if user else None))
+        return _Candidate(about, request, key)
+
+    def _may_meet(self, api_version: str, kind: str) -> bool:
+        """Whether any policy may be meant for objects of a kind: of most kinds nothing need be asked."""
+        key = api_version, kind
+        if key not in self._met:
+            resource = self.resources.of(*key)
+            self._met[key] = any(may_match(item.match, resource, self.resources) for item in self.set.policies)
+        return self._met[key]
 
     def job(self, requests: tuple[AdmissionRequest, ...], kept: KeptPolicies | None) -> PolicyJob:
         """The first one compiles the policies, too."""
@@ -250,6 +304,8 @@ class _Policies:
         return self._predicted[alike]
 
     def judged(self, item: _Candidate) -> ObjectEvaluation:
+        if item.request is None:
+            return ObjectEvaluation(item.about, _NOT_ASKED)
         evaluation = self.known[item.key]
         body = None if item.about.is_pod else item.request.object
         met = evaluation.met if body is not None else ()
@@ -276,7 +332,11 @@ class _Asked:
         self._alike = alike
         self._predicted = predicted
         self._rendered = rendered
-        self._new = {item.key: item.request for item in (*predicted, *rendered) if item.key not in policies.known}
+        self._new = {
+            item.key: item.request
+            for item in (*predicted, *rendered)
+            if item.request is not None and item.key not in policies.known
+        }
         self._job: PolicyJob | None = None
         if self._new or not policies.is_compiled:
             self._job = policies.job(tuple(self._new.values()), kept)
@@ -301,11 +361,11 @@ class _Asked:
 
 @record(kw_only=False)
 class _Candidate:
-    """A request, by whose content its verdict is remembered."""
+    """A request, by whose content its verdict is remembered; none where no policy can be meant for it."""
 
     about: JudgedObject
-    request: AdmissionRequest
-    key: bytes
+    request: AdmissionRequest | None = None
+    key: bytes = b""
 
 
 _CLASS, _ACCOUNT = "RuntimeClass", "ServiceAccount"
@@ -326,47 +386,6 @@ def _beside(body: KubernetesObject, named: _Named) -> list[KubernetesObject]:
     runtime_class = word(mapping(template.get("spec")).get("runtimeClassName"))
     keys = ((_CLASS, "", runtime_class), (_ACCOUNT, namespace_of(body), account_of(template)))
     return [named[key] for key in keys if key in named]
-
-
-def _predicted(
-    item: Made,
-    beside: Sequence[KubernetesObject],
-    resources: Resources,
-    namespaces: Mapping[str, Mapping[str, Any]],
-) -> Iterator[_Candidate]:
-    """An object, and a workload's pod."""
-    classes, accounts = ([one for one in beside if one["kind"] == kind] for kind in (_CLASS, _ACCOUNT))
-    pod = as_admitted_pod(item.body, classes, resources.kubernetes, service_accounts=accounts)
-    if pod is None or item.body.get("kind") != "Pod":
-        yield _candidate(JudgedObject(key=item.key), item.body, resources, namespaces, None)
-    if pod is not None:
-        creator = creator_of(item.body)
-        user = None if creator is None else User(name=creator, groups=_GROUPS)
-        yield _candidate(JudgedObject(key=item.key, is_pod=True), pod, resources, namespaces, user)
-
-
-def _rendered(
-    prediction: Prediction, tree: ManifestTree, resources: Resources, namespaces: Mapping[str, Mapping[str, Any]]
-) -> Iterator[_Candidate]:
-    """What a sync applies besides the predicted objects."""
-    made = prediction.shared.made
-    for path, body in tree.objects():
-        if not isinstance(body, dict) or not word(body.get("kind")) or not word(body.get("apiVersion")):
-            continue
-        if word(body["apiVersion"]).startswith("kustomize.config.k8s.io/") or _key(body) in made:
-            continue
-        yield _candidate(JudgedObject(key=_key(body), path=path), body, resources, namespaces, None)
-
-
-def _candidate(
-    about: JudgedObject,
-    body: Mapping[str, Any],
-    resources: Resources,
-    namespaces: Mapping[str, Mapping[str, Any]],
-    user: User | None,
-) -> _Candidate:
-    request = make_request(body, resources, namespaces=namespaces.get, user=user)
-    return _Candidate(about, request, tree_digest((body, request.namespace_object, user.name if user else None)))
 
 
 def _key(body: Mapping[str, Any]) -> str:
@@ -395,6 +414,8 @@ def sight_facts(sights: Iterable[Mapping[str, Sight]]) -> tuple[str, ...]:
 
 def saw_nothing(files: Sequence[AdmissionFile], sights: Iterable[Mapping[str, Sight]]) -> tuple[Diagnostic, ...]:
     """Notes: on each policy that met no object in any cluster, and on each that reads what the API server fills in."""
+    from poolsmith.kubernetes.objects_file import placed_objects  # on demand
+
     placed = (placed_objects(file.path, file.text) for file in files)
     objects = [item for found in placed if not isinstance(found, Diagnostic) for item in found]
     return unseen(objects, _total(sights))

@@ -76,6 +76,8 @@ class Policies:
     @cached_property
     def admission(self) -> tuple[tuple[AdmissionFile, ...], tuple[Diagnostic, ...]]:
         """The files of `policies/admission/`, tests left out, that can be read and hold nothing that is not shipped."""
+        if not self.files.admission:
+            return (), ()
         from poolsmith.guard.policies.shipped_policies import unshippable
         from poolsmith.kubernetes.objects_file import placed_objects  # on demand
 
@@ -108,6 +110,8 @@ class Policies:
     @cached_property
     def misread(self) -> tuple[Diagnostic, ...]:
         """Of those files: what their readers in a cluster may take otherwise, or leave out."""
+        if not self.admission[0]:
+            return ()
         from poolsmith.core.sources.one_reading import ambiguities  # on demand
         from poolsmith.guard.policies.shipped_policies import left_out
         from poolsmith.kubernetes.objects_file import placed_objects  # on demand
@@ -121,9 +125,11 @@ class Policies:
 
     @cached_property
     def grants(self) -> tuple[tuple[LoadedGrant, ...], tuple[Diagnostic, ...]]:
+        if not self.files.privileges:
+            return (), ()
         from poolsmith.guard.ledger.grants.grant_files import load_grants  # on demand
 
-        return load_grants(self.tree, self.files.privileges) if self.files.privileges else ((), ())
+        return load_grants(self.tree, self.files.privileges)
 
     @cached_property
     def book(self) -> GrantBook:
@@ -165,9 +171,11 @@ class Policies:
     @cached_property
     def external(self) -> tuple[tuple[LoadedName, ...], tuple[Diagnostic, ...]]:
         """Names that come from outside of the repository."""
+        if self.files.external is None:
+            return (), ()
         from poolsmith.guard.policies.external_names import load_external  # on demand
 
-        return load_external(self.tree, self.files.external) if self.files.external is not None else ((), ())
+        return load_external(self.tree, self.files.external)
 
     @property
     def problems(self) -> tuple[Diagnostic, ...]:

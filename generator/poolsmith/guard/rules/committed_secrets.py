@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Diagnostic, diagnose, point_in
 from poolsmith.core.diagnostics.codes.privilege import COMMITTED_SECRET
-from poolsmith.core.diagnostics.masking import shape_of
+from poolsmith.core.diagnostics.masking import shape_of, shapes_hinted
 from poolsmith.guard.policies.policies import MAX_ADMISSION_BYTES
 
 if TYPE_CHECKING:
@@ -22,8 +22,9 @@ def committed_secrets(files: Iterable[tuple[str, str]], told: Iterable[Diagnosti
     """Of files by path and text, one finding for each line that nobody has told of."""
     known = {(item.primary.span.path, _line(item)) for item in told if item.code in SHOWN_BY}
     for path, text in files:
-        for number, line in enumerate(text.splitlines(), 1):
-            what = shape_of(line)
+        shapes = shapes_hinted(text)
+        for number, line in enumerate(text.splitlines() if shapes else (), 1):
+            what = shape_of(line, shapes)
             if what and (path, number) not in known:
                 column = len(line) - len(line.lstrip()) + 1
                 yield diagnose(COMMITTED_SECRET, f"the line holds {what}", point_in(path, number, column), subject=path)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.diagnostics import PoolsmithError, UsageError
 from poolsmith.core.diagnostics.message_text import counted, printable, shorten
 from poolsmith.core.facts import store
-from poolsmith.core.facts.packs import active
+from poolsmith.core.facts.packs import STACK_CHARTS, active
 from poolsmith.core.facts.table_merge import ENTRIES, TABLES, rows_of
 from poolsmith.core.facts.versions import version_key
 from poolsmith.core.pattern import pattern
@@ -17,7 +17,9 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.chart_files import read_chart_files
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
-from poolsmith.gpu.importing.table_import import CHARTS, chart_about, record_rows
+from poolsmith.gpu.catalog.stack_objects import CHART_OF
+from poolsmith.gpu.importing.stack_charts import chart_about
+from poolsmith.gpu.importing.table_import import record_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -202,7 +204,7 @@ def _index_of(content: bytes) -> dict[str, Any] | None:
 
 def _in_index(path: Path, entries: dict[str, Any]) -> list[Newer] | None:
     """The index of a Helm repository."""
-    known = [name for name in (*CHARTS, OPERATOR_CHART) if isinstance(entries.get(name), list)]
+    known = [name for name in (*CHART_OF, OPERATOR_CHART) if isinstance(entries.get(name), list)]
     if not known:
         return None
     return [
@@ -215,12 +217,10 @@ def _in_index(path: Path, entries: dict[str, Any]) -> list[Newer] | None:
 
 
 def _of_versions(path: Path, chart: str, versions: list[str]) -> Iterator[Newer]:
-    table = _RELEASES if chart == OPERATOR_CHART else CHARTS.get(chart)
+    table = _RELEASES if chart == OPERATOR_CHART else CHART_OF.get(chart)
     if table is None:
         raise UsageError(f"no table is made of the chart {chart}")
-    data = store.read_yaml(_RELEASE_FILE if table == _RELEASES else TABLES[table].file)
-    known = data["releases"] if table == _RELEASES else rows_of(table, data)
-    newest = max(version_key(key) for key in known)
+    newest = version_key(_known_versions(table)[-1])
     for version in sorted(set(versions), key=version_key):
         if version_key(version) > newest and "-" not in version:
             yield Newer(
@@ -229,6 +229,15 @@ def _of_versions(path: Path, chart: str, versions: list[str]) -> Iterator[Newer]
                 what=printable(shorten(version)),
                 command=f"poolsmith catalog import <chart {version}> --pack {chart}-{version.replace('.', '-')}",
             )
+
+
+def _known_versions(table: str) -> list[str]:
+    """Of a chart, the newest one last; those of one that was counted anew begin anew."""
+    if table == _RELEASES:
+        return sorted(store.read_yaml(_RELEASE_FILE)["releases"], key=version_key)
+    if table in TABLES:
+        return sorted(rows_of(table, store.read_yaml(TABLES[table].file)), key=version_key)
+    return list(store.read_json(f"{STACK_CHARTS}/{table}.json")["tags"])
 
 
 def _in_record(path: Path, content: bytes) -> list[Newer]:

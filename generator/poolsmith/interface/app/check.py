@@ -24,7 +24,6 @@ from poolsmith.gpu.values.values_check import (
     release_with_schemas,
 )
 from poolsmith.gpu.values.values_places import values_of, values_of_neighbours
-from poolsmith.guard.policies.applied_policies import strictly
 from poolsmith.guard.policies.policy_files import EXTERNAL
 from poolsmith.guard.rules.links.registry import LINK_RULES
 from poolsmith.guard.rules.links.repository_links import judge_links
@@ -130,7 +129,11 @@ def check_paths(
             only=only,
             today=today,
         )
-    return strictly(outcome) if strict else outcome
+    if not strict:
+        return outcome
+    from poolsmith.guard.policies.applied_policies import strictly  # on demand
+
+    return strictly(outcome)
 
 
 def _given_nodes(root: Path, nodes: Path | None, cluster: str | None) -> GivenNodes | None:

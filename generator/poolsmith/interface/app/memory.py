@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 from poolsmith import __path__ as package_path
 from poolsmith import __version__
 from poolsmith.core.record import record
-from poolsmith.core.sources.file_states import FolderState, content_digest, file_state, folder_state
+from poolsmith.core.sources.file_states import FolderState, Sight, content_digest, file_state, folder_state, sight_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from poolsmith.interface.app.results import GenerateResult
@@ -35,7 +35,9 @@ SHARED = (PROFILES, _POLICIES, _OUTPUT, CLUSTERS)
 NOTHING: Mapping[str, FolderState] = MappingProxyType({})
 
 
-def parts_of(root: str, known: Mapping[str, FolderState] = NOTHING) -> dict[str, FolderState] | None:
+def parts_of(
+    root: str, look: Callable[..., FolderState], known: Mapping[str, FolderState] = NOTHING
+) -> dict[str, FolderState] | None:
     """The state of each part by its path. None where links or special files make the project depend on what is not
     looked at. What is `known` of parts that are still there is taken as it is. Raises OSError."""
     if any(os.path.islink(f"{root}/{part}") for part in SHARED):  # noqa: PTH114 - strings, for speed
@@ -44,10 +46,10 @@ def parts_of(root: str, known: Mapping[str, FolderState] = NOTHING) -> dict[str,
     for folder in (PROFILES, CLUSTERS):
         names = [name for name in _folders(f"{root}/{folder}") if not name.startswith(("_", "."))]
         paths = (f"{folder}/{name}" for name in names)
-        parts |= {path: known.get(path) or folder_state(f"{root}/{path}") for path in paths}
-        parts[folder] = folder_state(f"{root}/{folder}", leave_out=frozenset(names))
-    parts[_POLICIES] = folder_state(f"{root}/{_POLICIES}")
-    parts[_OUTPUT] = folder_state(f"{root}/{_OUTPUT}", leave_out=frozenset(("clusters",)))
+        parts |= {path: known.get(path) or look(f"{root}/{path}") for path in paths}
+        parts[folder] = look(f"{root}/{folder}", leave_out=frozenset(names))
+    parts[_POLICIES] = look(f"{root}/{_POLICIES}")
+    parts[_OUTPUT] = look(f"{root}/{_OUTPUT}", leave_out=frozenset(("clusters",)))
     given = (state for part, state in parts.items() if not part.startswith(_OUTPUT))
     return parts if all(state.is_plain for state in given) else None
 
@@ -115,8 +117,9 @@ class Memory:
         self._question = question
         self._rehash = rehash
         self._now = time.time_ns()
-        self._states = parts_of(self._root)
-        self._tool = tool_state()
+        self._folders = Folders(NO_FOLDERS if rehash else store.read(self._name("folders")))
+        self._states = parts_of(self._root, self._folders.state)
+        self._tool = tool_state(self._folders.state)
         self._read_now: set[str] = set()
 
     @property
@@ -147,9 +150,16 @@ class Memory:
         """
         clusters = tuple(clusters)
         worked_on = {f"{folder}/{item.name}" for item in clusters for folder in (PROFILES, CLUSTERS)}
-        unread = {part: state for part, state in self._parts.items() if part not in worked_on | self._read_now}
+        anew = worked_on | self._read_now | set(SHARED)
+        sights = self._folders.sights(self._now)
+        unread = {
+            part: state
+            for part, state in self._parts.items()
+            if part not in anew and f"{self._root}/{part}" not in sights
+        }
         try:
-            after = parts_of(self._root, unread)
+            after = parts_of(self._root, folder_state, unread)
+            self._keep_folders(sights, after or {})
         except OSError:
             return
         if after is None or self._states is None or self._has_unread(result):
@@ -172,6 +182,12 @@ class Memory:
             state.is_settled(self._now) for state in self._states.values()
         ):
             self._store.write(self._name("run"), _WholeRun(self._run_key, result))
+
+    def _keep_folders(self, sights: dict[str, Sight], after: Mapping[str, FolderState]) -> None:
+        if sights:
+            steady = {f"{self._root}/{part}": state for part, state in after.items()}
+            steady |= {folder: _code(folder) for folder in package_path if folder in sights}
+            self._store.write(self._name("folders"), self._folders.known(sights, steady))
 
     def _has_unread(self, result: GenerateResult) -> bool:
         """Whether something could not be read: it may be the next time, without a change that anybody sees."""
@@ -251,12 +267,55 @@ def recall(
     return memory if memory.is_usable else None
 
 
-def tool_state() -> str:
+@record(kw_only=False)
+class _Known:
+    """The state of a folder, and by what it is known again."""
+
+    state: FolderState
+    sight: Sight
+
+
+NO_FOLDERS: Mapping[str, _Known] = MappingProxyType({})
+
+
+class Folders:
+    """States of folders, by what is remembered of them where that is still to be seen."""
+
+    def __init__(self, known: Any) -> None:
+        self._known: Mapping[str, _Known] = known if isinstance(known, dict) else NO_FOLDERS
+        self._walked: dict[str, FolderState] = {}
+        self._same: dict[str, _Known] = {}
+
+    def state(self, folder: str, **ways: frozenset[str]) -> FolderState:
+        """As `folder_state` finds it. Raises OSError."""
+        known = self._known.get(folder)
+        if known is not None and sight_of(folder, known.state) == known.sight:
+            self._same[folder] = known
+            return known.state
+        self._walked[folder] = found = folder_state(folder, **ways)
+        return found
+
+    def sights(self, now: int) -> dict[str, Sight]:
+        """What is to be seen of the folders that were walked, where that can't change unseen any more."""
+        seen = {folder: sight_of(folder, state) for folder, state in self._walked.items() if state.is_settled(now)}
+        return {folder: sight for folder, sight in seen.items() if sight is not None and sight.is_settled(now)}
+
+    def known(self, sights: dict[str, Sight], after: Mapping[str, FolderState]) -> dict[str, _Known]:
+        """To be remembered: what was the same `after` its sight was taken."""
+        steady = {folder: sight for folder, sight in sights.items() if after.get(folder) == self._walked[folder]}
+        return self._same | {folder: _Known(self._walked[folder], sight) for folder, sight in steady.items()}
+
+
+def tool_state(look: Callable[..., FolderState] = folder_state) -> str:
     """What the code is: version, interpreter, each file of the package, and the libraries that results hang on."""
     from importlib.machinery import PathFinder  # on demand
 
     (package,) = package_path
-    code = folder_state(package, ignored=frozenset(("__pycache__",))).entries
+    code = _code(package, look).stamp
     specs = (PathFinder.find_spec(name) for name in _LIBRARIES)
     libraries = (f"{spec.origin} {file_state(spec.origin)}" for spec in specs if spec is not None and spec.origin)
-    return together(__version__, sys.version, sys.platform, package, *code, *libraries)
+    return together(__version__, sys.version, sys.platform, package, code, *libraries)
+
+
+def _code(package: str, look: Callable[..., FolderState] = folder_state) -> FolderState:
+    return look(package, ignored=frozenset(("__pycache__",)))

@@ -5,12 +5,14 @@ Findings on the fleet are about grants, and about policies that applied to nothi
 
 from __future__ import annotations
 
+import string
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Diagnostic
 from poolsmith.core.diagnostics.rule_engine import run_rules
 from poolsmith.core.record import record
+from poolsmith.core.sources.source_file import tree_digest
 from poolsmith.guard.ledger.grant_check import judge_grants
 from poolsmith.guard.ledger.rules import expiring_grant
 from poolsmith.guard.rules.committed_secrets import committed_secrets, policy_texts
@@ -110,14 +112,48 @@ def judge_folder(folder: GeneratedFolder, against: Against) -> FolderResult:
     return judge_compared(folder, against_disk(folder.root, folder.path, folder.files, folder.subject), against)
 
 
+Faultless = dict[bytes, FolderFindings]
+"""What was said of folders without a finding, by what they hold but for the name of their cluster."""
+
+
 def judge_compared(
-    folder: GeneratedFolder, comparison: Comparison | Diagnostic, against: Against, *, together: bool = False
+    folder: GeneratedFolder,
+    comparison: Comparison | Diagnostic,
+    against: Against,
+    *,
+    together: bool = False,
+    known: Faultless | None = None,
 ) -> FolderResult:
-    """The same of what was compared already; `together`: one finding on all files that are merely out of date."""
+    """The same of what was compared already; `together`: one finding on all files that are merely out of date. What is
+    `known` of folders that are alike is not judged again.
+    """
     result = result_of(folder, comparison, together=together)
     if isinstance(comparison, Diagnostic):
         return result
-    return replace(result, findings=_findings(comparison, folder.tree, against))
+    key = None if known is None or result.changed else _alike(comparison, folder, against)
+    if known is not None and key is not None and key in known:
+        return replace(result, findings=known[key])
+    found = _findings(comparison, folder.tree, against)
+    if known is not None and key is not None and not (found.diagnostics or found.schemas.half):
+        known[key] = found
+    return replace(result, findings=found)
+
+
+_SHAPE = str.maketrans(string.ascii_lowercase + string.digits, "a" * 26 + "0" * 10)
+
+
+def _alike(comparison: Comparison, folder: GeneratedFolder, against: Against) -> bytes | None:
+    """The same of folders that differ in nothing but the names of their clusters, which have the same shape. None where
+    a file is none of those that are generated.
+    """
+    if not comparison.present.keys() <= comparison.generated.keys():
+        return None
+    name = folder.subject
+    held = [
+        (item.path, comparison.generated[item.path].replace(name.encode(), b"\0") if item.documents else b"")
+        for item in folder.tree.manifests
+    ]
+    return tree_digest((held, name.translate(_SHAPE), against.kubernetes, against.operator, against.coco))
 
 
 def _findings(comparison: Comparison, tree: ManifestTree, against: Against) -> FolderFindings:

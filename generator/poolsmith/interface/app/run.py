@@ -330,7 +330,7 @@ def _judged(
             reads_elsewhere=True,
         )
     against = against_cluster(run.loaded.cluster, project.catalog)
-    result = _result(project, run, judge_compared(folder, comparison, against))
+    result = _result(project, run, judge_compared(folder, comparison, against, known=project.faultless))
     return replace(
         result,
         diagnostics=(*result.diagnostics, *judgement.diagnostics),

@@ -189,6 +189,7 @@ def _told(pinned: Pinned) -> int:
         write(format_text(Outcome(diagnostics=pinned.problems)))
         return Exit.FINDINGS
     for pack in pinned.packs:
-        holds = ", ".join((*pack.releases, *(f"rows of {table}" for table in pack.tables)))
+        parts = (*(f"rows of {table}" for table in pack.tables), *(f"values of {' '.join(one)}" for one in pack.charts))
+        holds = ", ".join((*pack.releases, *parts))
         write(f"pinned    {pack.name} {pack.version}: {holds}, {pack.sha256}\n")
     return Exit.CLEAN

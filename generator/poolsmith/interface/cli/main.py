@@ -23,6 +23,8 @@ _RARELY = 500_000
 _SOON = 0.01
 """Seconds after which an interrupt comes once more: late enough not to hit the same destructor."""
 _HOOK = ["check", "--hook"]
+_OF_PROJECT = ("generate", "check", "run")
+"""What may be asked of a whole project without a parser of flags."""
 _SELDOM = ("hashlib", "inspect", "ipaddress")
 """What is imported more often than used: by our own code, `dataclasses` and `urllib`."""
 
@@ -116,7 +118,7 @@ def _call(arguments: list[str]) -> int:
     try:
         if arguments[:2] == _HOOK:
             return _judge_hook(arguments)
-        return _compare(arguments) if arguments[:1] == ["generate"] else _parsed(arguments)
+        return _of_project(arguments) if arguments and arguments[0] in _OF_PROJECT else _parsed(arguments)
     except UsageError as error:
         return _say(str(error), Exit.USAGE)
     except NoInputError as error:
@@ -136,10 +138,10 @@ def _judge_hook(arguments: list[str]) -> int:
     return judge_hook(arguments, files, TOOL)
 
 
-def _compare(arguments: list[str]) -> int:
-    from poolsmith.interface.cli.plain import compare_all, is_comparison
+def _of_project(arguments: list[str]) -> int:
+    from poolsmith.interface.cli.plain import is_of_whole_project, work_on_project
 
-    return compare_all(arguments, TOOL) if is_comparison(arguments) else _parsed(arguments)
+    return work_on_project(arguments, TOOL) if is_of_whole_project(arguments) else _parsed(arguments)
 
 
 def _parsed(arguments: list[str]) -> int:

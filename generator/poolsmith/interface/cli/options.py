@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import wraps
@@ -15,7 +14,7 @@ from click.core import ParameterSource
 from poolsmith.core.diagnostics import UsageError
 from poolsmith.core.diagnostics.diagnostic import Severity
 from poolsmith.core.record import record
-from poolsmith.interface.cli.plain import project_above, with_verbose
+from poolsmith.interface.cli.plain import in_pipeline, project_above, with_verbose
 from poolsmith.interface.report.formats import CHECK, GROUPS, RULE, Layout, names_for
 
 if TYPE_CHECKING:
@@ -76,10 +75,6 @@ def subject(root: Path, given: str | None, *, base: str | None = None) -> str:
     from poolsmith.project.run.judged_tree import is_committed
 
     return "commit" if is_committed(root) else "work-tree"
-
-
-def in_pipeline() -> bool:
-    return os.environ.get("CI") not in (None, "", "0", "false")
 
 
 def only_at_a_desk(verb: str) -> None:

@@ -1,5 +1,5 @@
-"""What needs no parser of flags: where a project stands, a hook that names files and nothing else, and a comparison of
-a whole project.
+"""What needs no parser of flags: where a project stands, a hook that names files and nothing else, and a whole project
+that is generated, compared or judged.
 
 They run for every commit, and the parser would be an eighth of what they take. Both ways end in the same report.
 """
@@ -11,7 +11,7 @@ import shlex
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import UsageError
 
@@ -46,17 +46,20 @@ def judge_hook(arguments: Sequence[str], files: Sequence[str], tool: str) -> Exi
 
 
 _STORE = {"--cache": True, "--no-cache": False}
-_COMPARING = frozenset(("--check", "--rehash", *_STORE))
+_FLAGS = frozenset(("--rehash", *_STORE))
+_OF_VERB = {"generate": _FLAGS | {"--check"}, "check": _FLAGS, "run": _FLAGS}
+"""What may be asked of a whole project without a parser: what is remembered, and whether anything is written."""
 
 
-def is_comparison(arguments: Sequence[str]) -> bool:
-    """Whether it is `generate --check` with no other flags than those that say what may be remembered."""
-    return arguments[:1] == ["generate"] and "--check" in arguments and _COMPARING.issuperset(arguments[1:])
+def is_of_whole_project(arguments: Sequence[str]) -> bool:
+    """Not a check in a pipeline, which judges what would be merged."""
+    if arguments[:1] == ["check"] and in_pipeline():
+        return False
+    return _OF_VERB.get(arguments[0] if arguments else "", frozenset()).issuperset(arguments[1:])
 
 
-def compare_all(arguments: Sequence[str], tool: str) -> Exit:
-    """`generate --check`, as the verb itself does it. Raises PoolsmithError."""
-    from poolsmith.interface.app.check_project import compare
+def work_on_project(arguments: Sequence[str], tool: str) -> Exit:
+    """`generate`, `generate --check`, `check` and `run`, as the verbs themselves do it. Raises PoolsmithError."""
     from poolsmith.interface.cli.exits import Exit
     from poolsmith.interface.cli.reports import print_outcome
     from poolsmith.interface.cli.terminal import exit_code, progress_bar
@@ -64,15 +67,51 @@ def compare_all(arguments: Sequence[str], tool: str) -> Exit:
     from poolsmith.project.output.batches import default_jobs
     from poolsmith.project.run.facts import facts_of
 
-    root = project_above(os.curdir)
-    store = result_store(next((_STORE[word] for word in reversed(arguments) if word in _STORE), None))
+    root, (verb, *flags) = project_above(os.curdir), arguments
+    store = result_store(next((_STORE[word] for word in reversed(flags) if word in _STORE), None))
+    name, work = _WORK["compare" if "--check" in flags else verb]
     with facts_of(root):
-        with progress_bar("comparing") as progress:
-            rehash = "--rehash" in arguments
-            result = compare(root, jobs=default_jobs(), progress=progress, store=store, rehash=rehash)
-        layout = Layout(rest=with_verbose("poolsmith generate", arguments[1:]))
-        print_outcome(result.outcome, output_format=None, color=None, tool=tool, layout=layout, root=root)
-    return exit_code(result.outcome, layout.fail_on) if result.is_current else Exit.FINDINGS
+        with progress_bar(name) as progress:
+            how = {"jobs": default_jobs(), "progress": progress, "store": store, "rehash": "--rehash" in flags}
+            outcome, is_current = work(root, how)
+        layout = Layout(rest=with_verbose(f"poolsmith {verb}", flags))
+        print_outcome(outcome, output_format=None, color=None, tool=tool, layout=layout, root=root)
+    return exit_code(outcome, layout.fail_on) if is_current else Exit.FINDINGS
+
+
+def _compare(root: Path, how: dict[str, Any]) -> tuple[Outcome, bool]:
+    from poolsmith.interface.app.check_project import compare
+
+    result = compare(root, **how)
+    return result.outcome, result.is_current
+
+
+def _generate(root: Path, how: dict[str, Any]) -> tuple[Outcome, bool]:
+    from poolsmith.interface.app.generate import generate
+
+    return generate(root, **how).outcome, True
+
+
+def _check(root: Path, how: dict[str, Any]) -> tuple[Outcome, bool]:
+    from poolsmith.interface.app.check_project import check_project
+
+    return check_project(root, **how), True
+
+
+def _run(root: Path, how: dict[str, Any]) -> tuple[Outcome, bool]:
+    from poolsmith.guard.policies.applied_policies import JudgingOptions
+    from poolsmith.interface.app.one_run import run_project
+
+    return run_project(root, judging=JudgingOptions(), **how).outcome, True
+
+
+_WORK = {
+    "compare": ("comparing", _compare),
+    "generate": ("generating", _generate),
+    "check": ("checking", _check),
+    "run": ("generating", _run),
+}
+"""What a terminal shows meanwhile, and the work: its outcome, and whether the output is as it should be."""
 
 
 def of_hook(root: Path, paths: tuple[Path, ...], judge: Callable[..., Outcome]) -> Outcome:
@@ -115,6 +154,10 @@ def with_verbose(command: str, given: Sequence[str]) -> str:
             kept.append(shlex.quote(word))
     whole = " ".join([*words, *kept])
     return whole if len(whole) <= _LONGEST_COMMAND and whole.isprintable() else " ".join([*words, "…"])
+
+
+def in_pipeline() -> bool:
+    return os.environ.get("CI") not in (None, "", "0", "false")
 
 
 def result_store(wanted: bool | None) -> ResultStore | None:

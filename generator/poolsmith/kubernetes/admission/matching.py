@@ -10,27 +10,27 @@ Objects that are given as parameters, and with which no policy is evaluated, are
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.record import record
-from poolsmith.kubernetes.admission.policy import Binding
+from poolsmith.kubernetes.admission.policy import Binding, MatchResources
+from poolsmith.kubernetes.admission.request import AdmissionRequest
 from poolsmith.kubernetes.admission.selector import labels_of, selects
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from poolsmith.kubernetes.admission.policy import (
-        MatchResources,
         ParamKind,
         ParamRef,
         Policy,
         PolicySet,
         ResourceRule,
     )
-    from poolsmith.kubernetes.admission.request import AdmissionRequest
-    from poolsmith.kubernetes.admission.resources import Resources
+    from poolsmith.kubernetes.admission.resources import Resource, Resources
     from poolsmith.kubernetes.objects_file import PlacedObject
 
 
@@ -85,6 +85,15 @@ def matches(criteria: MatchResources | None, request: AdmissionRequest, resource
         if part.answer is Answer.UNDECIDED and undecided is None:
             undecided = part
     return undecided or _YES
+
+
+def may_match(criteria: MatchResources | None, resource: Resource, resources: Resources) -> bool:
+    """Whether it may apply to the creation of some object of a resource, whatever that says and wherever it lies."""
+    if criteria is not None:
+        rules = tuple(replace(rule, resource_names=(), scope="*") for rule in criteria.rules)
+        criteria = MatchResources(rules=rules, equivalent=criteria.equivalent)
+    request = AdmissionRequest(resource=resource, subresource=resource.subresource)
+    return matches(criteria, request, resources).answer is not Answer.NO
 
 
 def _parts(criteria: MatchResources, request: AdmissionRequest, resources: Resources) -> Iterator[Match]:

@@ -62,7 +62,7 @@ def as_admitted_pod(
     `runtime_classes` and `service_accounts` are objects that exist. None: it makes no pods.
     """
     template = pod_template_of(workload)
-    if template is None or workload.get("kind") == "PodTemplate":
+    if template is None or not makes_pods(workload):
         return None
     pod = _as_created(workload, template, kubernetes)
     spec = pod["spec"]
@@ -73,6 +73,11 @@ def as_admitted_pod(
     fill_pod(spec, kubernetes)
     _copy_app_armor(pod, minor_key(kubernetes))
     return pod
+
+
+def makes_pods(workload: Mapping[str, Any]) -> bool:
+    """Whether pods come of it: a template by itself makes none."""
+    return pod_template_of(workload) is not None and workload.get("kind") != "PodTemplate"
 
 
 def creator_of(workload: Mapping[str, Any]) -> str | None:

@@ -151,7 +151,8 @@ class Supervisor:
 
     def _follow(self, child: Child) -> None:
         """Take results until the child has ended, or somebody has to be stopped."""
-        last, since = child.mark(), child.busy()
+        last = child.mark()
+        since: float | None = None
         started = time.monotonic()
         while True:
             for index, result, length in child.read(_POLL):
@@ -161,11 +162,13 @@ class Supervisor:
                 started = now
             now, mark = time.monotonic(), child.mark()
             if mark != last:
-                last, since = mark, child.busy()
+                last, since = mark, None
+            elif since is None:  # it is slow: from now on its time is counted
+                since = child.busy()
             if child.ended or child.waits:
                 break
             at_work = self.parts[mark[0]].blame
-            if child.busy() - since > self.limits.step:
+            if since is not None and child.busy() - since > self.limits.step:
                 self._stop(child, at_work, f"one evaluation took more than {self.limits.step:g} seconds")
                 return
             if self.spent.get(at_work, 0.0) + now - started > self.limits.blamed:

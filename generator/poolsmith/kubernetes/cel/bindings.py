@@ -7,7 +7,8 @@ and what the API server would stop does not count as a pass.
 
 from __future__ import annotations
 
-from functools import lru_cache
+import marshal
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from poolsmith.core.record import record
@@ -151,6 +152,7 @@ def _pattern(node: Call) -> float | None:
 
 _INT64 = 2**63
 _LARGEST_BITS = 1023
+_TEXT = {str}
 _SCALARS = frozenset({str, bool, float, type(None)})
 
 
@@ -190,6 +192,14 @@ class Bindings:
         other._size = None
         return other
 
+    @cached_property
+    def is_large(self) -> bool:
+        """Whether the total size is over LARGE. As bytes no value is shorter, and those are counted far sooner."""
+        try:
+            return len(marshal.dumps(self._values, 2)) > LARGE and self.size.total > LARGE
+        except ValueError:  # nested too deeply for that
+            return self.size.total > LARGE
+
     @property
     def size(self) -> Size:
         """Of all that is seen."""
@@ -217,7 +227,7 @@ def _is_plain(value: Any) -> bool:
         one = waiting.pop()
         kind = type(one)
         if kind is dict:
-            if not all(type(key) is str for key in one):
+            if one and set(map(type, one)) != _TEXT:
                 return False
             waiting.extend(one.values())
         elif kind is list:

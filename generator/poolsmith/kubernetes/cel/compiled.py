@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, assert_never
 
 from poolsmith.core.record import record
-from poolsmith.kubernetes.cel.bindings import LARGE, might_pass_limit
+from poolsmith.kubernetes.cel.bindings import might_pass_limit
 from poolsmith.kubernetes.cel.engine import Program, engine, engine_problem
 from poolsmith.kubernetes.cel.errors import CelError, NoFieldsError, NoRangeError, NotEvaluated
 from poolsmith.kubernetes.cel.go_text import printable
@@ -225,7 +225,7 @@ class Compiled:
         """A plain value; raises CelError, or NotEvaluated."""
         if self.undecidable is not None:
             raise NotEvaluated(self.undecidable)
-        if bindings.size.total > LARGE and might_pass_limit(self.part, bindings.size):
+        if bindings.is_large and might_pass_limit(self.part, bindings.size):
             raise NotEvaluated("on an object of this size it might pass the API server's cost limit")
         try:
             return self._ready.evaluate(bindings)

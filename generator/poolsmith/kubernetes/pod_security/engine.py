@@ -77,10 +77,13 @@ def judge_pod(metadata: Any, spec: Any, level: str, version: str = LATEST) -> tu
     Raises ValueError for a level or a version that can't be (`minor_of`).
     """
     minor = minor_of(version)
+    checks = checks_of(level, minor)
+    if not checks:
+        return ()
     pod = Pod(metadata, spec)
     return tuple(
         PodSecurityViolation(check.id, check.reason, offence.detail, offence.place.pointer, check.fix)
-        for check in checks_of(level, minor)
+        for check in checks
         for offence in check.find(pod, minor)
     )
 

@@ -270,8 +270,9 @@ def is_here(generator: dict[str, Any], files: RepositoryFiles) -> bool:
 
 
 def left_out(generator: dict[str, Any], files: RepositoryFiles) -> Iterator[str]:
-    """The folders that a generator over git names, and excludes."""
+    """The folders that a generator over git names, and excludes, and those of files that it excludes."""
     yield from (folder for folder, is_barred in _named(generator, files) if is_barred)
+    yield from (posixpath.dirname(path) for path, is_barred in _named_files(generator, files) if is_barred)
 
 
 def _directories(spec: Any, files: RepositoryFiles) -> Iterator[Parameters]:
@@ -322,17 +323,30 @@ def _path_parameters(folder: str) -> Parameters:
 
 
 def _files(spec: Any, files: RepositoryFiles) -> Iterator[Parameters]:
-    for entry in mappings(spec.get("files")):
-        pattern = normal(word(entry.get("path")))
-        if pattern is None:
-            continue
-        folder, _, name = pattern.rpartition("/")
-        for found in _folders(folder, files) if folder else [""]:
-            for path in files.files_in(found):
-                if fnmatch.fnmatchcase(posixpath.basename(path), name):
-                    data = files.parsed(path)
-                    for content in mappings(data if isinstance(data, list) else [data]):
-                        yield {**content, **_path_parameters(found), "path.filename": posixpath.basename(path)}
+    for path in (found for found, is_barred in _named_files(spec, files) if not is_barred):
+        data = files.parsed(path)
+        for content in mappings(data if isinstance(data, list) else [data]):
+            yield {**content, **_path_parameters(posixpath.dirname(path)), "path.filename": posixpath.basename(path)}
+
+
+def _named_files(spec: Any, files: RepositoryFiles) -> Iterator[tuple[str, bool]]:
+    """Files in their order, each once, and whether the generator excludes it."""
+    listed = [(normal(word(entry.get("path"))), entry.get("exclude") is True) for entry in mappings(spec.get("files"))]
+    barred = [pattern for pattern, is_barred in listed if is_barred and pattern]
+    wanted = [pattern for pattern, is_barred in listed if not is_barred and pattern]
+    for path in sorted({path for pattern in wanted for path in _like(pattern, files)}):
+        yield path, any(fnmatch.fnmatchcase(path, pattern) for pattern in barred)
+
+
+def _like(pattern: str, files: RepositoryFiles) -> Iterator[str]:
+    """As `git ls-files` takes a pattern: a `*` goes over any number of folders. Source: argoproj/argo-cd
+    util/git/client.go, LsFiles."""
+    top = _BEFORE_GLOB.match(pattern)
+    below = files.files_below(top[0].rpartition("/")[0]) if top and top.end() < len(pattern) else [pattern]
+    return (path for path in below if fnmatch.fnmatchcase(path, pattern) and files.is_file(path))
+
+
+_BEFORE_GLOB = compiled_later(r"[^*?\[]*+")
 
 
 def _filled(node: Any, parameters: Parameters) -> Any:

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
     from poolsmith.kubernetes.repository.argo_applications import ArgoSource
     from poolsmith.kubernetes.repository.flux import Identity
-    from poolsmith.kubernetes.repository.kustomize.build import Build, Builder
+    from poolsmith.kubernetes.repository.kustomize.accumulator import Build
+    from poolsmith.kubernetes.repository.kustomize.build import Builder
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 

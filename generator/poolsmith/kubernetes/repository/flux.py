@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.kubernetes.repository.kustomize.build import Build, Builder
+    from poolsmith.kubernetes.repository.kustomize.accumulator import Build
+    from poolsmith.kubernetes.repository.kustomize.build import Builder
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 
@@ -326,7 +327,7 @@ class _Run:
         is_complete = True
         for index, reference in enumerate(mappings(build.get("substituteFrom"))):
             kind, name = word(reference.get("kind")), word(reference.get("name"))
-            source, is_sure = self._source(kind, name, word(item.metadata.get("namespace")))
+            source, is_sure = self._source(kind, name, item)
             is_complete &= is_sure
             if source is None:
                 if not reference.get("optional"):
@@ -343,16 +344,21 @@ class _Run:
             hidden.discard(key)
         return Variables(known=known, hidden=frozenset(hidden), is_complete=is_complete)
 
-    def _source(self, kind: str, name: str, namespace: str) -> tuple[CheckedDocument | None, bool]:
-        """The object that variables are read from, and whether it is surely that one, and filled by nobody else."""
+    def _source(self, kind: str, name: str, item: Delivered) -> tuple[CheckedDocument | None, bool]:
+        """The object that variables are read from, and whether it is surely that one, and filled by nobody else.
+
+        Of several that nobody delivers the nearest is taken: folders of clusters have one each, by the same name."""
         is_filled = kind == "Secret" and bool(self.others("ExternalSecret", name))
+        namespace = word(item.metadata.get("namespace"))
         delivered_ones = self._named.get((kind, name), [])
         there = {identity(found): found for found in (*self.others(kind, name), *delivered_ones)}
-        candidates = [*delivered_ones, *there.values()]
+        near = sorted(there.values(), key=lambda found: -len(posixpath.commonprefix([found.path, item.path])))
+        candidates = [*delivered_ones, *near]
         own = [found for found in candidates if word(found.metadata.get("namespace")) == namespace]
         free = [found for found in candidates if not found.metadata.get("namespace")]
         source = next(iter((*own, *free, *candidates)), None)
-        return source, not is_filled and (bool(own) or len(there) == 1)
+        is_only = len({identity(found) for found in own} or there) == 1
+        return source, not is_filled and (is_only or own[:1] == delivered_ones[:1] != [])
 
     def _tell(self, unknown: Unknown) -> None:
         if unknown not in self.unknown:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from poolsmith.kubernetes.repository.delivered import ChartInstallation, Delivered, Unknown
     from poolsmith.kubernetes.repository.flux import Emptied, Identity
-    from poolsmith.kubernetes.repository.kustomize.build import Build
+    from poolsmith.kubernetes.repository.kustomize.accumulator import Build
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 
 _ASSERTS = ("chainsaw-test.yaml", "kuttl-test.yaml")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
-from poolsmith.core.sources.pointer import join, reach, value_at
+from poolsmith.core.sources.pointer import join, reach, reached, value_at
 from poolsmith.kubernetes.repository.kustomize_roots import changed_files, patch_files
 from poolsmith.kubernetes.repository.manifest_files import unfolded
 from poolsmith.kubernetes.repository.node_template_marks import (
@@ -99,6 +99,18 @@ def _templates(document: CheckedDocument) -> Iterator[NodeTemplate]:
         return
     for top, body in unfolded(document):
         yield from _of_object(document, top, body)
+        path = _WITHIN.get((text_of(body.get("kind")), text_of(body.get("apiVersion")).partition("/")[0]))
+        for at, inner in reached(body, path) if path is not None else ():
+            if isinstance(inner, dict):
+                yield from _of_object(document, f"{top}{at}", inner)
+
+
+_WITHIN = {
+    ("AzureASOManagedMachinePool", "infrastructure.cluster.x-k8s.io"): ("spec", "resources", "*"),
+    ("Object", "kubernetes.crossplane.io"): ("spec", "forProvider", "manifest"),
+}
+"""Objects that hold others: where. Source: kubernetes-sigs/cluster-api-provider-azure:api/v1alpha1,
+AzureASOManagedMachinePoolSpec.resources; crossplane-contrib/provider-kubernetes:apis, ObjectParameters.manifest."""
 
 
 def _of_object(document: CheckedDocument, top: str, body: dict[str, Any]) -> Iterator[NodeTemplate]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.latest import Latest
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import join
 from poolsmith.core.sources.yaml_writer import comment, emit
@@ -110,19 +110,15 @@ class PredictionTexts:
 
     def __init__(self) -> None:
         self._objects = ObjectTexts()
-        self._known: OrderedDict[int, _SharedTexts] = OrderedDict()
+        self._known = Latest(_REMEMBERED)
 
     def of(self, prediction: Prediction) -> Predicted:
         """The same where the same lines of the same files say the same."""
         shared = prediction.shared
-        known = self._known.get(id(shared))
-        if known is None:
-            # what clusters share is kept: as long as it lives, no other has its identity
-            objects = self._objects.stream(shared.installation.objects)
-            known = self._known[id(shared)] = _SharedTexts(shared, objects)
-            while len(self._known) > _REMEMBERED:
-                self._known.popitem(last=False)
-        self._known.move_to_end(id(shared))
+        # what clusters share is kept: as long as it lives, no other has its identity
+        known = self._known.of(
+            id(shared), lambda: _SharedTexts(shared, self._objects.stream(shared.installation.objects))
+        )
         key = known.keys.get(prediction.alike)
         if key is None:
             key = prediction.origins.signature(), prediction.smoke_images()

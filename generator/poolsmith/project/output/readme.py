@@ -11,7 +11,7 @@ from poolsmith.core.diagnostics.message_text import printable
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.fleet.operands.manifest import Manifest
-from poolsmith.fleet.operands.start_order import start_order
+from poolsmith.fleet.operands.start_order import start_order, steps_of
 from poolsmith.fleet.plan.origin import profile_inputs
 from poolsmith.fleet.profiles.cluster import Engine
 from poolsmith.fleet.profiles.node_pool import Workload
@@ -37,13 +37,14 @@ _DRIVER = "driver"
 def pool_orders(ledger: ClusterLedger, objects: Iterable[KubernetesObject]) -> dict[str, tuple[Start, ...]]:
     """By pool, the DaemonSets that wait or are waited for on its nodes; pools without any are left out."""
     by_name = {item["metadata"]["name"]: item for item in objects if item["kind"] == "DaemonSet"}
-    pools: dict[str, list[KubernetesObject]] = {}
+    pools: dict[str, list[str]] = {}
     for item in ledger.workloads:
-        daemon_set = by_name.get(item.workload.removeprefix(_KIND)) if item.workload.startswith(_KIND) else None
-        if daemon_set is not None:
+        name = item.workload.removeprefix(_KIND)
+        if item.workload.startswith(_KIND) and name in by_name:
             for pool in item.pools:
-                pools.setdefault(pool, []).append(daemon_set)
-    found = {pool: start_order(daemon_sets) for pool, daemon_sets in sorted(pools.items())}
+                pools.setdefault(pool, []).append(name)
+    steps = steps_of(by_name.values())
+    found = {pool: start_order({name: steps[name] for name in names}) for pool, names in sorted(pools.items())}
     waited = {pool: {name for start in starts for name in start.after} for pool, starts in found.items()}
     kept = {
         pool: tuple(start for start in starts if start.after or start.name in waited[pool])

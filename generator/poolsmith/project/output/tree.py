@@ -12,10 +12,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.sources.yaml_writer import emit
 from poolsmith.fleet.operands.manifest import Manifest, ManifestTree
 from poolsmith.fleet.profiles.cluster import Engine
-from poolsmith.project.output.argocd import render_applications
 from poolsmith.project.output.delivery_units import delivery_units, render_platform, render_units
-from poolsmith.project.output.flux import render_flux
-from poolsmith.project.output.kept_from_flux import kept_from_flux
 from poolsmith.project.output.kustomization import FILE, kustomization
 from poolsmith.project.output.pools import render_pools
 from poolsmith.project.output.prediction import prediction_manifests
@@ -31,7 +28,6 @@ if TYPE_CHECKING:
 
 
 FOLDER = "delivery"
-_EMITTERS = {Engine.ARGOCD: render_applications, Engine.FLUX: render_flux}
 
 
 def render_delivery(plan: ClusterPlan, manifests: list[Manifest], header: tuple[str, ...]) -> list[Manifest]:
@@ -42,7 +38,11 @@ def render_delivery(plan: ClusterPlan, manifests: list[Manifest], header: tuple[
     units = delivery_units(plan, folders)
     if not units:
         return []
-    found = _EMITTERS[plan.cluster.spec.delivery.engine](plan, units, FOLDER, header)
+    if plan.cluster.spec.delivery.engine is Engine.FLUX:
+        from poolsmith.project.output.flux import render_flux as render  # on demand
+    else:
+        from poolsmith.project.output.argocd import render_applications as render  # on demand
+    found = render(plan, units, FOLDER, header)
     resources = [manifest.path.removeprefix(f"{FOLDER}/") for manifest in found]
     return [*found, kustomization(FOLDER, resources, header)]
 
@@ -75,6 +75,8 @@ def render_cluster(plan: ClusterPlan, predicted: Predicted, admission: Sequence[
     manifests += prediction_manifests(plan.name, predicted, header)
     manifests.append(render_readme(plan, predicted))
     if plan.cluster.spec.delivery.engine is Engine.FLUX:
+        from poolsmith.project.output.kept_from_flux import kept_from_flux  # on demand
+
         manifests = kept_from_flux(manifests)
     return ManifestTree(tuple(sorted(manifests, key=lambda manifest: manifest.path)))
 

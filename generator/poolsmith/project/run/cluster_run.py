@@ -145,7 +145,9 @@ def plan_cluster(project: Project, files: ClusterFiles) -> PlannedCluster:
     return PlannedCluster(loaded=loaded, plan=plan, prediction=prediction, diagnostics=tuple(diagnostics))
 
 
-def _predicted_findings(project: Project, prediction: Prediction, loaded: LoadedCluster) -> Iterator[Diagnostic]:
+def _predicted_findings(
+    project: Project, prediction: Prediction, loaded: LoadedCluster, _name: str
+) -> Iterator[Diagnostic]:
     yield from predicted_errors(prediction, loaded)
     yield from idle_driver_values(prediction, loaded, project.predictions)
     yield from judge_driver_images(project.driver_images[0], prediction, loaded)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.ledger.grant_check import GrantJudge
     from poolsmith.guard.policies.admission_check import AdmissionReviews
     from poolsmith.guard.policies.supply.supply_policy import SupplyPolicy
+    from poolsmith.project.run.generated_folder import FolderFindings
 
 
 OUTPUT = "output"
@@ -116,6 +117,11 @@ class Project:
     @cached_property
     def alike_findings(self) -> AlikeFindings:
         return AlikeFindings()
+
+    @cached_property
+    def faultless(self) -> dict[bytes, FolderFindings]:
+        """Of folders that are alike, what was found in one."""
+        return {}
 
     @cached_property
     def texts(self) -> PredictionTexts:

@@ -11,10 +11,10 @@ from poolsmith.core.diagnostics.message_text import counted
 from poolsmith.core.diagnostics.outcome import Skipped
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import value_at
+from poolsmith.core.sources.source_file import tree_digest
 from poolsmith.fleet.plan.origin import profile_inputs
 from poolsmith.gpu.values.release_tier import said_alike
 from poolsmith.guard.rules.setup.registry import SETUP_RULES
-from poolsmith.guard.rules.setup.repository_setups import releases_of, view_of
 from poolsmith.guard.rules.setup.resource_values import judge_resources
 from poolsmith.guard.rules.setup.setup_view import (
     SetupObject,
@@ -23,6 +23,7 @@ from poolsmith.guard.rules.setup.setup_view import (
     SetupValues,
     SetupView,
     ToldPlaces,
+    lacking,
     run_setup_rules,
 )
 
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from poolsmith.project.run.project import Project
 
 
+_OF_PLANS = frozenset(("all", "nodes", "release", "values"))
+"""What is known of a cluster with a plan."""
 _ADVICE = {
     "nodes": "which nodes there are is not known; give --nodes FILE or --cluster NAME",
     "values": "there are no Helm values of the gpu-operator",
@@ -48,19 +51,33 @@ _ADVICE = {
 
 
 def judge_setup(project: Project, run: ClusterRun) -> SetupResult:
-    """One cluster of the project, by its plan; places are lines of its profiles."""
+    """One cluster of the project, by its plan; places are lines of its profiles. Of clusters that are alike, and for
+    which the same is enforced, one is judged.
+    """
     prediction, file = run.prediction, run.loaded.file
     if prediction is None or run.tree is None or file is None or prediction.plan.chart is None:
         return SetupResult()
+    work = f"setup {tree_digest([item.documents for item in run.admission]).hex()}"
+
+    def find(name: str) -> tuple[Diagnostic, ...]:
+        return run_setup_rules(SETUP_RULES, _view(project, run, prediction, name)).diagnostics
+
+    found = project.alike_findings.of(work, prediction.alike, run.loaded, find)
+    release = project.catalog.releases.near(prediction.plan.cluster.spec.stack.release)
+    known = _OF_PLANS if release is not None else _OF_PLANS - {"release"}
+    return SetupResult(found, lacking(SETUP_RULES, known))
+
+
+def _view(project: Project, run: ClusterRun, prediction: Prediction, name: str) -> SetupView:
     from poolsmith.project.run.setup_nodes import nodes_of_plan  # on demand
 
     plan = prediction.plan
     stack = plan.cluster.spec.stack
     chart = project.catalog.chart(plan.chart.name, stack.release) if plan.chart is not None else None
     places = _Places(prediction, run)
-    view = SetupView(
+    return SetupView(
         catalog=project.catalog,
-        cluster=plan.name,
+        cluster=name,
         tag=stack.release,
         operator=project.catalog.releases.near(stack.release),
         distribution=plan.cluster.spec.kubernetes.distribution,
@@ -76,7 +93,6 @@ def judge_setup(project: Project, run: ClusterRun) -> SetupResult:
         namespace=plan.namespace,
         is_generated=True,
     )
-    return run_setup_rules(SETUP_RULES, view)
 
 
 class _Places:
@@ -149,7 +165,9 @@ def judge_setups_of(
         if given is not None:
             result.skipped.append(Skipped("setup rules", "nothing here is of the gpu-operator"))
         return result
-    lacking: Counter[str] = Counter()
+    from poolsmith.guard.rules.setup.repository_setups import releases_of, view_of  # on demand
+
+    lacks: Counter[str] = Counter()
     before = ToldPlaces(told)
     for setup in setups:
         tags = releases_of(setup, release)
@@ -157,12 +175,12 @@ def judge_setups_of(
         judged = _judged(view, before)
         result.setups += 1
         result.diagnostics.extend(judged.diagnostics)
-        lacking.update(need for needs in judged.lacking for need in needs)
+        lacks.update(need for needs in judged.lacking for need in needs)
         result.not_evaluated += len(judged.lacking)
         if view.tag is None and tags:
             result.diagnostics.extend(_said_alike(setup, tags, given, kubernetes, before, judged.diagnostics))
     if result.not_evaluated:
-        reasons = "; ".join(_ADVICE[need] for need in _ADVICE if lacking[need])
+        reasons = "; ".join(_ADVICE[need] for need in _ADVICE if lacks[need])
         result.skipped.append(Skipped(f"{counted(result.not_evaluated, 'check')} of the setup as a whole", reasons))
     return result
 
@@ -191,6 +209,7 @@ def _said_alike(
     known: Iterable[Diagnostic],
 ) -> Iterator[Diagnostic]:
     """Where nobody says the release: what is `known` without it is left out, and what not all releases say."""
+    from poolsmith.guard.rules.setup.repository_setups import view_of  # on demand
 
     asked: frozenset[str] | None = None
 

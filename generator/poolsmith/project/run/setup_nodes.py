@@ -18,7 +18,6 @@ from poolsmith.fleet.profiles.node_pool import Workload
 from poolsmith.gpu.catalog.node_labels import GPU_PRESENT, has_gpu
 from poolsmith.gpu.drivers.driver_support import carries_driver
 from poolsmith.gpu.nodes.node_facts import first, value_of
-from poolsmith.guard.rules.setup.repository_setups import GivenNodes
 from poolsmith.guard.rules.setup.setup_view import SetupNode
 from poolsmith.project.run.project import open_project
 
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from poolsmith.fleet.profiles.load_cluster import LoadedCluster
     from poolsmith.gpu.catalog import Catalog
     from poolsmith.gpu.nodes.node_facts import NodeFacts
+    from poolsmith.guard.rules.setup.repository_setups import GivenNodes
     from poolsmith.guard.rules.setup.setup_view import Place, Taint
 
 
@@ -58,6 +58,8 @@ def nodes_of_profiles(root: Path, name: str) -> GivenNodes:
 
     They carry the labels that the provisioner has to set; where the profiles can't be planned, the pool's own.
     """
+    from poolsmith.guard.rules.setup.repository_setups import GivenNodes  # on demand
+
     project = open_project(root)
     (files,) = project.select((name,))
     loaded = load_cluster(project.tree, files, project.bases, project.rings)
@@ -80,7 +82,8 @@ def nodes_of_profiles(root: Path, name: str) -> GivenNodes:
 
 def nodes_of_file(file: Path, shown: str, catalog: Catalog) -> GivenNodes:
     """Those with a GPU, by their labels or taints. Raises UsageError for a file that is not there."""
-    from poolsmith.fleet.operands.node_files import read_nodes  # on demand
+    from poolsmith.fleet.operands.node_files import read_nodes
+    from poolsmith.guard.rules.setup.repository_setups import GivenNodes  # on demand
 
     if not file.is_file():
         raise UsageError(f"{file} is not a file")

@@ -7,9 +7,9 @@ others do must be known as well: an object of another kind is installed, listed,
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.latest import Latest
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import WORKLOAD_KINDS
@@ -17,7 +17,7 @@ from poolsmith.core.sources.scalars import NotJsonError, resolve_plain
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.fleet.operands.chart.chart_objects import HOOK, ChartError, ChartWorkloads, ReleasePlace, render
 from poolsmith.fleet.operands.chart.chart_projection import HelmRelease, chart_labels, common_labels, project
-from poolsmith.fleet.operands.expansion import Made, Maker
+from poolsmith.fleet.operands.expansion import Made, Maker, nothing_known
 from poolsmith.gpu.catalog.chart_workloads import read_chart_workloads
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART, OPERATOR_RELEASE
 from poolsmith.gpu.catalog.projections import read_crds, read_projection
@@ -222,23 +222,19 @@ class ChartPart:
 
 
 class ChartParts:
-    """Remembers the last ones: clusters of unlike nodes often have the same values."""
+    """Remembers the last ones: clusters of unlike nodes often have the same values. `made` is what operators made."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[str, ChartPart] = OrderedDict()
+        self.made = nothing_known()
+        self._known = Latest(_REMEMBERED)
 
     def of(
         self, chart: Chart, values: dict[str, Any], namespace: str, api_versions: frozenset[str] = frozenset()
     ) -> ChartPart:
         """`api_versions` are the APIs that the cluster serves."""
         key = repr((chart.name, chart.release, namespace, values, sorted(api_versions)))
-        if key not in self._known:
-            helm = HelmRelease(name=chart.name, api_versions=api_versions)
-            self._known[key] = _chart_part(chart, values, namespace, helm)
-            while len(self._known) > _REMEMBERED:
-                self._known.popitem(last=False)
-        self._known.move_to_end(key)
-        return self._known[key]
+        helm = HelmRelease(name=chart.name, api_versions=api_versions)
+        return self._known.of(key, lambda: _chart_part(chart, values, namespace, helm))
 
 
 def stored(release: str, resources: Iterable[KubernetesObject]) -> tuple[tuple[KubernetesObject, ...], tuple[str, ...]]:

@@ -9,10 +9,12 @@ Source: NVIDIA/gpu-operator:internal/state/driver.go and internal/utils.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
+from poolsmith.core.sources.source_file import tree_digest
 from poolsmith.fleet.operands.kube import NotModelled, OperatorError, fnv32a
 from poolsmith.gpu.catalog.node_labels import DRIVER_OWNER, GPU_PRESENT, KERNEL, OS_ID, OS_MAJOR, OS_VERSION
 from poolsmith.gpu.catalog.releases import name_of_kernel
@@ -21,7 +23,6 @@ from poolsmith.kubernetes.pods.well_known import SAFE_LETTERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
 
     from poolsmith.fleet.operands.custom_resources import NvidiaDriver
     from poolsmith.fleet.operands.expansion import Node
@@ -40,6 +41,11 @@ class DriverPool:
     kernel: str = ""
     kernel_name: str = ""
     """The kernel as a part of names."""
+
+    @property
+    def told(self) -> list[Any]:
+        """All of it, for a digest."""
+        return [self.os_id, self.os_tag, self.node_selector, self.kernel, self.kernel_name]
 
 
 def node_pools(
@@ -128,7 +134,7 @@ def plain(text: str) -> str:
     raise NotModelled(f"a text that means something else in YAML without quotes: {text!r}")
 
 
-@record
+@record(slots=False)
 class DriverRequest:
     """`drivers` are in the order of their names. `environment` holds the operator's own variables; None: not told."""
 
@@ -142,3 +148,8 @@ class DriverRequest:
     @property
     def behaviour(self) -> Mapping[str, Any]:
         return self.entry.behaviour
+
+    @cached_property
+    def surroundings(self) -> bytes:
+        """All that pools of any resource are made of besides the resource and its nodes."""
+        return tree_digest([self.context.surroundings, self.gpu_cluster, self.environment])

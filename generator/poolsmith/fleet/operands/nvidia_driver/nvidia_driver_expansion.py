@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
+from poolsmith.core.sources.source_file import tree_digest
 from poolsmith.fleet.operands.custom_resources import NVIDIA_DRIVER, NvidiaDriver, in_name_order, not_ready, ready
 from poolsmith.fleet.operands.expansion import KubernetesObject, ResourceCondition, in_order, object_order
 from poolsmith.fleet.operands.kube import NotModelled, OperatorError, owner_reference
@@ -197,8 +198,11 @@ def _check_selectors(driver: NvidiaDriver, request: DriverRequest) -> None:
 
 
 def _objects(driver: NvidiaDriver, request: DriverRequest) -> list[KubernetesObject]:
-    """Raises OperatorError, NotModelled."""
+    """The same for a resource that another cluster has on such nodes. Raises OperatorError, NotModelled."""
     if request.conflicts.are_of_openshift:
         raise NotModelled("drivers on OpenShift")
     pools = node_pools(driver, request.conflicts.nodes_of, request.entry)
-    return [item for pool in pools for item in pool_objects(driver, pool, request)]
+    return request.context.known.of(
+        (request.surroundings, tree_digest([driver.resource, [pool.told for pool in pools]])),
+        lambda: [item for pool in pools for item in pool_objects(driver, pool, request)],
+    )

@@ -21,6 +21,7 @@ from poolsmith.gpu.drivers.driver_support import (
     begins_with,
     chooses_itself,
     ended_with,
+    has_open,
     is_coherent,
     loads_open,
     mig_in_doubt,
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
 _GDS = "/spec/driver/gds"
 _DMA_BUF, _DMA_BUF_KERNEL = "/spec/driver/dmaBuf", "5.12"
-_NO_OPEN_MODULES = "unsupported"
 _MIG_OFF = "all-disabled"
 
 
@@ -115,10 +115,9 @@ def _check_storage_modules(pool: PoolPlan, driver: DriverPlan, facts: Facts, *, 
     if chosen == KernelModuleType.OPEN:
         return
     architecture = facts.catalog.gpus.architectures.get(pool.architecture or "")
-    has_open = architecture is None or architecture.open != _NO_OPEN_MODULES
     version = driver.version if driver.branch is not None else None
     images, release = facts.catalog.driver_images, facts.need_release().tag
-    if not by_object and has_open and loads_open(chosen, version, release, images):
+    if not by_object and has_open(architecture) and loads_open(chosen, version, release, images):
         return
     why = ", and an NVIDIADriver has to say so: `auto` does not count" if by_object else ""
     facts.report_pool(
@@ -126,7 +125,9 @@ def _check_storage_modules(pool: PoolPlan, driver: DriverPlan, facts: Facts, *, 
         pool,
         _GDS,
         f"GPUDirect Storage needs the open kernel modules{why}",
-        help="add `kernelModuleType: open`" if has_open else "leave the feature out: this GPU has no open modules",
+        help="add `kernelModuleType: open`"
+        if has_open(architecture)
+        else "leave the feature out: this GPU has no open modules",
     )
 
 
@@ -157,14 +158,14 @@ def _check_dma_buf(pool: PoolPlan, driver: DriverPlan, facts: Facts) -> None:
     version = driver.version if driver.branch is not None else None
     chosen = driver.kernel_module_type or ""
     images, release = facts.catalog.driver_images, facts.need_release().tag
-    has_open = architecture is None or architecture.open != _NO_OPEN_MODULES
-    if not has_open or (driver.managed and not loads_open(chosen, version, release, images)):
+    open_exists = has_open(architecture)
+    if not open_exists or (driver.managed and not loads_open(chosen, version, release, images)):
         facts.report_pool(
             codes.DRIVER_CONTRADICTION,
             pool,
             _DMA_BUF,
             "DMA-BUF needs the open kernel modules",
-            help="add `kernelModuleType: open`" if has_open else "leave it out: this GPU has no open modules",
+            help="add `kernelModuleType: open`" if open_exists else "leave it out: this GPU has no open modules",
         )
     for system in spec.systems:
         if system.kernel is not None and is_older(system.kernel, _DMA_BUF_KERNEL):

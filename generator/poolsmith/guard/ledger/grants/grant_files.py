@@ -10,7 +10,6 @@ from poolsmith.core.diagnostics.codes import shape as codes
 from poolsmith.core.diagnostics.message_text import kind_of, shorten
 from poolsmith.core.record import record
 from poolsmith.core.shape.documents import FileSink, read_envelope, read_spec, required_spec
-from poolsmith.core.shape.mending import mended
 from poolsmith.core.shape.review import DATE, is_placeholder
 from poolsmith.core.sources.input_tree import yaml_diagnostic
 from poolsmith.core.sources.source_file import SourceFile
@@ -134,6 +133,8 @@ def _tokens(spec: GrantSpec, sink: FileSink) -> tuple[GrantedToken, ...]:
 def _check_day(spec: GrantSpec, sink: FileSink) -> None:
     """Text that stands in for a day that is still to be said is another rule's business."""
     if last_day_of(spec.expires) is None and not is_placeholder(spec.expires):
+        from poolsmith.core.shape.mending import mended  # on demand
+
         message = f"`{shorten(spec.expires)}` is no day of the calendar"
         meant = mended(spec.expires, DATE)
         advice = f'write "{meant}"' if meant is not None else "write a day such as 2027-06-30"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from poolsmith.core.record import record, replace
 from poolsmith.guard.ledger.grants.grant_proposal import proposals
 from poolsmith.guard.ledger.grants.matching import GrantBook, pool_matches
+from poolsmith.guard.ledger.ledger import LedgerLine, line_order
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.ledger.grants.grant import PrivilegeGrant
     from poolsmith.guard.ledger.grants.grant_files import LoadedGrant
     from poolsmith.guard.ledger.grants.grant_proposal import ClusterNeeds, Proposal
-    from poolsmith.guard.ledger.ledger import Ledger, LedgerLine, LineOrigins
+    from poolsmith.guard.ledger.ledger import Ledger, LineOrigins
     from poolsmith.guard.ledger.ledger_view import PrivilegeView
     from poolsmith.guard.ledger.privilege import Privilege
 
@@ -102,24 +103,27 @@ def ledger_use(
     containers: set[tuple[int, str]] = set()
     images: set[tuple[int, str]] = set()
     pools: set[tuple[int, str]] = set()
-    for line in ledger.lines:
-        repository = repositories.get((line.namespace, line.workload, line.container), "")
-        needed = book.needed(line, repository, given)
-        if needed is None:
-            ungranted.append(line)
-            continue
-        grant, token, is_exact = needed
-        if is_exact:
-            exact.add((grant, token))
-        else:
-            wider[grant, token].add(line.privilege)
-        pools.add((grant, line.pool))
-        if line.container:
-            containers.add((grant, line.container))
-            images.add((grant, repository))
-    workloads = {line.workload for line in ledger.lines} | {key.partition("/")[2] for key in ledger.landing}
+    for holder, (container, privilege, reach) in ((item, row) for item in ledger.holders for row in item.rows):
+        repository = repositories.get((holder.namespace, holder.workload, container), "")
+        found = book.nearest(holder.workload, container, repository, privilege, given)
+        for pool in holder.pools:
+            needed = next((item for item in found if book.in_pool(item.grant, pool)), None)
+            if needed is None:
+                line = LedgerLine(pool, holder.workload, container, privilege, reach, (), holder.namespace)
+                ungranted.append(line)
+                continue
+            grant, token, is_exact = needed
+            if is_exact:
+                exact.add((grant, token))
+            else:
+                wider[grant, token].add(privilege)
+            pools.add((grant, pool))
+            if container:
+                containers.add((grant, container))
+                images.add((grant, repository))
+    workloads = {holder.workload for holder in ledger.holders} | {key.partition("/")[2] for key in ledger.landing}
     use = LedgerUse(
-        lines=len(ledger.lines),
+        lines=ledger.count,
         ungranted=len(ungranted),
         exact=frozenset(exact),
         wider={place: frozenset(found) for place, found in wider.items()},
@@ -128,7 +132,7 @@ def ledger_use(
         pools=frozenset(_patterns(book, pools)),
         met=given & {grant for name in workloads for grant in book.of_workload(name)},
     )
-    return use, tuple(ungranted)
+    return use, tuple(sorted(ungranted, key=line_order))
 
 
 def merged_use(uses: Iterable[GrantUse], book: GrantBook) -> FleetUse:

@@ -159,7 +159,7 @@ class GrantBook:
 
     def granting(self, line: LedgerLine, repository: str, given: frozenset[int]) -> Granted:
         """What allows a line, of the grants at the places `given`. `repository` is that of the container's image."""
-        found = self._anywhere(line, repository)
+        found = self._anywhere(line.workload, line.container, repository, line.privilege)
         for item in found:
             if item.grant not in given or not self.in_pool(item.grant, line.pool):
                 return tuple(item for item in found if item.grant in given and self.in_pool(item.grant, line.pool))
@@ -167,51 +167,52 @@ class GrantBook:
 
     def allows(self, line: LedgerLine, repository: str, given: frozenset[int]) -> bool:
         """Whether any of the grants at the places `given` allows a line."""
-        return any(
-            item.grant in given and self.in_pool(item.grant, line.pool) for item in self._anywhere(line, repository)
-        )
+        found = self._anywhere(line.workload, line.container, repository, line.privilege)
+        return any(item.grant in given and self.in_pool(item.grant, line.pool) for item in found)
 
     def needed(self, line: LedgerLine, repository: str, given: frozenset[int]) -> GrantingToken | None:
-        """Of what allows a line the first that says just what it says and names the container, or none for what the
-        pod holds as a whole; else the nearest to that. None where nothing allows it."""
-        best: GrantingToken | None = None
-        nearest = (False, False)
-        for item in self._anywhere(line, repository):
-            if item.grant in given and self.in_pool(item.grant, line.pool):
-                near = (item.exact, self._names(item.grant, line.container))
-                if best is None or near > nearest:
-                    best, nearest = item, near
-                if nearest == (True, True):
-                    break
-        return best
+        """The nearest of what allows a line; None where nothing does."""
+        found = self.nearest(line.workload, line.container, repository, line.privilege, given)
+        return next((item for item in found if self.in_pool(item.grant, line.pool)), None)
+
+    def nearest(
+        self, workload: str, container: str, repository: str, privilege: Privilege, given: frozenset[int]
+    ) -> Granted:
+        """What allows a privilege in some pool. First what says just that and names the container, or none for what the
+        pod holds as a whole; then the nearest to that."""
+        found = self._anywhere(workload, container, repository, privilege)
+        held = [item for item in found if item.grant in given]
+        if len(held) > 1:
+            held.sort(key=lambda item: (not item.exact, not self._names(item.grant, container)))
+        return tuple(held)
 
     def _names(self, grant: int, container: str) -> bool:
         named = self.grants[grant].spec.containers
         return container in named if container else not named
 
-    def _anywhere(self, line: LedgerLine, repository: str) -> Granted:
-        """What would allow the line in some cluster and pool."""
-        key = (line.workload, line.container, repository, line.privilege)
+    def _anywhere(self, workload: str, container: str, repository: str, privilege: Privilege) -> Granted:
+        """What would allow it in some cluster and pool."""
+        key = (workload, container, repository, privilege)
         found = self._tokens.get(key)
         if found is None:
             if len(self._tokens) >= _REMEMBERED:
                 self._tokens.clear()
-            found = self._tokens[key] = tuple(self._granting(line, repository))
+            found = self._tokens[key] = tuple(self._granting(*key))
         return found
 
     def in_pool(self, grant: int, pool: str) -> bool:
         return grant in self._any_pool or any(pool_matches(item, pool) for item in self.grants[grant].spec.pools)
 
-    def _granting(self, line: LedgerLine, repository: str) -> Iterator[GrantingToken]:
-        """What many grants say alike is compared with the line once."""
-        held = self._held(line.workload)
+    def _granting(self, workload: str, container: str, repository: str, wanted: Privilege) -> Iterator[GrantingToken]:
+        """What many grants say alike is compared once."""
+        held = self._held(workload)
         found = [
-            (grant, order if key[1:] and privilege.name == "rbac" else 0, token, privilege == line.privilege)
-            for order, key in enumerate(_keys(line.privilege))
+            (grant, order if key[1:] and privilege.name == "rbac" else 0, token, privilege == wanted)
+            for order, key in enumerate(_keys(wanted))
             for privilege, places in held.get(key, {}).items()
-            if covers(privilege, line.privilege)
+            if covers(privilege, wanted)
             for grant, token in places
-            if not line.container or grant in self._for_all or is_meant(self.grants[grant], line.container, repository)
+            if not container or grant in self._for_all or is_meant(self.grants[grant], container, repository)
         ]
         for grant, _, token, exact in sorted(found):
             yield GrantingToken(grant, token, exact)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import listed, plural
 from poolsmith.core.diagnostics.rule_engine import Finding
-from poolsmith.guard.ledger.grants.almost import near_miss
 from poolsmith.guard.ledger.grants.grant_proposal import named_proposals, snippet
 from poolsmith.guard.ledger.ledger import ANY_NODE, NO_KNOWN_NODE
 from poolsmith.guard.ledger.ledger_view import FEW
@@ -43,6 +42,8 @@ def check(view: UngrantedView) -> Iterator[Finding[Location]]:
 
 
 def _finding(view: UngrantedView, family: str, needs: ClusterNeeds) -> Finding[Location]:
+    from poolsmith.guard.ledger.grants.almost import near_miss  # on demand
+
     lines = sorted(needs.lines, key=lambda line: line.reach)
     places = view.profile_lines(lines)
     found = named_proposals(view.proposed(family, needs))

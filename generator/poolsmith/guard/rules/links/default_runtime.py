@@ -22,12 +22,11 @@ RULE = RuleInfo(
     name="default-runtime",
     severity=Severity.WARNING,
     applies_to="manifest",
-    what="On k3s or RKE2 the device plugin, dcgm-exporter or a pod that asks for a GPU names no runtime class, and no "
-    "operator is there. A HelmChart of helm.cattle.io, or files of these distributions, tell that the chart "
+    what="On k3s, RKE2 or Talos the device plugin, dcgm-exporter or a pod that asks for a GPU names no runtime class, "
+    "and no operator is there. A HelmChart of helm.cattle.io, or files of these distributions, tell that the chart "
     "goes there.",
-    why="k3s and RKE2 find NVIDIA's runtime and make the class `nvidia`; the default stays runc. A pod without "
-    "the class "
-    "has no driver's files: the plugin finds no GPU, the workload none either.",
+    why="k3s and RKE2 find NVIDIA's runtime and make the class `nvidia`, Talos has it from an extension; the default "
+    "stays runc. A pod without the class has no driver's files: the plugin finds no GPU, the workload none either.",
     fix="write `runtimeClassName: nvidia`, or `default-runtime: nvidia` into the configuration of k3s",
     bad="# in a HelmChart of nvidia-device-plugin\nvaluesContent: |\n  gfd: {enabled: true}\n",
     good="valuesContent: |\n  runtimeClassName: nvidia\n  gfd: {enabled: true}\n",
@@ -36,36 +35,40 @@ RULE = RuleInfo(
         "k3s-io/docs@05051a0af773:docs/advanced.md",
         "NVIDIA/k8s-device-plugin issue 406",
         "llm-d/llm-d-deployer issue 273",
+        "docs.siderolabs.com: NVIDIA GPU; ionfury/homelab pull request 483",
     ),
 )
 _OF_K3S = ("k3s", "rke2")
+_TALOS = "talos"
 _NEEDS_IT = (*DEVICE_PLUGIN_CHARTS, "dcgm-exporter")
 _CLASS, _STRATEGY = "runtimeClassName", "deviceListStrategy"
-_DEFAULT = "default-runtime"
+_DEFAULTS = ("default-runtime", "default_runtime_name")
+"""In configurations of k3s and of containerd."""
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
     plugins = [chart for chart in view.named(*DEVICE_PLUGIN_CHARTS) if not chart.partial and not _is_by_cdi(chart)]
-    if not plugins or any(chart.is_operator for chart in view.charts) or not _is_of_k3s(view):
+    where = _distribution(view) if plugins and not any(chart.is_operator for chart in view.charts) else ""
+    if not where:
         return
     for chart in view.named(*_NEEDS_IT):
         if not chart.partial and not _is_by_cdi(chart) and chart.value(_CLASS) in (MISSING, None, ""):
             yield Finding(
-                message=f"{chart.name} names no runtime class, and k3s does not make NVIDIA's runtime the default: it "
-                "finds no GPU",
+                message=f"{chart.name} names no runtime class, and {where} does not make NVIDIA's runtime the default: "
+                "it finds no GPU",
                 place=chart.place(_CLASS),
                 help=f"write `{_CLASS}: nvidia`",
             )
     if view.is_whole or view.is_alone:
-        yield from _of_pods(view, plugins[0])
+        yield from _of_pods(view, plugins[0], where)
 
 
-def _of_pods(view: LinkView, plugin: LinkedChart) -> Iterator[Finding[Location]]:
+def _of_pods(view: LinkView, plugin: LinkedChart, where: str) -> Iterator[Finding[Location]]:
     for pod in view.pods:
         if _CLASS not in pod.spec and next(gpu_resources(pod.spec), None) is not None:
             yield Finding(
-                message=f"{pod.owner.name} asks for a GPU and names no runtime class, and k3s does not make NVIDIA's "
-                "runtime the default: it sees none",
+                message=f"{pod.owner.name} asks for a GPU and names no runtime class, and {where} does not make "
+                "NVIDIA's runtime the default: it sees none",
                 place=pod.place(""),
                 help=f"write `{_CLASS}: nvidia`",
                 related=(plugin.place(_CLASS),),
@@ -78,9 +81,14 @@ def _is_by_cdi(chart: LinkedChart) -> bool:
     return any("cdi" in item for item in (words(said) if isinstance(said, list) else (str(said),)))
 
 
-def _is_of_k3s(view: LinkView) -> bool:
+def _distribution(view: LinkView) -> str:
+    """What leaves the default to runc; empty where something else is, or may be."""
     documents = view.machines.tree.documents
-    if any(_DEFAULT in document.text for document in documents if not document.is_object):
-        return False
-    told = any(name.startswith(_OF_K3S) for name in view.distributions) and view.is_alone
-    return told or any(item.group == "helm.cattle.io" for item in view.of_kind("HelmChart"))
+    if any(word in document.text for document in documents if not document.is_object for word in _DEFAULTS):
+        return ""
+    told = [name for name in view.distributions if view.is_alone]
+    if any(name.startswith(_OF_K3S) for name in told) or any(
+        item.group == "helm.cattle.io" for item in view.of_kind("HelmChart")
+    ):
+        return "k3s"
+    return "Talos" if told == [_TALOS] else ""

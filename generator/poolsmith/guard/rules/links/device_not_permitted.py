@@ -11,6 +11,16 @@ from poolsmith.core.sources.pod_template import mapping, mappings, word, words
 from poolsmith.core.sources.pointer import MISSING, reached, value_at
 from poolsmith.gpu.catalog import Catalog
 from poolsmith.gpu.catalog.gpu_requests import VENDOR
+from poolsmith.guard.rules.links.name_needs import names_of
+from poolsmith.guard.rules.links.resource_links import (
+    LISTS,
+    MACHINES,
+    PERMITTED_IN,
+    device_needs,
+    permitted_lists,
+    permitted_names,
+)
+from poolsmith.guard.rules.names.need import State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -18,6 +28,7 @@ if TYPE_CHECKING:
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView
+    from poolsmith.guard.rules.names.need import Need
     from poolsmith.guard.rules.setup.setup_view import SetupObject
 
 RULE = RuleInfo(
@@ -40,21 +51,19 @@ RULE = RuleInfo(
         "NVIDIA/cloud-native-docs:gpu-operator/gpu-operator-kubevirt.rst, externalResourceProvider",
     ),
 )
-_MACHINES = {"VirtualMachine": ("spec", "template", "spec"), "VirtualMachineInstance": ("spec",)}
-_LISTS = {"pciHostDevices": "P_GPU_ALIAS", "mediatedDevices": "VGPU_ALIAS"}
-_PERMITTED = ("configuration", "permittedHostDevices")
 _GATES = ("configuration", "developerConfiguration", "featureGates")
 _GATE = "HostDevices"
 _NVIDIA = "10de"
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
-    lists = [item for item in view.of_kind("KubeVirt") if reached(item.spec, _PERMITTED)]
+    lists = permitted_lists(view)
     if len(lists) != 1:
         return
-    named = {word(value) for _, _, value in _listed(lists[0])}
-    for item in view.of_kind(*_MACHINES):
-        yield from _refused(item, named, lists[0])
+    for need in device_needs(view):
+        if names_of(view).verdict(need).state is State.UNDEFINED:
+            yield _refused(need, lists[0])
+    for item in view.of_kind(*MACHINES):
         yield from _without_gate(item, lists[0])
     for chart in view.charts:
         if chart.is_operator and not chart.partial:
@@ -62,30 +71,19 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
             yield from _by_plugin(chart, lists[0])
 
 
-def _listed(item: SetupObject) -> Iterator[tuple[str, str, object]]:
-    for part in _LISTS:
-        for at, value in reached(item.spec, (*_PERMITTED, part, "*", "resourceName")):
-            yield part, at, value
-
-
-def _refused(item: SetupObject, named: set[str], permitted: SetupObject) -> Iterator[Finding[Location]]:
-    for part in ("gpus", "hostDevices"):
-        path = (*_MACHINES[item.kind], "domain", "devices", part, "*", "deviceName")
-        for at, value in reached(item.data, path):
-            name = word(value)
-            if name.startswith(f"{VENDOR}/") and name not in named:
-                yield Finding(
-                    message=f"{item.name} asks for `{shorten(name)}`, which {permitted.name} does not permit",
-                    place=item.place(at),
-                    help=did_you_mean(name, sorted(named)),
-                    related=(permitted.place("/spec/configuration/permittedHostDevices"),),
-                )
+def _refused(need: Need, permitted: SetupObject) -> Finding[Location]:
+    return Finding(
+        message=f"{need.who} asks for `{shorten(need.name)}`, which {permitted.name} does not permit",
+        place=need.place,
+        help=did_you_mean(need.name, sorted({name for _, _, name in permitted_names(permitted)})),
+        related=(permitted.place("/spec/configuration/permittedHostDevices"),),
+    )
 
 
 def _without_gate(item: SetupObject, permitted: SetupObject) -> Iterator[Finding[Location]]:
     """Host devices have a gate of their own, which that of GPUs does not open."""
     gates = words(value_at(permitted.spec, _GATES))
-    found = reached(item.data, (*_MACHINES[item.kind], "domain", "devices", "hostDevices", "*", "deviceName"))
+    found = reached(item.data, (*MACHINES[item.kind], "domain", "devices", "hostDevices", "*", "deviceName"))
     if found and _GATE not in gates:
         yield Finding(
             message=f"{item.name} has devices below `hostDevices`, and {permitted.name} does not have the gate "
@@ -100,8 +98,8 @@ def _by_plugin(chart: LinkedChart, permitted: SetupObject) -> Iterator[Finding[L
     """What the operator's plugin offers: KubeVirt offers it as well unless it is told not to, or by another name."""
     is_on = chart.value("sandboxWorkloads.enabled") is True and chart.value("sandboxDevicePlugin.enabled") is not False
     env = chart.value("sandboxDevicePlugin.env")
-    for part in _LISTS if is_on and chart.value("sandboxWorkloads.mode") in (MISSING, "", "kubevirt") else ():
-        for at, entry in reached(permitted.spec, (*_PERMITTED, part, "*")):
+    for part in LISTS if is_on and chart.value("sandboxWorkloads.mode") in (MISSING, "", "kubevirt") else ():
+        for at, entry in reached(permitted.spec, (*PERMITTED_IN, part, "*")):
             name, own = word(mapping(entry).get("resourceName")), _own_name(mapping(entry))
             if mapping(entry).get("externalResourceProvider") is not True and name.startswith(f"{VENDOR}/"):
                 yield Finding(
@@ -131,11 +129,11 @@ def _own_name(entry: Mapping[str, Any]) -> str:
 
 def _by_alias(chart: LinkedChart, permitted: SetupObject) -> Iterator[Finding[Location]]:
     env = {item.get("name"): item.get("value") for item in mappings(chart.value("sandboxDevicePlugin.env"))}
-    for part, at, value in _listed(permitted):
-        alias = word(env.get(_LISTS[part]))
-        if alias and word(value).startswith(f"{VENDOR}/") and value != f"{VENDOR}/{alias}":
+    for part, at, value in permitted_names(permitted):
+        alias = word(env.get(LISTS[part]))
+        if alias and value.startswith(f"{VENDOR}/") and value != f"{VENDOR}/{alias}":
             yield Finding(
-                message=f"{permitted.name} permits `{shorten(word(value))}`, and the plugin here offers these "
+                message=f"{permitted.name} permits `{shorten(value)}`, and the plugin here offers these "
                 f"devices as `{VENDOR}/{alias}`",
                 place=permitted.place(f"/spec{at}"),
                 help=f"write `{VENDOR}/{alias}`, or take the alias away",

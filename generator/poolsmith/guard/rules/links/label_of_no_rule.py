@@ -1,25 +1,29 @@
-"""Labels that pods select nodes by, and that what stands here to write labels calls otherwise."""
+"""Labels of nodes that pods or charts select by, and that what stands here to write labels calls otherwise."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.message_text import listed, nearest, shorten
+from poolsmith.core.diagnostics.message_text import listed, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts import store
-from poolsmith.core.pattern import pattern
-from poolsmith.core.sources.pod_template import mapping, mappings, words
-from poolsmith.core.sources.pointer import MISSING, join
-from poolsmith.guard.rules.links.selections import selections
+from poolsmith.core.facts.versions import covers
+from poolsmith.core.sources.pointer import join
+from poolsmith.gpu.catalog.node_labels import GPU_PRODUCT
+from poolsmith.guard.rules.links.label_offers import DISCOVERY, DOMAIN, FIELDS, Machines, PciFields, Since, Tagged, like
+from poolsmith.guard.rules.links.name_needs import names_of, state_of
+from poolsmith.guard.rules.links.selections import selections, selections_of_charts
+from poolsmith.guard.rules.names.known_labels import is_given_by_hand
+from poolsmith.guard.rules.names.need import State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.links.link_view import LinkView
-    from poolsmith.guard.rules.links.selections import Selection
-    from poolsmith.kubernetes.repository.node_templates import NodeTemplate
+    from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView
+    from poolsmith.guard.rules.names.need import Need, Offer, Verdict
 
 RULE = RuleInfo(
     code="PSM775",
@@ -27,140 +31,167 @@ RULE = RuleInfo(
     applies_to="manifest",
     what="A pod that asks for GPUs, or a chart of the stack, selects nodes by a label that is a slip of the pen for "
     "one of GPU feature discovery or of a NodeFeatureRule here, by a value that the rule does not write, by a label of "
-    "PCI devices that Node Feature Discovery here builds of other fields, or by one that is a tag of instances.",
-    why="No node has the label: the pod stays Pending, the DaemonSet wants no pod.",
-    fix="write the label as it is written to nodes",
+    "PCI devices that Node Feature Discovery here builds of other fields, by one that is a tag of instances, or that "
+    "the operator writes from a later release on. As a warning: by a label, or a value, that no description of "
+    "machines here has, or that a chart selects by itself while nothing here writes it; a note where somebody outside "
+    "of the files may. Or a part of a chart runs on nodes of the control plane, which the cloud hides.",
+    why="No node has the label: the pod stays Pending, the DaemonSet wants no pod, is ready, and there is no event.",
+    fix="write the label as it is written to nodes; install Node Feature Discovery with labels by vendor, or label the "
+    "nodes",
     bad="nodeSelector: {nvidia.com/gpu.prodct: NVIDIA-L4}\n",
     good="nodeSelector: {nvidia.com/gpu.product: NVIDIA-L4}\n",
     symptom="`node(s) didn't match Pod's node affinity/selector`",
     references=(
         "NVIDIA/k8s-device-plugin@v0.17.4:internal/lm",
+        "NVIDIA/k8s-device-plugin@v0.18.0:deployments/helm/nvidia-device-plugin/values.yaml, affinity",
+        "kubernetes-sigs/dra-driver-nvidia-gpu@v25.12.0:values.yaml, kubeletPlugin.affinity, controller.affinity",
         "kubernetes-sigs/node-feature-discovery:source/pci, deviceLabelFields",
     ),
 )
-_DOMAIN = "nvidia.com/"
-_PCI = pattern(r"feature\.node\.kubernetes\.io/pci-([0-9a-f]{2,4}(?:_[0-9a-f]{2,4})*)\.present")
-_DISCOVERY = "node-feature-discovery"
-_FIELDS = "worker.config.sources.pci.deviceLabelFields"
 _FEW = 3
+_BY_HAND = (
+    "write it into the description of the machines, select by a label of feature discovery, such as "
+    "`nvidia.com/gpu.family`, or say in policies/external.yaml who gives it"
+)
 _OF_AUTOSCALER = "k8s.io/cluster-autoscaler/node-template/label/"
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
+    yield from _of_control_planes(view)
     if not view.is_whole and not view.is_alone:
         return
-    written = _written(view)
-    fields, tagged = _pci_fields(view), _tagged(view)
-    for item in selections(view):
-        if item.key not in view.labels_said:
-            yield from _of_discovery(item)
-            yield from _of_rules(item, written)
-            yield from _of_pci(item, fields, written)
-            yield from _of_tags(tagged.get(item.key, []), item)
+    for need in selections(view):
+        verdict = names_of(view).verdict(need)
+        yield from _written(verdict)
+        if view.is_whole and state_of(view, need) is State.OUTSIDE:
+            yield from _of_nobody(view, need)
+    for chart, need in selections_of_charts(view):
+        yield from _of_chart(view, chart, names_of(view).verdict(need))
 
 
-def _of_discovery(item: Selection) -> Iterator[Finding[Location]]:
-    known = store.table("selectors.yaml")["known"]
-    name = item.key.removeprefix(_DOMAIN)
-    if not item.key.startswith(_DOMAIN) or name in known:
+def _written(verdict: Verdict) -> Iterator[Finding[Location]]:
+    need, offer = verdict.need, verdict.offer
+    if offer is None or verdict.state is State.SUPPLIED:
         return
-    right = nearest(name, known, certain=True)
-    if right is not None:
-        yield Finding(
-            message=f"{item.who} selects nodes by `{shorten(item.key)}`, a label that nothing of NVIDIA's writes",
-            place=item.place,
-            help=f"did you mean `{_DOMAIN}{right}`?",
+    if verdict.state is State.LACKS_KEY and isinstance(offer.keys, frozenset):
+        yield _of_values(need, offer)
+    elif isinstance(offer.via, Since):
+        text = f"by `{need.name}`, which the operator writes from {offer.via.release} on"
+        yield _selects(need, text, f"take the selector away, or upgrade to {offer.via.release}")
+    elif isinstance(offer.via, PciFields):
+        yield _selects(
+            need,
+            f"by `{need.name}`, and Node Feature Discovery here builds such labels of {listed(offer.via.fields, _FEW)}",
+            f"write `{offer.name}`, or change `{FIELDS}`",
         )
+    elif isinstance(offer.via, Tagged):
+        yield from _tagged(need, offer.via)
+    elif offer.via == DOMAIN:
+        text = f"by `{shorten(need.name)}`, a label that nothing of NVIDIA's writes"
+        yield _selects(need, text, f"did you mean `{offer.name}`?")
+    elif need.name != GPU_PRODUCT:
+        text = f"by `{shorten(need.name)}`, and what is here to label nodes writes `{shorten(offer.name)}`"
+        yield _selects(need, text, f"did you mean `{offer.name}`?")
 
 
-def _written(view: LinkView) -> dict[str, set[str]]:
-    """Labels of the rules of Node Feature Discovery here, each with its values; a star for one that nobody knows."""
-    found: dict[str, set[str]] = {}
-    for item in view.of_kind("NodeFeatureRule", "NodeFeatureGroup"):
-        for rule in mappings(item.spec.get("rules")):
-            for key, value in mapping(rule.get("labels")).items():
-                text = str(value)
-                found.setdefault(_full(str(key)), set()).add("*" if text.startswith("@") else text)
-            if rule.get("labelsTemplate"):
-                found.setdefault("*", set())
-    return found
+def _of_values(need: Need, offer: Offer) -> Finding[Location]:
+    values = sorted(cast("frozenset[str]", offer.keys))
+    who = "the rules here write" if offer.via is None else "the machines here have"
+    found = _selects(
+        need,
+        f"with `{shorten(need.name)}: {shorten(need.values[0])}`, and {who} {listed(map(shorten, values), _FEW)}",
+        f"write `{shorten(values[0])}`",
+    )
+    if not isinstance(offer.via, Machines):
+        return found
+    template = offer.via.template
+    return replace(found, severity=Severity.WARNING, related=(template.at(template.top, "these machines"),))
 
 
-def _full(key: str) -> str:
-    return key if "/" in key else f"feature.node.kubernetes.io/{key}"
-
-
-def _of_rules(item: Selection, written: dict[str, set[str]]) -> Iterator[Finding[Location]]:
-    if item.key in written:
-        values = written[item.key]
-        if item.values and not values.intersection(("*", *item.values)):
-            yield Finding(
-                message=f"{item.who} selects nodes with `{shorten(item.key)}: {shorten(item.values[0])}`, and the "
-                f"rules here write {listed(sorted(values), _FEW)}",
-                place=item.place,
-                help=f"write `{min(values)}`",
+def _of_nobody(view: LinkView, need: Need) -> Iterator[Finding[Location]]:
+    """A label that somebody may give by hand; where the files describe all machines, more than a note. Whoever writes
+    a selector into a chart's values has nodes with the label, unless the files tell otherwise."""
+    if need.name.startswith(DOMAIN):
+        yield from _without_discovery(view, need)
+    elif is_given_by_hand(need.name):
+        are_described = view.is_alone and bool(view.machines.whole)
+        is_chart = any(need.who.endswith(f" {chart.name}") for chart in view.charts)
+        if are_described or not is_chart:
+            yield replace(
+                _selects(
+                    need,
+                    f"by `{shorten(need.name)}`, and nothing here gives a node this label",
+                    f"did you mean `{right}`?" if (right := like(view, need.name)) else _BY_HAND,
+                ),
+                severity=Severity.WARNING if are_described else Severity.NOTE,
             )
-        return
-    unseen = "*" in written or item.key.startswith(_DOMAIN)
-    changed = _full(item.key) if _full(item.key) in written else nearest(item.key, written, certain=True)
-    right = None if unseen else changed
-    if right is not None:
-        yield Finding(
-            message=f"{item.who} selects nodes by `{shorten(item.key)}`, and the rules here write `{right}`",
-            place=item.place,
-            help=f"did you mean `{right}`?",
-        )
 
 
-def _tagged(view: LinkView) -> dict[str, list[NodeTemplate]]:
-    """Groups of machines by the tags of their instances, where no label of the group has the name."""
-    found: dict[str, list[NodeTemplate]] = {}
-    for template in view.machines.templates if view.is_alone else ():
-        labels = {mark.key for mark in template.labels}
-        for key in mapping(mapping(template.body).get("tags")):
-            if key not in labels:
-                found.setdefault(key, []).append(template)
-    return found
-
-
-def _of_tags(tagged: list[NodeTemplate], item: Selection) -> Iterator[Finding[Location]]:
-    """Tags of instances, which are no labels of nodes."""
-    for template in tagged:
-        yield Finding(
-            message=f"{template.title} has the tag `{shorten(item.key)}`, and {item.who} selects nodes by a label of "
-            "that name: a tag of instances is none",
-            place=template.at(f"{template.top}{join('', 'tags', item.key)}"),
-            help=f"write it into the group's labels; for an autoscaler add the tag `{_OF_AUTOSCALER}{item.key}`",
-            related=(item.place,),
+def _without_discovery(view: LinkView, need: Need) -> Iterator[Finding[Location]]:
+    if view.is_alone and not view.charts and "gke" in view.distributions:
+        yield replace(
+            _selects(
+                need,
+                f"by `{shorten(need.name)}`, which GPU feature discovery writes: it is not here, and GKE brings none",
+                "write GKE's own label `cloud.google.com/gke-accelerator`, with the type of the accelerator",
+            ),
             severity=Severity.WARNING,
         )
 
 
-def _pci_fields(view: LinkView) -> tuple[str, ...]:
-    """What the one Node Feature Discovery of the view builds labels of; empty where nobody can tell."""
-    found = []
-    for chart in view.charts:
-        if chart.is_operator and chart.value("nfd.enabled") is not False:
-            found.append((chart, f"{_DISCOVERY}.{_FIELDS}", ["vendor"]))
-        elif chart.name == _DISCOVERY:
-            found.append((chart, _FIELDS, ["class", "vendor"]))
-    if len(found) != 1 or found[0][0].partial:
-        return ()
-    chart, path, own = found[0]
-    said = chart.value(path)
-    return words(own if said is MISSING else said)
+def _selects(need: Need, how: str, advice: str) -> Finding[Location]:
+    return Finding(message=f"{need.who} selects nodes {how}", place=need.place, help=advice)
 
 
-def _of_pci(item: Selection, fields: tuple[str, ...], written: dict[str, set[str]]) -> Iterator[Finding[Location]]:
-    found = _PCI.fullmatch(item.key)
-    if found is None or not fields or item.key in written or "*" in written:
-        return
-    parts = found[1].count("_") + 1
-    if parts != len(fields):
-        example = "_".join({"class": "0302", "vendor": "10de"}.get(field, f"<{field}>") for field in fields)
+def _tagged(need: Need, tagged: Tagged) -> Iterator[Finding[Location]]:
+    for template in tagged.templates:
         yield Finding(
-            message=f"{item.who} selects nodes by `{item.key}`, and Node Feature Discovery here builds such labels of "
-            f"{listed(fields, _FEW)}",
-            place=item.place,
-            help=f"write `feature.node.kubernetes.io/pci-{example}.present`, or change `{_FIELDS}`",
+            message=f"{template.title} has the tag `{shorten(need.name)}`, and {need.who} selects nodes by a label of "
+            "that name: a tag of instances is none",
+            place=template.at(f"{template.top}{join('', 'tags', need.name)}"),
+            help=f"write it into the group's labels; for an autoscaler add the tag `{_OF_AUTOSCALER}{need.name}`",
+            related=(need.place,),
+            severity=Severity.WARNING,
         )
+
+
+def _of_chart(view: LinkView, chart: LinkedChart, verdict: Verdict) -> Iterator[Finding[Location]]:
+    """What a chart selects by itself; of an operator without any discovery a rule over its setup says it."""
+    need, offer = verdict.need, verdict.offer
+    wanted = " or ".join(f"`{label}`" for label in (need.name, *need.or_else))
+    if verdict.state is State.CHANGED and offer is not None and offer.at is not None:
+        yield Finding(
+            message=f"{need.who} wants nodes with the label {wanted}, and Node Feature Discovery here writes "
+            f"`{offer.name}`: no node is selected",
+            place=offer.at(),
+            help="write `worker: {config: {sources: {pci: {deviceLabelFields: [vendor]}}}}` into the values of "
+            "node-feature-discovery",
+            related=(need.place,),
+            severity=Severity.WARNING,
+        )
+    elif verdict.state is State.OUTSIDE and view.is_whole and not chart.is_operator and not any(view.named(DISCOVERY)):
+        yield Finding(
+            message=f"{need.who} wants nodes with the label {wanted}, and nothing here writes one: without Node "
+            "Feature Discovery it has no pod on any node",
+            place=need.place,
+            help=f"install Node Feature Discovery{need.where}, or label the nodes; if it is installed elsewhere, "
+            "nothing is missing",
+            severity=Severity.NOTE,
+        )
+
+
+def _of_control_planes(view: LinkView) -> Iterator[Finding[Location]]:
+    """Parts that run on nodes of the control plane, which clouds show none of."""
+    facts = store.table("selectors.yaml")
+    cloud = min(view.distributions & {*facts["hidden"]}, default="") if view.is_alone else ""
+    for row in facts["controlPlanes"] if cloud else ():
+        for chart in view.named(*row["charts"]):
+            is_known = chart.version is not None and covers(row["versions"], chart.version) and not chart.partial
+            if is_known and not chart.says(row["replacedBy"]) and chart.value(row["switch"]) is True:
+                yield Finding(
+                    message=f"{row['says']} the chart {chart.name} runs on nodes of the control plane alone, and "
+                    f"{cloud} shows none of them",
+                    place=chart.declared_at,
+                    help=f"write `{row['replacedBy']}: null`; {row['later']}",
+                    severity=Severity.WARNING,
+                )

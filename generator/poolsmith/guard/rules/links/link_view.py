@@ -10,7 +10,7 @@ from dataclasses import field
 from functools import cached_property
 from itertools import chain
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import covers
@@ -18,6 +18,7 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, pod_template_of, pod_template_pointer, word
 from poolsmith.core.sources.pointer import MISSING, reached, value_at
 from poolsmith.gpu.catalog.chart_workloads import read_chart_workloads
+from poolsmith.gpu.catalog.gpu_requests import asks_for_gpus
 from poolsmith.gpu.catalog.node_labels import SelectedNodes
 from poolsmith.gpu.catalog.stack_objects import DRA_DRIVER_CHARTS, OPERATOR
 from poolsmith.kubernetes.repository.manifest_files import CheckedTree
@@ -52,6 +53,8 @@ class LinkedChart:
     """Which engine installs it: `flux` or `argocd`, or nothing that is known."""
     namespace_wanted_at: Location | None = None
     """Where an engine names a namespace that it does not make itself."""
+    by_kustomize: bool = False
+    """Whether kustomize renders it, with all that it does to objects of its own."""
     is_around: bool = False
     """Whether these are the own values of a chart that has it as a dependency."""
 
@@ -70,6 +73,11 @@ class LinkedChart:
                 return MISSING if self.partial else value_at(self.defaults or {}, steps, MISSING)
             node = node[step]
         return node
+
+    def known(self, path: str) -> Any:
+        """The value, or None."""
+        found = self.value(path)
+        return None if found is MISSING else found
 
     def says(self, path: str) -> bool:
         """Whether the user's own values say something there."""
@@ -138,6 +146,8 @@ class LinkView:
     labels_said: frozenset[str] = frozenset()
     distributions: frozenset[str] = frozenset()
     """Distributions that the files configure machines of, such as talos."""
+    enforced_by: str = ""
+    """Of these the one that enforces a Pod Security level in each namespace that says none."""
     engines: Mapping[str, str] = field(default_factory=dict)
     """Minor versions of the engines that the files install."""
     emptied: tuple[Emptied, ...] = ()
@@ -176,6 +186,17 @@ class LinkView:
     @cached_property
     def pods(self) -> tuple[LinkedPod, ...]:
         return tuple(_pods(self.objects))
+
+    @cached_property
+    def gpu_pods(self) -> tuple[LinkedPod, ...]:
+        """Those that ask for GPUs."""
+        return tuple(pod for pod in self.pods if asks_for_gpus(pod.spec))
+
+    def kept(self, name: str, make: Callable[[], Iterator[Any]]) -> tuple[Any, ...]:
+        """What several rules look at, made by the first of them."""
+        if name not in self.made:
+            self.made[name] = tuple(make())
+        return cast("tuple[Any, ...]", self.made[name])
 
     @cached_property
     def namespaces(self) -> dict[str, SetupObject]:

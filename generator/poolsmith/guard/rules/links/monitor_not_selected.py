@@ -55,8 +55,10 @@ def _is_made(chart: LinkedChart, path: str) -> bool:
 
 
 def _selected(prometheus: LinkedChart) -> str:
-    """The value of the label `release` that it selects by; empty where it selects otherwise, or nobody knows."""
-    if prometheus.partial or prometheus.value(f"{_SPEC}serviceMonitorSelectorNilUsesHelmValues") is False:
+    """The value of the label `release` that it selects by; empty where there is none, it selects otherwise, or nobody
+    knows."""
+    turned_off = ("prometheus.enabled", f"{_SPEC}serviceMonitorSelectorNilUsesHelmValues")
+    if prometheus.partial or any(prometheus.value(path) is False for path in turned_off):
         return ""
     selector = prometheus.value(f"{_SPEC}serviceMonitorSelector")
     wanted = mapping(mapping(selector).get("matchLabels")) if selector is not MISSING else {}

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from itertools import chain
+from typing import TYPE_CHECKING, cast
 
 from poolsmith.core.facts import store
-from poolsmith.core.sources.pod_template import word
-from poolsmith.core.sources.pointer import MISSING, value_at
-from poolsmith.gpu.catalog.gpu_requests import asks_for_gpus, gpu_resources
+from poolsmith.core.sources.pod_template import mapping, word
+from poolsmith.core.sources.pointer import dotted_pointer, reached, value_at
 from poolsmith.gpu.catalog.stack_objects import CHARTS
-from poolsmith.guard.rules.links.plugin_offers import plugin_offers
-from poolsmith.guard.rules.names.need import Names, Need, State
-from poolsmith.guard.rules.names.needs_of_pods import NamingPod, needs_of_object, needs_of_pod
+from poolsmith.guard.rules.links.class_supply import class_supply, runtime_supply
+from poolsmith.guard.rules.links.label_offers import label_offers, label_supply
+from poolsmith.guard.rules.links.resource_links import (
+    PERMITTED,
+    device_needs,
+    device_supply,
+    resource_needs,
+    resource_offers,
+    resource_supply,
+)
+from poolsmith.guard.rules.links.selections import selections, selections_of_charts
+from poolsmith.guard.rules.names.need import DEVICE_CLASS, NODE_LABEL, RESOURCE, Names, Need, Offer, State
+from poolsmith.guard.rules.names.needs_of_pods import NamingPod, needs_of_object, needs_of_owner, needs_of_pod
 from poolsmith.guard.rules.names.needs_of_values import NamingFields, needs_of
 from poolsmith.guard.rules.names.offers import offers_of
 from poolsmith.guard.rules.setup.named_objects import fields_of, needs_of_driver
@@ -23,6 +34,7 @@ if TYPE_CHECKING:
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkedChart, LinkedPod, LinkView
+    from poolsmith.guard.rules.names.need import Supply
     from poolsmith.guard.rules.setup.setup_view import SetupObject
 
 
@@ -34,8 +46,24 @@ _OF_OBJECTS = "needs of objects"
 def names_of(view: LinkView) -> Names:
     """What is named in a view, and what supplies it; made by the first rule that asks."""
     if _MADE not in view.made:
-        view.made[_MADE] = Names(offers_of(view.objects), needs_of_view(view))
+        labels = (*selections(view), *(need for _, need in selections_of_charts(view)))
+        needs = (*needs_of_view(view), *labels, *resource_needs(view), *device_needs(view))
+        offers = chain(
+            offers_of(view.objects), _accounts_of_charts(view), label_offers(view, labels), resource_offers(view)
+        )
+        view.made[_MADE] = Names(offers, needs, supplies_of(view))
     return cast("Names", view.made[_MADE])
+
+
+def supplies_of(view: LinkView) -> dict[str, Supply]:
+    """What is known of each kind that not objects alone supply."""
+    return {
+        NODE_LABEL: label_supply(view),
+        RESOURCE: resource_supply(view),
+        PERMITTED: device_supply(view),
+        DEVICE_CLASS: class_supply(view),
+        "RuntimeClass": runtime_supply(view),
+    }
 
 
 def needs_of_view(view: LinkView) -> Iterator[Need]:
@@ -44,7 +72,37 @@ def needs_of_view(view: LinkView) -> Iterator[Need]:
     for chart in view.charts:
         yield from needs_of_chart(chart)
     yield from needs_of_objects(view)
+    yield from needs_of_bindings(view)
     yield from needs_of_operator(view)
+
+
+def needs_of_bindings(view: LinkView) -> Iterator[Need]:
+    """Accounts in namespaces where a chart makes some that are known."""
+    of_charts = {offer.namespace for offer in _accounts_of_charts(view)}
+    for item in view.of_kind("RoleBinding", "ClusterRoleBinding") if of_charts else ():
+        for at, subject in reached(item.data, ("subjects", "*")):
+            name, namespace = word(mapping(subject).get("name")), word(mapping(subject).get("namespace"))
+            if mapping(subject).get("kind") == "ServiceAccount" and name and namespace in of_charts:
+                yield Need(
+                    kind="ServiceAccount",
+                    name=name,
+                    where=dotted_pointer(f"{at}/name"),
+                    who=item.name,
+                    locate=item.place,
+                    pointer=f"{at}/name",
+                    namespace=namespace,
+                )
+
+
+def _accounts_of_charts(view: LinkView) -> Iterator[Offer]:
+    rows = store.table("named_objects.yaml")["accounts"]
+    for chart in view.charts:
+        is_own = any(map(chart.says, ("serviceAccount", "nameOverride"))) or chart.partial
+        for name in () if is_own or not chart.namespace else rows.get(chart.name, ()):
+            release = chart.release_name or chart.name
+            own = release if chart.name in release else f"{release}-{chart.name}"
+            full = word(chart.known("fullnameOverride")) or own
+            yield Offer(kind="ServiceAccount", name=name.replace("{fullname}", full), namespace=chart.namespace or "")
 
 
 def needs_of_objects(view: LinkView) -> tuple[Need, ...]:
@@ -87,20 +145,18 @@ def state_of(view: LinkView, need: Need) -> State:
 
 def counted(view: LinkView) -> Counter[State]:
     """How the needs of the stack stand: those of charts, of the operator, and of pods that ask for GPUs."""
-    pods = (pod for pod in view.pods if asks_for_gpus(pod.spec))
-    of_pods = (need for pod in pods for need in needs_of_linked_pod(view, pod))
+    of_pods = (need for pod in view.gpu_pods for need in needs_of_linked_pod(view, pod))
     of_charts = (need for chart in view.charts for need in needs_of_chart(chart))
-    needs = (*of_pods, *of_charts, *needs_of_objects(view), *needs_of_operator(view)) if view.is_whole else ()
-    return Counter(state_of(view, need) for need in needs) + _of_resources(view)
-
-
-def _of_resources(view: LinkView) -> Counter[State]:
-    """GPU resources that pods ask for; of a plugin that nobody knows here nothing can be told."""
-    asked = [name for pod in view.pods for name in dict.fromkeys(gpu_resources(pod.spec)) if view.is_whole]
-    offers = plugin_offers(view) if asked else None
-    if offers is None:
-        return Counter({State.OUTSIDE: len(asked)})
-    return Counter(State.SUPPLIED if offers.has(name) else State.NEAR for name in asked)
+    of_nodes = chain(resource_needs(view), device_needs(view), selections(view))
+    needs = (
+        *of_pods,
+        *of_charts,
+        *needs_of_objects(view),
+        *needs_of_bindings(view),
+        *needs_of_operator(view),
+        *of_nodes,
+    )
+    return Counter(state_of(view, need) for need in needs) if view.is_whole else Counter()
 
 
 def needs_of_linked_pod(view: LinkView, pod: LinkedPod) -> tuple[Need, ...]:
@@ -108,7 +164,8 @@ def needs_of_linked_pod(view: LinkView, pod: LinkedPod) -> tuple[Need, ...]:
     known = cast("dict[int, tuple[Need, ...]]", view.made.setdefault(_OF_PODS, {}))
     if id(pod) not in known:
         naming = NamingPod(spec=pod.spec, place=pod.place, namespace=pod.namespace or None, who=pod.owner.name)
-        known[id(pod)] = tuple(needs_of_pod(naming))
+        owner = replace(naming, spec=pod.owner.data, place=pod.owner.place)
+        known[id(pod)] = (*needs_of_pod(naming), *needs_of_owner(owner))
     return known[id(pod)]
 
 
@@ -131,14 +188,11 @@ def needs_of_chart(chart: LinkedChart) -> Iterator[Need]:
 
 
 def _fields(chart: LinkedChart) -> NamingFields:
-    def value(path: str) -> Any:
-        found = chart.value(path)
-        return None if found is MISSING else found
-
     return NamingFields(
-        value=value,
+        value=chart.known,
         is_set=chart.says,
         place=chart.place,
         namespace=chart.namespace,
         who=f"the chart {chart.name}",
+        follows=(chart.namespace or "default") if chart.by_kustomize else None,
     )

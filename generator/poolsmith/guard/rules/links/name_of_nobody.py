@@ -5,42 +5,50 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo
+from poolsmith.core.diagnostics.message_text import did_you_mean
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.sources.pod_template import container_places, mapping, mappings, word
 from poolsmith.gpu.catalog.gpu_requests import asks_for_gpus
+from poolsmith.guard.rules.links.class_supply import class_finding
 from poolsmith.guard.rules.links.name_needs import (
     names_of,
+    needs_of_bindings,
     needs_of_chart,
     needs_of_linked_pod,
     needs_of_objects,
 )
 from poolsmith.guard.rules.links.needs_from_outside import from_outside
 from poolsmith.guard.rules.names.messages import changed, elsewhere, lacking, slip
-from poolsmith.guard.rules.names.need import State
+from poolsmith.guard.rules.names.need import DEVICE_CLASS, State
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.core.diagnostics.rule_engine import Finding
-    from poolsmith.guard.rules.links.link_view import LinkView
+    from poolsmith.guard.rules.links.link_view import LinkedPod, LinkView
     from poolsmith.guard.rules.names.need import Need, Verdict
 
 RULE = RuleInfo(
     code="PSM773",
     name="name-of-nobody",
     applies_to="manifest",
-    what="A pod of the stack, the values of one of its charts, a release of Flux, a queue or a pool of machines names "
-    "an object that arrives under another name, stands in another namespace, lacks the key that is asked for, or is a "
-    "slip of the pen for one that nobody asks for: a ConfigMap, a Secret, a ServiceAccount, a PriorityClass, a "
-    "RuntimeClass, a volume claim, a namespace, a source or a class. As a note: a chart names something that nothing "
-    "here makes; where policies/external.yaml is kept, of pods too.",
+    what="A pod of the stack, the values of one of its charts, a release or a unit of Flux, a queue, a binding or a "
+    "pool of machines names an object that arrives under another name, stands in another namespace, lacks the key "
+    "that is asked for, or is a slip of the pen for one that nobody asks for: a ConfigMap, a Secret, a "
+    "ServiceAccount, a PriorityClass, a RuntimeClass, a claim of a volume or of devices, a namespace, a source or "
+    "a class. Or a container uses a claim that its pod does not have, or one of NVIDIA's classes of devices does "
+    "not exist, or its chart is told not to make it. As a note: a chart names something that nothing here makes; "
+    "where policies/external.yaml is kept, of pods too.",
     why="The API server refuses the pods, or they wait for ever in ContainerCreating.",
     fix="write the name as it is applied, in the namespace of who names it, with its keys",
     bad="priorityClassName: gpu-hgh  # beside a PriorityClass gpu-high\n",
     good="priorityClassName: gpu-high  # beside a PriorityClass gpu-high\n",
     symptom='`no PriorityClass with name gpu-hgh was found`; `serviceaccount "..." not found`; `configmap references '
-    "non-existent config key`",
+    "non-existent config key`; `waiting for resource claim template`; `cannot allocate all claims`",
     references=(
         "kubernetes/kubernetes:pkg/kubelet/configmap, plugin/pkg/admission/priority and serviceaccount",
+        "kubernetes/kubernetes:pkg/apis/core/validation/validation.go, validateResourceClaimNames",
+        "kubernetes-sigs/dra-driver-nvidia-gpu:deployments/helm, templates/deviceclass-*.yaml",
         "NVIDIA/dcgm-exporter@4.5.3-4.8.2:internal/pkg/counters/counter_config.go, readConfigMap",
     ),
 )
@@ -50,24 +58,47 @@ _COPIED = ("replicat", "reflector", "kubed", "kyverno")
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
+    for pod in view.pods:
+        yield from _claims(pod)
+    yield from _judged(view, needs_of_objects(view))
     if not view.is_whole:
         return
-    for pod in filter(lambda pod: asks_for_gpus(pod.spec), view.pods):
-        yield from (_SAID[found.state](found) for found in _wrong(view, needs_of_linked_pod(view, pod)))
-        yield from from_outside(view, needs_of_linked_pod(view, pod), kinds=())
-    yield from (_SAID[found.state](found) for found in _wrong(view, needs_of_objects(view)))
+    for pod in view.pods:
+        if pod.spec.get("resourceClaims") or asks_for_gpus(pod.spec):
+            yield from _judged(view, needs_of_linked_pod(view, pod))
+            yield from from_outside(view, needs_of_linked_pod(view, pod), kinds=())
+    yield from _judged(view, needs_of_bindings(view))
     for chart in view.charts:
-        yield from (_SAID[found.state](found) for found in _wrong(view, needs_of_chart(chart)))
+        yield from _judged(view, needs_of_chart(chart))
         yield from from_outside(view, needs_of_chart(chart), kinds=("ConfigMap", "Namespace"))
 
 
-def _wrong(view: LinkView, needs: Iterable[Need]) -> Iterator[Verdict]:
+def _judged(view: LinkView, needs: Iterable[Need]) -> Iterator[Finding[Location]]:
+    """Of what nobody delivers classes of devices alone: the driver's are known everywhere."""
     for need in needs:
         verdict = names_of(view).verdict(need)
-        if verdict.state in _SAID and not need.may_be_absent and not _is_copied(verdict):
-            yield verdict
+        if need.kind == DEVICE_CLASS and verdict.state in (State.NEAR, State.UNDEFINED):
+            yield class_finding(view, verdict)
+        elif view.is_whole and verdict.state in _SAID and not need.may_be_absent and not _is_copied(verdict):
+            yield _SAID[verdict.state](verdict)
 
 
 def _is_copied(verdict: Verdict) -> bool:
-    held = verdict.offer.item.metadata.get("annotations") if verdict.offer is not None else None
+    item = verdict.offer.item if verdict.offer is not None else None
+    held = item.metadata.get("annotations") if item is not None else None
     return verdict.state is State.ELSEWHERE and any(mark in str(held).lower() for mark in _COPIED)
+
+
+def _claims(pod: LinkedPod) -> Iterator[Finding[Location]]:
+    """Those that containers use, among those of their pod."""
+    has = [word(item.get("name")) for item in mappings(pod.spec.get("resourceClaims"))]
+    for field, index, container in container_places(pod.spec):
+        for number, claim in enumerate(mappings(mapping(container.get("resources")).get("claims"))):
+            name = word(claim.get("name"))
+            if name and name not in has:
+                yield Finding(
+                    message=f"a container of {pod.owner.name} uses the claim `{name}`, which its pod does not have: "
+                    "the API server refuses the pod",
+                    place=pod.place(f"/{field}/{index}/resources/claims/{number}/name"),
+                    help=f"{did_you_mean(name, has)} Add it to the pod's `resourceClaims`".strip(),
+                )

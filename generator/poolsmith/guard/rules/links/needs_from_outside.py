@@ -34,10 +34,14 @@ def from_outside(view: LinkView, needs: Iterable[Need], kinds: tuple[str, ...]) 
             yield outside(Verdict(need, State.OUTSIDE), Severity.NOTE)
 
 
+_BY_OTHERS = ("Secret", "PersistentVolumeClaim")
+"""Kinds that people apply by themselves: what is secret, and data that no engine may prune."""
+
+
 def _unlisted(view: LinkView, need: Need) -> Finding[Location] | None:
-    """Where one file alone beside a kustomization has it. Secrets are often applied by somebody else."""
+    """Where one file alone beside a kustomization has it."""
     named = [item for item in view.unlisted if (item.kind, item.own_name) == (need.kind, need.name)]
-    if need.kind == "Secret" or len(named) != 1:
+    if need.kind in _BY_OTHERS or len(named) != 1:
         return None
     folder, name = posixpath.split(named[0].file)
     for item in view.kustomizations:

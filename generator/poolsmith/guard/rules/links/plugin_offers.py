@@ -14,7 +14,6 @@ from poolsmith.core.sources.pointer import MISSING
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.gpu.catalog.gpu_requests import GPU, MIG, SHARED
 from poolsmith.gpu.catalog.stack_objects import DEVICE_PLUGIN_CHARTS
-from poolsmith.gpu.values.device_plugin_config import resource_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -40,8 +39,8 @@ class PluginOffers:
     strategies: frozenset[str]
     place: Location
 
-    def has(self, resource: str) -> bool:
-        return resource in self.resources or (resource.startswith(MIG) and _EVERY_MIG in self.resources)
+    def __contains__(self, resource: object) -> bool:
+        return resource in self.resources or (str(resource).startswith(MIG) and _EVERY_MIG in self.resources)
 
 
 def plugin_offers(view: LinkView) -> PluginOffers | None:
@@ -134,7 +133,7 @@ def _strategy(config: Mapping[str, Any], strategy: Any) -> str:
 def _resources(config: Mapping[str, Any], strategy: Any) -> Iterator[str]:
     own = _strategy(config, strategy)
     base = [GPU]
-    custom = [resource_of(item.get("name")) for item in mappings(mapping(config.get("resources")).get("gpus"))]
+    custom = [_resource(item.get("name")) for item in mappings(mapping(config.get("resources")).get("gpus"))]
     if own in ("mixed", ""):
         base.append(_EVERY_MIG)
     renamed = dict(_renamed(config))
@@ -154,14 +153,20 @@ def _sharing(config: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], dic
 
 def _renamed(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for section, item in _sharing(config):
-        name = resource_of(item.get("name"))
+        name = _resource(item.get("name"))
         if item.get("rename"):
-            yield name, resource_of(item["rename"])
+            yield name, _resource(item["rename"])
         elif section.get("renameByDefault") is True:
             yield name, f"{name}{SHARED}"
 
 
 def _shares_by_its_name(config: Mapping[str, Any]) -> bool:
     renamed = dict(_renamed(config))
-    names: Iterable[str] = (resource_of(item.get("name")) for _, item in _sharing(config))
+    names: Iterable[str] = (_resource(item.get("name")) for _, item in _sharing(config))
     return any(name == GPU and name not in renamed for name in names)
+
+
+def _resource(name: Any) -> str:
+    from poolsmith.gpu.values.device_plugin_config import resource_of  # on demand
+
+    return resource_of(name)

@@ -47,7 +47,7 @@ def _level(view: LinkView, name: str) -> tuple[Level, str]:
 
 def enforcing(view: LinkView) -> str:
     """The distribution that enforces a level where a namespace says none; empty where none is known."""
-    return min((item for item in view.distributions if item in BY_DEFAULT and view.is_alone), default="")
+    return view.enforced_by if view.is_alone else ""
 
 
 def _judged(view: LinkView, pod: LinkedPod, level: Level, whose: str) -> Iterator[Finding[Location]]:

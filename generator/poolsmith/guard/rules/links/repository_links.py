@@ -17,10 +17,11 @@ from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView, Machine
 from poolsmith.guard.rules.links.name_needs import counted as states
 from poolsmith.guard.rules.links.registry import LINK_RULES
 from poolsmith.guard.rules.names.need import State
-from poolsmith.guard.rules.setup.goes_to import distributions_of, is_alone
+from poolsmith.guard.rules.setup.goes_to import distributions_of, enforced_by, is_alone
 from poolsmith.guard.rules.setup.repository_setups import objects_of
 from poolsmith.kubernetes.repository.delivered import delivered
 from poolsmith.kubernetes.repository.engine_versions import ARGO_CD, FLUX, engine_versions
+from poolsmith.kubernetes.repository.kustomize.build import NAMES
 from poolsmith.kubernetes.repository.manifest_files import CheckedTree
 from poolsmith.kubernetes.repository.model import EngineDelivery
 
@@ -92,8 +93,9 @@ def views_of(
     external: ExternalBook | None = None,
 ) -> Iterator[LinkView]:
     labels = frozenset(mark.key for nodes in labelled for mark in nodes.labels)
-    machines = distributions_of(model.documents)
+    machines, enforcing = distributions_of(model.documents), enforced_by(model.documents)
     nodes = given.nodes if given is not None else None
+    labels |= {key for node in nodes or () for key in node.labels}
     engines = engine_versions(model.documents)
     described = Machines(tree=CheckedTree(model.documents, frozenset(item.path for item in model.documents)))
     alone = is_alone(model)
@@ -104,11 +106,12 @@ def views_of(
                 objects=_linked(part.objects),
                 charts=tuple(_charts(part.installations, release)),
                 kustomizations=_linked(part.kustomizations),
-                unlisted=_linked(item for place in _folders(part) for item in beside.get(place, ())),
+                unlisted=_linked(item for place in _folders(part) for item in _forgotten(model, beside.get(place, ()))),
                 nodes=nodes,
                 is_whole=part.place != _LOOSE,
                 labels_said=labels,
                 distributions=machines,
+                enforced_by=enforcing,
                 engines=engines,
                 emptied=part.emptied,
                 units=tuple(map(_linked, part.units)),
@@ -126,6 +129,15 @@ def _by_folder(model: RepositoryModel) -> dict[str, list[CheckedDocument]]:
         if not model.is_left_out(item.path) and not item.is_incomplete and "sops" not in item.data:
             found.setdefault(posixpath.dirname(item.path), []).append(item)
     return found
+
+
+def _forgotten(model: RepositoryModel, beside: Iterable[CheckedDocument]) -> Iterator[CheckedDocument]:
+    """Without those that their kustomization has in a comment: somebody has left them out."""
+    for item in beside:
+        folder, name = posixpath.split(item.path)
+        texts = (model.files.text(posixpath.join(folder, kustomization)) or "" for kustomization in NAMES)
+        if not any(name in line.partition("#")[2] for text in texts if name in text for line in text.splitlines()):
+            yield item
 
 
 def _folders(part: EngineDelivery) -> tuple[str, ...]:
@@ -172,6 +184,7 @@ def _chart(item: ChartInstallation, release: str | None) -> LinkedChart:
         partial=found.partial,
         engine=_ENGINES.get(word(mapping(item.document.data).get("kind")), ""),
         namespace_wanted_at=_wanted_namespace(item),
+        by_kustomize=item.document.kind == "Kustomization",
         is_around=_is_around(item),
     )
 

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
-from poolsmith.core.sources.pod_template import container_places, mapping
-from poolsmith.core.sources.pointer import join, reached
-from poolsmith.gpu.catalog.gpu_requests import GPU, MIG, SHARED, asks_for_gpus
-from poolsmith.gpu.catalog.node_labels import GPU_PRODUCT, OF_A_SLICE
-from poolsmith.gpu.catalog.node_labels import SHARED as SHARED_PRODUCT
+from poolsmith.gpu.catalog.gpu_requests import MIG
+from poolsmith.gpu.catalog.node_labels import GPU_PRODUCT
+from poolsmith.guard.rules.links.name_needs import names_of
 from poolsmith.guard.rules.links.plugin_offers import plugin_offers
-from poolsmith.guard.rules.links.selections import selected
+from poolsmith.guard.rules.links.resource_links import Products, counted_needs, resource_needs
+from poolsmith.guard.rules.links.selections import selections
+from poolsmith.guard.rules.names.need import State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.links.link_view import LinkedPod, LinkView
+    from poolsmith.guard.rules.links.link_view import LinkView
     from poolsmith.guard.rules.links.plugin_offers import PluginOffers
+    from poolsmith.guard.rules.names.need import Need, Verdict
     from poolsmith.guard.rules.setup.setup_view import SetupObject
 
 RULE = RuleInfo(
@@ -28,7 +29,7 @@ RULE = RuleInfo(
     applies_to="manifest",
     what="A pod asks for a GPU resource that no configuration of the device plugin beside it offers (renamed by "
     "sharing, or by another MIG strategy), or selects a product as no node is called under that sharing or strategy; "
-    "or a quota, or a range of limits, counts such a resource.",
+    "or a quota, a range of limits or a queue counts such a resource.",
     why="The scheduler finds no node: the pod stays Pending. Where GPUs are shared without another name, discovery "
     "adds `-SHARED` to the product; where they are renamed, `nvidia.com/gpu` is gone. A quota on it counts nothing.",
     fix="ask for what the configuration offers, or change the configuration",
@@ -38,64 +39,41 @@ RULE = RuleInfo(
     references=("NVIDIA/k8s-device-plugin@v0.17.4:internal/lm/resource.go, api/config/v1/replicas.go",),
 )
 
+_DOES = {"ClusterQueue": ("covers", ": it admits no pod that asks for it")}
+
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
-    pods = [pod for pod in view.pods if asks_for_gpus(pod.spec)]
-    counted = [*view.of_kind("ResourceQuota", "LimitRange")]
-    offers = plugin_offers(view) if pods or counted else None
-    if offers is None:
-        return
-    for pod in pods:
-        yield from _resources(pod, offers)
-        yield from _products(pod, offers)
-    for item in counted:
-        yield from _counted(item, offers)
+    for need in resource_needs(view):
+        verdict = names_of(view).verdict(need)
+        if verdict.state in (State.UNDEFINED, State.NEAR):
+            yield _lacking(view, verdict, "asks for", "")
+    for need in selections(view):
+        verdict = names_of(view).verdict(need)
+        if verdict.state is State.LACKS_KEY and verdict.offer is not None and need.name == GPU_PRODUCT:
+            yield _product(view, need, verdict.offer.keys)
+    for item in view.of_kind("ResourceQuota", "LimitRange", "ClusterQueue"):
+        yield from _counted(view, item)
 
 
-def _counted(item: SetupObject, offers: PluginOffers) -> Iterator[Finding[Location]]:
-    """What a quota or a range of limits counts under a name that no pod can ask for. Nought forbids: no mistake."""
-    found = [(at, name, amount) for at, name, amount in _amounts(item) if _is_of_the_plugin(name)]
-    if any(offers.has(name) for _, name, _ in found):
-        return
-    for at, name, amount in found:
-        if str(amount) != "0":
-            yield Finding(
-                message=f"{item.name} counts `{name}`, and the device plugin here offers {_there(offers)}: it limits "
-                "nothing",
-                place=item.place(at),
-                help=_help(name, offers),
-                related=(offers.place,),
-            )
+def _counted(view: LinkView, item: SetupObject) -> Iterator[Finding[Location]]:
+    """What is counted under a name that no pod can ask for, with no other. Nought forbids: no mistake."""
+    found = [(names_of(view).verdict(need), amount) for need, amount in counted_needs(item)]
+    if all(verdict.state is State.UNDEFINED for verdict, _ in found):
+        for verdict, amount in found:
+            if str(amount) != "0":
+                yield _lacking(view, verdict, *_DOES.get(item.kind, ("counts", ": it limits nothing")))
 
 
-def _amounts(item: SetupObject) -> Iterator[tuple[str, str, object]]:
-    for name, amount in mapping(item.spec.get("hard")).items():
-        yield join("/spec/hard", str(name)), str(name).removeprefix("requests."), amount
-    for path in (("limits", "*", "max"), ("limits", "*", "default"), ("limits", "*", "min")):
-        for at, held in reached(item.spec, path):
-            yield from ((join(f"/spec{at}", str(name)), str(name), amount) for name, amount in mapping(held).items())
-
-
-def _there(offers: PluginOffers) -> str:
-    return " and ".join(f"`{item}`" for item in sorted(offers.resources) if not item.endswith("*"))
-
-
-def _resources(pod: LinkedPod, offers: PluginOffers) -> Iterator[Finding[Location]]:
-    for field, index, container in container_places(pod.spec):
-        limits = mapping(mapping(container.get("resources")).get("limits"))
-        for name in limits:
-            if not _is_of_the_plugin(str(name)) or offers.has(str(name)):
-                continue
-            yield Finding(
-                message=f"{pod.owner.name} asks for `{name}`, and the device plugin here offers {_there(offers)}",
-                place=pod.place(join("", field, index, "resources", "limits", str(name))),
-                help=_help(str(name), offers),
-                related=(offers.place,),
-            )
-
-
-def _is_of_the_plugin(name: str) -> bool:
-    return name in (GPU, f"{GPU}{SHARED}") or name.startswith(MIG)
+def _lacking(view: LinkView, verdict: Verdict, does: str, then: str) -> Finding[Location]:
+    need, offers = verdict.need, plugin_offers(view)
+    assert offers is not None, "what is undefined is known not to be offered"
+    there = " and ".join(f"`{item}`" for item in sorted(offers.resources) if not item.endswith("*"))
+    return Finding(
+        message=f"{need.who} {does} `{need.name}`, and the device plugin here offers {there}{then}",
+        place=need.place,
+        help=_help(need.name, offers) if verdict.offer is None else f"did you mean `{verdict.offer.name}`?",
+        related=(offers.place,),
+    )
 
 
 def _help(name: str, offers: PluginOffers) -> str:
@@ -107,30 +85,12 @@ def _help(name: str, offers: PluginOffers) -> str:
     return f"ask for `{min(offers.resources)}`, or change `renameByDefault` of the configuration"
 
 
-def _products(pod: LinkedPod, offers: PluginOffers) -> Iterator[Finding[Location]]:
-    for item in selected(pod.spec, pod.place, pod.owner.name):
-        if item.key == GPU_PRODUCT and item.values:
-            reasons = [_why_not(value, offers) for value in item.values]
-            if all(reasons):
-                yield Finding(
-                    message=f"{pod.owner.name} selects the product `{item.values[0]}`, and no node is called so: "
-                    f"{reasons[0]}",
-                    place=item.place,
-                    help=f"write `{_right(item.values[0], offers)}`, or select by another label",
-                    related=(offers.place,),
-                )
-
-
-def _why_not(product: str, offers: PluginOffers) -> str:
-    """Why no node is called so; empty where one may be."""
-    if OF_A_SLICE in product:
-        is_single = not offers.strategies or offers.strategies & {"single", ""}
-        return "" if is_single else f"under `mig.strategy: {min(offers.strategies)}` the product has no slice in it"
-    if offers.is_shared is None or product.endswith(SHARED_PRODUCT) == offers.is_shared:
-        return ""
-    return "each configuration here shares GPUs" if offers.is_shared else "no configuration here shares GPUs"
-
-
-def _right(product: str, offers: PluginOffers) -> str:
-    whole = product.removesuffix(SHARED_PRODUCT).partition(OF_A_SLICE)[0]
-    return f"{whole}{SHARED_PRODUCT}" if offers.is_shared else whole
+def _product(view: LinkView, need: Need, products: object) -> Finding[Location]:
+    assert isinstance(products, Products)
+    return Finding(
+        message=f"{need.who} selects the product `{need.values[0]}`, and no node is called so: "
+        f"{products.why_not(need.values[0])}",
+        place=need.place,
+        help=f"write `{products.right(need.values[0])}`, or select by another label",
+        related=(cast("PluginOffers", plugin_offers(view)).place,),
+    )

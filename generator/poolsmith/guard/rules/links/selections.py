@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.record import record
+from poolsmith.core.facts import store
+from poolsmith.core.facts.versions import covers
 from poolsmith.core.sources.pod_template import mapping, mappings, word, words
 from poolsmith.core.sources.pointer import MISSING, join, value_at
-from poolsmith.gpu.catalog.gpu_requests import asks_for_gpus
+from poolsmith.guard.rules.names.need import NODE_LABEL, Need
 from poolsmith.guard.rules.names.needs_of_values import FILLED_LATER
 
 if TYPE_CHECKING:
@@ -15,61 +17,98 @@ if TYPE_CHECKING:
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView
+    from poolsmith.guard.rules.setup.setup_view import SetupObject
 
 TERMS = ("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
 _CHART_PODS = ("", "kubeletPlugin", "daemonsets", "worker")
 """Where charts of the stack take selectors of their pods."""
 
 
-@record
-class Selection:
-    """`values` are those of which a node needs one; empty where any will do. `who` asks.
-
-    `locate` leads to the place of `pointer`; it is asked only where something is wrong.
-    """
-
-    who: str
-    key: str
-    values: tuple[str, ...]
-    locate: Callable[[str], Location]
-    pointer: str
-
-    @property
-    def place(self) -> Location:
-        return self.locate(self.pointer)
+def selections(view: LinkView) -> tuple[Need, ...]:
+    """What somebody wrote."""
+    return view.kept("selections", lambda: _selections(view))
 
 
-def selections(view: LinkView) -> Iterator[Selection]:
-    for pod in view.pods:
-        if asks_for_gpus(pod.spec):
-            yield from selected(pod.spec, pod.place, pod.owner.name)
+def _selections(view: LinkView) -> Iterator[Need]:
+    for pod in view.gpu_pods:
+        yield from _selected(pod.spec, pod.place, pod.owner.name)
     for chart in view.charts:
         for part in _CHART_PODS:
-            yield from _of_chart(chart, part)
+            yield from _of_values(chart, part)
+    for item in view.of_kind("ResourceFlavor"):
+        labels = {key: value for key, value in mapping(item.spec.get("nodeLabels")).items() if _is_of_gpus(str(key))}
+        yield from _selected({"nodeSelector": labels}, partial(_of_flavor, item), item.name)
 
 
-def _of_chart(chart: LinkedChart, part: str) -> Iterator[Selection]:
-    """The user's own alone: those of charts are a rule's of their own."""
+def selections_of_charts(view: LinkView) -> tuple[tuple[LinkedChart, Need], ...]:
+    """What charts select by where nobody writes another selector: one of their labels is enough."""
+    return view.kept("selections of charts", lambda: _selections_of_charts(view))
+
+
+def _selections_of_charts(view: LinkView) -> Iterator[tuple[LinkedChart, Need]]:
+    rows = store.table("selectors.yaml")["charts"]
+    for chart in view.charts:
+        row = rows.get(chart.name)
+        if row is not None and not chart.partial and _selects(chart, row):
+            name, *others = row["labels"]
+            yield (
+                chart,
+                Need(
+                    kind=NODE_LABEL,
+                    name=name,
+                    or_else=tuple(others),
+                    where=row["orSwitch"],
+                    who=f"the chart {chart.name}",
+                    locate=partial(_declared, chart),
+                    pointer="",
+                ),
+            )
+
+
+def _selects(chart: LinkedChart, row: Mapping[str, Any]) -> bool:
+    """Whether it does at this version, and brings nothing that writes the labels."""
+    if "versions" in row and (chart.version is None or not covers(row["versions"], chart.version)):
+        return False
+    return not any(map(chart.says, row["replacedBy"])) and not any(
+        chart.value(path) is True for path in row["bringsDiscovery"]
+    )
+
+
+def _declared(chart: LinkedChart, _: str) -> Location:
+    return chart.declared_at
+
+
+def _of_values(chart: LinkedChart, part: str) -> Iterator[Need]:
     held = value_at(chart.values, part.split("."), MISSING) if part else chart.values
 
     def place(pointer: str) -> Location:
         field = pointer.split("/")[1]
         return chart.place(f"{part}.{field}" if part else field)
 
-    yield from selected(mapping(held), place, f"the chart {chart.name}")
+    yield from _selected(mapping(held), place, f"the chart {chart.name}")
 
 
-def selected(spec: Mapping[str, Any], place: Callable[[str], Location], who: str) -> Iterator[Selection]:
+def _selected(spec: Mapping[str, Any], place: Callable[[str], Location], who: str) -> Iterator[Need]:
     """Of a spec: its nodeSelector, and the term of its affinity where there is one alone."""
     for key, value in mapping(spec.get("nodeSelector")).items():
         if isinstance(value, str) and not FILLED_LATER.search(f"{key}{value}"):
-            at = join("/nodeSelector", str(key))
-            yield Selection(who=who, key=str(key), values=(value,), locate=place, pointer=at)
+            yield _need(who, str(key), (value,), place, join("/nodeSelector", str(key)))
     terms = value_at(spec, TERMS)
     if not isinstance(terms, list) or len(terms) != 1:
         return
     for index, item in enumerate(mappings(mapping(terms[0]).get("matchExpressions"))):
         found = words(item.get("values"))
         if item.get("operator") in ("In", "Exists") and not any(map(FILLED_LATER.search, found)):
-            at = join("", *TERMS, 0, "matchExpressions", index)
-            yield Selection(who=who, key=word(item.get("key")), values=found, locate=place, pointer=at)
+            yield _need(who, word(item.get("key")), found, place, join("", *TERMS, 0, "matchExpressions", index))
+
+
+def _is_of_gpus(key: str) -> bool:
+    return key.startswith(("nvidia.com/", "feature.node.kubernetes.io/pci-"))
+
+
+def _of_flavor(item: SetupObject, pointer: str) -> Location:
+    return item.place(pointer.replace("/nodeSelector", "/spec/nodeLabels", 1))
+
+
+def _need(who: str, key: str, values: tuple[str, ...], place: Callable[[str], Location], at: str) -> Need:
+    return Need(kind=NODE_LABEL, name=key, where="", who=who, values=values, locate=place, pointer=at)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from poolsmith.core.diagnostics import Severity
 from poolsmith.core.diagnostics.message_text import did_you_mean, joined, shorten
@@ -17,51 +17,61 @@ _FEW = 5
 
 def lacking(verdict: Verdict) -> Finding[Location]:
     """At the object for a key that its reader wants whatever a field says, else at the field that says the key."""
-    need, offer = verdict.need, _there(verdict)
-    key, held = verdict.missing[0], offer.keys or frozenset()
+    need, offer, item = verdict.need, *_there(verdict)
+    key, held = verdict.missing[0], sorted(cast("frozenset[str]", offer.keys))
     is_fixed = need.keys[key] == need.pointer
-    has = joined([f"`{shorten(item)}`" for item in sorted(held)], _FEW, ", ")
+    has = joined([f"`{shorten(key)}`" for key in held], _FEW, ", ")
     mounted = f"which is mounted where {_field(need)} names it" if is_fixed else f"which {_field(need)} asks for"
-    part = "/stringData" if "stringData" in offer.item.data else "/data"
+    part = "/stringData" if "stringData" in item.data else "/data"
     return Finding(
-        message=f"{offer.item.name} has no key `{shorten(key)}`, {mounted}; it has {has}",
-        place=offer.item.place(part) if is_fixed else need.locate(need.keys[key]),
+        message=f"{item.name} has no key `{shorten(key)}`, {mounted}; it has {has}",
+        place=item.place(part) if is_fixed else need.locate(need.keys[key]),
         help=f"{did_you_mean(key, held)} Write the key `{shorten(key)}`".strip(),
-        related=(need.place if is_fixed else offer.item.place("/metadata/name", "this one"),),
+        related=(need.place if is_fixed else item.place("/metadata/name", "this one"),),
     )
 
 
 def changed(verdict: Verdict) -> Finding[Location]:
-    need, offer = verdict.need, _there(verdict)
+    need, offer, item = verdict.need, *_there(verdict)
+    if offer.via is not None:
+        return Finding(
+            message=f"{_field(need)} names {_name(need)}, and what is called so is a {offer.via}: a {need.kind} waits "
+            f"for {need.kind}s alone",
+            place=need.place,
+            help=f"write the name of a {need.kind}, such as the one that applies this {offer.via}",
+            related=(item.place("/metadata/name", "this one"),),
+        )
     return Finding(
         message=f"{_field(need)} names {_name(need)}, and kustomize calls it `{offer.name}`: names in these fields are "
         "not changed with it",
         place=need.place,
         help="write `generatorOptions: {disableNameSuffixHash: true}` into the kustomization, take the prefix away, or "
         "add this field to a `nameReference` of its `configurations`",
-        related=(offer.item.place("/metadata/name", "this one"),),
+        related=(item.place("/metadata/name", "this one"),),
     )
 
 
 def elsewhere(verdict: Verdict) -> Finding[Location]:
-    need, offer = verdict.need, _there(verdict)
+    need, offer, item = verdict.need, *_there(verdict)
     return Finding(
         message=f"{_field(need)} names {_name(need)} of namespace {need.namespace}, where none is; there is one in "
         f"{offer.namespace}",
         place=need.place,
         help=f"write `namespace: {need.namespace}` into the {need.kind}",
-        related=(offer.item.place("/metadata/namespace", "this one"),),
+        related=(item.place("/metadata/namespace", "this one"),),
     )
 
 
 def slip(verdict: Verdict) -> Finding[Location]:
-    need, offer = verdict.need, _there(verdict)
+    need, offer = verdict.need, verdict.offer
+    assert offer is not None, "something is near"
     return Finding(
         message=f"{_field(need)} names {_name(need)}, which nothing here makes; nobody asks for {offer.kind}/"
         f"{offer.name}",
         place=need.place,
         help=f"did you mean `{offer.name}`?",
-        related=(offer.item.place("/metadata/name", "this one"),),
+        severity=Severity.WARNING if verdict.is_guess else None,
+        related=() if offer.item is None else (offer.item.place("/metadata/name", "this one"),),
     )
 
 
@@ -89,9 +99,11 @@ def unlisted(need: Need, item: NamedObject, file: str, last: Location) -> Findin
     )
 
 
-def _there(verdict: Verdict) -> Offer:
-    assert verdict.offer is not None, "only a need that has no offer at all is without one"
-    return verdict.offer
+def _there(verdict: Verdict) -> tuple[Offer, NamedObject]:
+    offer = verdict.offer
+    assert offer is not None, "only a need that has no offer at all is without one"
+    assert offer.item is not None, "what these kinds are supplied by are objects"
+    return offer, offer.item
 
 
 def _field(need: Need) -> str:

@@ -7,17 +7,34 @@ from dataclasses import field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Protocol
 
-from poolsmith.core.diagnostics.message_text import nearest
+from poolsmith.core.diagnostics.flat_words import flatten
 from poolsmith.core.record import record
+from poolsmith.guard.rules.names.spelling import Spelling, goes_on
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Container, Iterable, Mapping
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.core.sources.source_file import SourceFile
 
 _DIGITS = str.maketrans("", "", "0123456789")
-_MOST_NEAR = 200
+_LEAST = 6
+DEVICE_CLASS = "DeviceClass"
+NODE_LABEL, RESOURCE = "NodeLabel", "Resource"
+"""Kinds of what has a name, and is no object: what nodes are labelled with, and what a device plugin gives out."""
+_DECLARED_TOGETHER = frozenset(
+    (
+        "ResourceFlavor",
+        "ClusterQueue",
+        "EC2NodeClass",
+        "PersistentVolumeClaim",
+        "PriorityClass",
+        "ResourceClaimTemplate",
+    )
+)
+"""Kinds that stand beside who names them: one whose name goes on may be the one that is meant."""
+_OF_ONE_TABLE = frozenset(("ResourceFlavor", "ClusterQueue", "EC2NodeClass"))
+"""Those of which few are there, so that short names tell enough."""
 BUILT_IN = frozenset(
     (
         ("ServiceAccount", "default"),
@@ -54,7 +71,8 @@ class NamedObject(Protocol):
 @record
 class Need:
     """`where` is the field as people write it, `who` the object that has it. Without a namespace it is the cluster's,
-    or nobody knows. `keys` have to be there. `may_be_absent`: its reader starts without it.
+    or nobody knows. `keys` have to be there, of `values` one. `or_else` are names that do as well.
+    `may_be_absent`: its reader starts without it. `follows`: what is of that namespace has its new name written here.
 
     `pointer` leads to the name, and each key's to the key: `locate` is asked only where something is wrong, for it
     reads the file again.
@@ -68,7 +86,10 @@ class Need:
     who: str = ""
     namespace: str | None = None
     keys: Mapping[str, str] = field(default_factory=dict)
+    values: tuple[str, ...] = ()
+    or_else: tuple[str, ...] = ()
     may_be_absent: bool = False
+    follows: str | None = None
 
     @property
     def place(self) -> Location:
@@ -77,14 +98,34 @@ class Need:
 
 @record
 class Offer:
-    """`calls` are names that it had before kustomize changed it; `keys` are None where nobody can look into it."""
+    """`calls` are names that it does not arrive under: those that it had before something changed it. `keys`, or values
+    of a label, are None where nobody can look into it. What is no object of its own is told by `via`, and stands where
+    `at` leads."""
 
     kind: str
     name: str
-    namespace: str
-    item: NamedObject
+    namespace: str = ""
+    item: NamedObject | None = None
     calls: tuple[str, ...] = ()
-    keys: frozenset[str] | None = None
+    keys: Container[str] | None = None
+    via: object = None
+    at: Callable[[], Location] | None = None
+
+
+@record
+class Supply:
+    """What is known of a kind beside its offers.
+
+    `known` are names that are there. `owns` tells names that nothing else can supply. `spelled` finds what a name is a
+    slip of the pen for; without it, that is an offer that nobody asks for.
+    """
+
+    known: Container[str] = ()
+    owns: Callable[[str], bool] | None = None
+    spelled: Callable[[str], Offer | None] | None = None
+
+
+OPEN = Supply()
 
 
 class State(Enum):
@@ -95,31 +136,36 @@ class State(Enum):
     CHANGED = "changed on the way"
     ELSEWHERE = "in another namespace"
     NEAR = "undefined, and another one is near"
+    UNDEFINED = "undefined, and all that could supply it is known"
     OUTSIDE = "undefined here"
     EXTERNAL = "from outside, as somebody says"
 
 
 @record(kw_only=False)
 class Verdict:
-    """`offer` is what there is instead; `missing` the keys that it lacks."""
+    """`offer` is what there is instead; `missing` the keys that it lacks. `is_guess`: its name only goes on."""
 
     need: Need
     state: State
     offer: Offer | None = None
     missing: tuple[str, ...] = ()
+    is_guess: bool = False
 
 
 class Names:
     """Everything that one cluster is given under a name, and everything that is asked for: each is looked up once."""
 
-    def __init__(self, offers: Iterable[Offer], needs: Iterable[Need]) -> None:
+    def __init__(
+        self, offers: Iterable[Offer], needs: Iterable[Need], supplies: Mapping[str, Supply] | None = None
+    ) -> None:
         self.needs = tuple(needs)
+        self._supplies = supplies or {}
         self._by_name: dict[tuple[str, str], list[Offer]] = defaultdict(list)
         self._by_call: dict[tuple[str, str], list[Offer]] = defaultdict(list)
         self._by_place: dict[tuple[str, str], list[Offer]] = defaultdict(list)
         self._asked = {(need.kind, need.name, need.namespace) for need in self.needs}
         self._verdicts: dict[int, Verdict] = {}
-        self._free: dict[tuple[str, str], dict[str, Offer]] = {}
+        self._free: dict[tuple[str, str], tuple[dict[str, Offer], Spelling]] = {}
         self._nearest: dict[tuple[str, str, str | None], Offer | None] = {}
         for offer in offers:
             self._by_name[offer.kind, offer.name].append(offer)
@@ -135,23 +181,30 @@ class Names:
         return known
 
     def _judged(self, need: Need) -> Verdict:
-        if (need.kind, need.name) in BUILT_IN:
+        supply = self._supplies.get(need.kind, OPEN)
+        names = (need.name, *need.or_else)
+        if (need.kind, need.name) in BUILT_IN or any(name in supply.known for name in names):
             return Verdict(need, State.SUPPLIED)
-        named = self._by_name.get((need.kind, need.name), ())
+        named = [offer for name in names for offer in self._by_name.get((need.kind, name), ())]
         here = [offer for offer in named if need.namespace is None or offer.namespace in ("", need.namespace)]
         if here:
             return self._opened(need, here)
         changed = self._by_call.get((need.kind, need.name))
         if changed and not named:
+            if need.follows == (changed[0].namespace or "default"):
+                return self._opened(need, changed)
             return Verdict(need, State.CHANGED, changed[0])
         elsewhere = [offer for offer in named if not self._is_asked(offer)]
         if elsewhere and len(elsewhere) == len(named):
             return Verdict(need, State.ELSEWHERE, elsewhere[0])
         near = None if named else self._near(need)
-        return Verdict(need, State.NEAR, near) if near is not None else Verdict(need, State.OUTSIDE)
+        if near is not None:
+            return Verdict(need, State.NEAR, near, is_guess=goes_on(near.name, need.name))
+        is_known = supply.owns is not None and supply.owns(need.name)
+        return Verdict(need, State.UNDEFINED if is_known else State.OUTSIDE)
 
     def _opened(self, need: Need, here: list[Offer]) -> Verdict:
-        missing = [tuple(key for key in need.keys if key not in offer.keys) for offer in here if offer.keys is not None]
+        missing = [_missing(need, offer.keys) for offer in here if offer.keys is not None]
         if len(missing) < len(here) or not all(missing):
             return Verdict(need, State.SUPPLIED, here[0])
         return Verdict(need, State.LACKS_KEY, here[0], missing[0])
@@ -167,15 +220,40 @@ class Names:
         return self._nearest[key]
 
     def _nearest_of(self, need: Need) -> Offer | None:
-        free = self._free_in(need.kind, need.namespace or "")
-        if not free or len(free) > _MOST_NEAR:
+        spelled = self._supplies.get(need.kind, OPEN).spelled
+        if spelled is not None:
+            return spelled(need.name)
+        free, spelling = self._free_in(need.kind, need.namespace or "")
+        name = spelling.nearest(need.name) if free else None
+        if name is not None and name.translate(_DIGITS) == need.name.translate(_DIGITS):
             return None
-        name = nearest(need.name, free, certain=True)
-        return None if name is None or name.translate(_DIGITS) == need.name.translate(_DIGITS) else free[name]
+        if name is None and need.kind in _DECLARED_TOGETHER:
+            found = spelling.longer(need.name)
+            is_short = min(len(found or ""), len(need.name)) < _LEAST and need.kind not in _OF_ONE_TABLE
+            name = None if is_short else found
+        elif name is None and need.kind == "ServiceAccount":
+            name = next((own for own, offer in free.items() if offer.item is None and _is_of(own, need.name)), None)
+        return None if name is None else free[name]
 
-    def _free_in(self, kind: str, namespace: str) -> dict[str, Offer]:
+    def _free_in(self, kind: str, namespace: str) -> tuple[dict[str, Offer], Spelling]:
         place = kind, namespace
         if place not in self._free:
-            there = self._by_place.get(place, ())
-            self._free[place] = {offer.name: offer for offer in there if not self._is_asked(offer)}
+            there = [
+                offer for where in dict.fromkeys((namespace, "")) for offer in self._by_place.get((kind, where), ())
+            ]
+            free = {offer.name: offer for offer in there if not self._is_asked(offer)}
+            self._free[place] = free, Spelling(free)
         return self._free[place]
+
+
+def _is_of(account: str, guessed: str) -> bool:
+    """Whether a name is that of a chart's account without a part in the middle, as people make one up."""
+    name, part = flatten(account), flatten(guessed)
+    before = next((index for index, both in enumerate(zip(name, part, strict=False)) if both[0] != both[1]), 0)
+    return before >= _LEAST and len(part) - before >= _LEAST and name.endswith(part[before:])
+
+
+def _missing(need: Need, held: Container[str]) -> tuple[str, ...]:
+    if need.values:
+        return () if any(value in held for value in need.values) else need.values
+    return tuple(key for key in need.keys if key not in held)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.facts import store
 from poolsmith.core.record import record
-from poolsmith.core.sources.pod_template import word
+from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import dotted_pointer, join, reached
 from poolsmith.guard.rules.names.need import Need
 from poolsmith.guard.rules.names.needs_of_values import FILLED_LATER
@@ -16,7 +16,15 @@ if TYPE_CHECKING:
 
     from poolsmith.core.diagnostics import Location
 
-_OF_THE_CLUSTER = ("PriorityClass", "RuntimeClass", "ClusterQueue", "ResourceFlavor", "EC2NodeClass")
+_OF_THE_CLUSTER = (
+    "PriorityClass",
+    "RuntimeClass",
+    "ClusterQueue",
+    "ResourceFlavor",
+    "EC2NodeClass",
+    "DeviceClass",
+    "WorkloadPriorityClass",
+)
 
 
 @record
@@ -32,9 +40,17 @@ class NamingPod:
 def needs_of_pod(pod: NamingPod) -> Iterator[Need]:
     """By the rows of data/named_objects.yaml."""
     for row in store.table("named_objects.yaml")["pods"]:
-        for at, holder in reached(pod.spec, row["at"]):
+        path = row["at"]
+        for at, holder in reached(pod.spec, path) if not path or path[0] in pod.spec else ():
             if isinstance(holder, dict):
                 yield from _need(pod, row, at, holder)
+
+
+def needs_of_owner(owner: NamingPod) -> Iterator[Need]:
+    """What the labels of a workload name."""
+    labels = mapping(mapping(owner.spec.get("metadata")).get("labels"))
+    for row in store.table("named_objects.yaml")["owners"] if labels else ():
+        yield from _need(owner, {**row, "name": [row["label"]]}, "/metadata/labels", labels)
 
 
 def needs_of_object(item: NamingPod, kind: str, group: str) -> Iterator[Need]:

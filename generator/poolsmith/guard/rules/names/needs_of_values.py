@@ -28,6 +28,8 @@ class NamingFields:
     place: Callable[[str], Location]
     namespace: str | None
     who: str
+    follows: str | None = None
+    """The namespace that kustomize renders the pods into, where it does."""
     shown: str = ""
     """What stands before a path in messages."""
 
@@ -52,6 +54,7 @@ def needs_of(rows: Iterable[Mapping[str, Any]], fields: NamingFields) -> Iterato
             pointer=path,
             namespace=None if row["kind"] in ("PriorityClass", "RuntimeClass") else namespace,
             keys=dict.fromkeys(_keys(row, fields), path),
+            follows=fields.follows if "mounted" in row else None,
         )
 
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.facts import store
 from poolsmith.core.pattern import pattern
-from poolsmith.core.sources.pod_template import mapping, word
+from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.core.sources.pointer import value_at
-from poolsmith.guard.rules.names.need import Offer
+from poolsmith.guard.rules.names.need import DEVICE_CLASS, Offer
 from poolsmith.kubernetes.repository.delivered import LayeredSource
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from poolsmith.guard.rules.names.need import NamedObject
 
+_MOST_PODS = 64
 _HASHED = pattern(r"(.+)-[bcdfghkmt2456789]{10}")
 _OPENED = {"ConfigMap": ("data", "binaryData"), "Secret": ("data", "stringData")}
 _GROUPS = {
@@ -28,10 +29,14 @@ _GROUPS = {
     "RuntimeClass": "node.k8s.io",
     **dict.fromkeys(("HelmRepository", "GitRepository", "OCIRepository", "Bucket"), "source.toolkit.fluxcd.io"),
     "HelmRelease": "helm.toolkit.fluxcd.io",
-    **dict.fromkeys(("ClusterQueue", "ResourceFlavor"), "kueue.x-k8s.io"),
+    "Kustomization": "kustomize.toolkit.fluxcd.io",
+    **dict.fromkeys(("ClusterQueue", "LocalQueue", "ResourceFlavor", "WorkloadPriorityClass"), "kueue.x-k8s.io"),
+    "ServingRuntime": "serving.kserve.io",
     "EC2NodeClass": "karpenter.k8s.aws",
+    **dict.fromkeys(("ResourceClaim", "ResourceClaimTemplate", DEVICE_CLASS), "resource.k8s.io"),
 }
 """The kinds that needs have, with their groups."""
+_WAITED_FOR = {"HelmRelease": "Kustomization", "Kustomization": "HelmRelease"}
 
 
 def offers_of(objects: Iterable[NamedObject]) -> Iterator[Offer]:
@@ -40,10 +45,29 @@ def offers_of(objects: Iterable[NamedObject]) -> Iterator[Offer]:
     for item in objects:
         if _GROUPS.get(item.kind) == item.group:
             yield _itself(item)
+            if item.kind in _WAITED_FOR:
+                yield _of_another_kind(item)
+        elif item.kind == "StatefulSet":
+            yield from _volumes_of(item)
         elif (row := made_by.get(item.kind)) is not None:
             made = value_at(item.data, row["path"].split(".")) if row["path"] else None
             for name in dict.fromkeys((word(made) or item.own_name, item.own_name)):
                 yield Offer(kind=row["makes"], name=name, namespace=_namespace(item), item=item)
+
+
+def _volumes_of(item: NamedObject) -> Iterator[Offer]:
+    """Claims that it makes, one for each of its pods."""
+    spec = mapping(item.data.get("spec"))
+    number = spec.get("replicas", 1)
+    for template in mappings(spec.get("volumeClaimTemplates")):
+        name = f"{word(mapping(template.get('metadata')).get('name'))}-{item.own_name}"
+        for index in range(min(number, _MOST_PODS) if isinstance(number, int) else 0):
+            yield Offer(kind="PersistentVolumeClaim", name=f"{name}-{index}", namespace=_namespace(item), item=item)
+
+
+def _of_another_kind(item: NamedObject) -> Offer:
+    """A release of Flux is none of its Kustomizations, which wait for each other alone, and the other way round."""
+    return Offer(kind=_WAITED_FOR[item.kind], name=item.name, item=item, calls=(item.own_name,), via=item.kind)
 
 
 def _itself(item: NamedObject) -> Offer:

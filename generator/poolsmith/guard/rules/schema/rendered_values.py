@@ -59,10 +59,9 @@ def refused_values(
     Nothing of a release that the catalog can't render, and nothing of what the chart alone leads to.
     """
     told: set[Place] = set()
-    known = _of_the_chart(release)
     helm = helm or HelmRelease(api_versions=served_by(release, None))
     for item, violation in _violations(release, values, helm):
-        if (item["kind"], violation.pointer) in known:
+        if (item["kind"], violation.pointer) in _of_the_chart(release):
             continue
         place = _place(item, violation, written)
         if not place or any(place[: len(other)] == other for other in told):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import MISSING, join, leaves_of, value_at
 from poolsmith.fleet.operands.chart.chart_projection import HelmRelease, project
-from poolsmith.fleet.operands.expansion import ClusterState, Node
+from poolsmith.fleet.operands.expansion import ClusterState, Node, object_order
 from poolsmith.fleet.operands.install import expand_on_pools, failures
 from poolsmith.gpu.api_server import kept
 from poolsmith.gpu.catalog.chart_contents import image_components
@@ -112,11 +112,20 @@ class Configured:
         """None where nothing can be said: the chart or the API server refuses what is written."""
         return self.outcome(self.trees)
 
+    @cached_property
+    def usual(self) -> dict[tuple[str, str, str], dict[str, Any]]:
+        """What the operator makes of the chart's defaults: nothing in it is somebody's own word."""
+        made = self.outcome(({}, *self.trees[1:])) if self.parts[0].body is None else None
+        return {} if made is None else {object_order(item): item for item in made.objects}
+
     def without(self, *leaves: Leaf) -> tuple[Mapping[str, Any], ...]:
         trees = list(self.trees)
         for leaf in leaves:
             trees[leaf.part] = cut(trees[leaf.part], leaf.steps)
         return tuple(trees)
+
+    def outcome_without(self, *leaves: Leaf) -> Outcome | None:
+        return self.outcome(self.without(*leaves)) if leaves else self.written
 
     def outcome(self, trees: tuple[Mapping[str, Any], ...]) -> Outcome | None:
         resources = self.resources(trees)

@@ -12,6 +12,7 @@ from poolsmith.gpu.drivers.driver_support import (
     PROPRIETARY,
     begins_with,
     ended_with,
+    has_open,
     is_coherent,
     mig_in_doubt,
     module_field,
@@ -33,9 +34,9 @@ RULE = RuleInfo(
     code="PSM268",
     name="driver-and-gpu",
     applies_to="setup",
-    what="The driver's branch no longer supports the GPUs of some nodes, or not yet, or these GPUs can't use its "
-    "type of kernel modules. As a warning: MIG or GPUDirect Storage on Grace hosts, with a driver that manages "
-    "their memory coherently (CDMM).",
+    what="The driver's branch no longer supports the GPUs of some nodes, or not yet, or these GPUs can't use its type "
+    "of kernel modules, or GPUDirect Storage is on for GPUs without open ones. As a warning: MIG or GPUDirect Storage "
+    "on Grace hosts, with a driver that manages their memory coherently (CDMM).",
     why="Branch 580 is the last one for Pascal and Volta, which have no open modules. Grace Hopper and Blackwell "
     "have only open modules. A new release of the operator has a new default driver.",
     symptom="the modules load, and nvidia-smi finds no device; the CUDA validation keeps failing.",
@@ -100,6 +101,13 @@ def _judge(view: SetupView, driver: DescribedDriver, nodes: list[SetupNode]) -> 
             message=f"{who} needs the open kernel modules, and {driver.shown} loads the proprietary ones",
             place=driver.at(field),
             help=f"write `{field}: {written(field, OPEN)}`",
+            related=places(nodes, _PRODUCT, product),
+        )
+    if driver.storage and needed != PROPRIETARY and not has_open(architecture):
+        yield Finding(
+            message=f"GPUDirect Storage needs the open kernel modules, and {who} has none",
+            place=driver.at_storage(),
+            help="leave the feature out where such GPUs are",
             related=places(nodes, _PRODUCT, product),
         )
     if needed == PROPRIETARY:

@@ -6,6 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from poolsmith.core.facts import store
+from poolsmith.core.sources.pod_template import mappings
+from poolsmith.core.sources.pointer import value_at
 from poolsmith.gpu.catalog.stack_objects import CHARTS
 
 if TYPE_CHECKING:
@@ -42,13 +44,33 @@ def told_distribution(model: RepositoryModel) -> str | None:
     return min(found).partition(" ")[0] if len(found) == 1 else None
 
 
+def enforced_by(documents: Iterable[CheckedDocument]) -> str:
+    """The distribution that enforces a Pod Security level where a namespace says none; empty where none is known, or
+    its machines are told otherwise."""
+    found = list(documents)
+    name = min(distributions_of(found) & {TALOS, RKE2_CIS}, default="")
+    return "" if name == TALOS and any(map(_turns_off, found)) else name
+
+
+def _turns_off(document: CheckedDocument) -> bool:
+    """Whether a machine configuration, a patch of one or a list of patches takes or writes Talos' own admission."""
+    if document.is_object or _ADMISSION not in str(document.data):
+        return False
+    said = value_at(document.data, ("cluster", "apiServer", _ADMISSION), None)
+    levels = [value_at(item, ("configuration", "defaults", "enforce"), None) for item in mappings(said)]
+    return not any(level in _LEVELS for level in levels)
+
+
+_ADMISSION, _LEVELS = "admissionControl", ("baseline", "restricted")
+
+
 def _distribution(document: CheckedDocument) -> str:
     if document.is_object:
         return _of_object(document.kind, document.api_version.partition("/")[0])
     data = document.data
     if not isinstance(data, dict):
         return ""
-    if isinstance(data.get("machine"), dict):
+    if isinstance(data.get("machine"), dict) or "talosVersion" in data:
         return TALOS
     return RKE2_CIS if str(data.get("profile", "")).startswith("cis") else ""
 

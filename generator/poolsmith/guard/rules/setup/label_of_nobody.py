@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.pattern import pattern
+from poolsmith.guard.rules.names.known_labels import is_well_known
 from poolsmith.guard.rules.setup.driver_setup import driver_setup
 
 if TYPE_CHECKING:
@@ -30,22 +31,6 @@ RULE = RuleInfo(
     references=("NVIDIA/gpu-operator:internal/state/nodepool.go",),
 )
 NEEDS: tuple[str, ...] = ()
-_WELL_KNOWN = (
-    "nvidia.com/",
-    "feature.node.kubernetes.io/",
-    "kubernetes.io/",
-    "k8s.io/",
-    "cluster.x-k8s.io/",
-    "amazonaws.com/",
-    "eksctl.io/",
-    "karpenter.sh/",
-    "karpenter.k8s.aws/",
-    "karpenter.azure.com/",
-    "cloud.google.com/",
-    "azure.com/",
-)
-"""Ends of the domains of labels that kubelets, clouds, provisioners and GPU software write by themselves."""
-_NO_PREFIX = ("agentpool",)
 _SELECTING = ("NVIDIADriver", "ClusterPolicy", "DaemonSet", "Deployment", "StatefulSet", "Job", "CronJob", "Pod")
 _DEEPEST = 40
 _ASSIGNED = pattern(r"(?<![A-Za-z0-9./_-])[./_-]*+([A-Za-z0-9][A-Za-z0-9./_-]*+)=")
@@ -58,7 +43,7 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
     asked = {
         key: position
         for key, position in _keys(setup).items()
-        if not _is_well_known(key) and not any(key in node.labels for node in setup.nodes)
+        if not is_well_known(key) and not any(key in node.labels for node in setup.nodes)
     }
     written = _written(view) if asked else set()
     for key, position in asked.items():
@@ -79,11 +64,6 @@ def _keys(setup: DriverSetup) -> dict[str, int]:
         for key in item.stated or {}:
             found.setdefault(key, position)
     return found
-
-
-def _is_well_known(key: str) -> bool:
-    domain, slash, _ = key.partition("/")
-    return key in _NO_PREFIX or (bool(slash) and f".{domain}/".endswith(tuple(f".{end}" for end in _WELL_KNOWN)))
 
 
 def _written(view: SetupView) -> set[str]:

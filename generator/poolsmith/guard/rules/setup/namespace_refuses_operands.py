@@ -49,10 +49,11 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
                 help=label,
             )
         elif view.flag(_PATH) is False and item.own_name != _EXEMPT:
+            is_enforced = view.distribution in view.catalog.scheduling.enforces_pod_security and not view.is_open
             yield Finding(
                 message=f"nothing says that the operator's namespace `{item.own_name}` may run privileged pods: where "
                 "the cluster enforces a level by default, it refuses them",
                 place=item.place("/metadata/name"),
                 help=f"{label}, or write `psa: {{enabled: true}}`",
-                severity=None if view.distribution in view.catalog.scheduling.enforces_pod_security else Severity.NOTE,
+                severity=None if is_enforced else Severity.NOTE,
             )

@@ -33,7 +33,6 @@ NEEDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "device_plugin_config": ((), ()),
     "misplaced_sharing": ((), ()),
     "sharing_of_nodes": (("nodes", "values", "release"), ()),
-    "config_of_another_namespace": (("values",), ()),
     "mig_default_layout": ((), ()),
     "mig_layouts_of_values": ((), ()),
     "object_of_nobody": ((), ()),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo
-from poolsmith.guard.rules.names.messages import changed, lacking, slip
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.guard.rules.names.messages import changed, elsewhere, lacking, slip
 from poolsmith.guard.rules.names.need import State
 from poolsmith.guard.rules.setup.named_objects import verdicts
 
@@ -23,7 +24,9 @@ RULE = RuleInfo(
     applies_to="setup",
     what="A field of the operator's values, of a ClusterPolicy or of an NVIDIADriver names a ConfigMap or a Secret "
     "that kustomize calls otherwise, or that lacks a key which its reader mounts; or one in a file that the "
-    "kustomization beside it does not list. As a note: nothing here makes a ConfigMap; Secrets rarely stand in git.",
+    "kustomization beside it does not list. As a warning: the only one of the name is in another namespace than the "
+    "operator, whose operands mount those of their own. As a note: nothing here makes a ConfigMap; Secrets rarely "
+    "stand in git.",
     why="kustomize puts a hash or a prefix into names in pods, and in no field of these objects. Whoever mounts what "
     "is not there waits for ever; and where a name is set, the operator does not make its own.",
     fix="write the name as it is applied, with all keys; or leave the field out, and the operator makes its own",
@@ -33,6 +36,7 @@ RULE = RuleInfo(
     references=(
         "NVIDIA/gpu-operator@v26.3.3:controllers/object_controls.go, createConfigMap, transformDriverContainer",
         "kubernetes-sigs/kustomize:api/internal/konfig/builtinpluginconsts/namereference.go",
+        "NVIDIA/gpu-operator issues 281, 412",
     ),
 )
 NEEDS = ()
@@ -46,8 +50,11 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
             yield _SAID[verdict.state](verdict)
         elif verdict.state is State.LACKS_KEY and _is_short(verdict):
             yield lacking(verdict)
+        elif verdict.state is State.ELSEWHERE and view.namespace is not None and not view.is_generated:
+            yield replace(elsewhere(verdict), severity=Severity.WARNING)
 
 
 def _is_short(verdict: Verdict) -> bool:
     """An object with many keys may be made for several readers."""
-    return verdict.offer is not None and len(verdict.offer.keys or ()) <= _MOST_KEYS
+    held = verdict.offer.keys if verdict.offer is not None else None
+    return isinstance(held, frozenset) and len(held) <= _MOST_KEYS

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.facts import store
 from poolsmith.core.sources.pod_template import mappings, word
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.gpu.catalog.node_labels import DEPLOY_DEVICE_PLUGIN, GPU_PRESENT, matches
@@ -15,10 +16,11 @@ from poolsmith.guard.rules.setup.setup_view import FEW, named, takes_operands, v
 from poolsmith.kubernetes.repository.declared_charts import first_document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupObject, SetupView
+    from poolsmith.kubernetes.repository.declared_charts import DeclaredChart
 
 RULE = RuleInfo(
     code="PSM276",
@@ -37,7 +39,6 @@ RULE = RuleInfo(
 )
 NEEDS = ("values",)
 _PATH = "devicePlugin.enabled"
-_CHART = "nvidia-device-plugin"
 _IMAGE = "k8s-device-plugin"
 _PRESENT = ({"key": GPU_PRESENT, "operator": "In", "values": ["true"]}, {"key": GPU_PRESENT, "operator": "Exists"})
 _BY_PRESENCE = tuple(
@@ -69,7 +70,8 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
             message=f"the operator deploys its device plugin{where}, and {listed([what for what, _ in found], FEW)} "
             f"{verb(found, 'runs', 'run')} there too",
             place=view.value_location(_PATH),
-            help="write `devicePlugin: {enabled: false}` here, or remove the other one",
+            help="write `devicePlugin: {enabled: false}` here, or remove the other one, or switch it off there (kaito: "
+            "`nvidiaDevicePlugin: {enabled: false}`)",
             related=tuple(place for _, place in found[:FEW]),
         )
 
@@ -81,11 +83,19 @@ def _plugins(view: SetupView) -> Iterator[tuple[str, Location, dict[str, str] | 
         images = [word(container.get("image")) for container in mappings(value_at(pod, ("containers",)))]
         if not item.metadata.get("ownerReferences") and any(_is_plugin(image, item) for image in images):
             yield item.name, item.place("/metadata/name", "the other one"), _selector(pod)
+    rows = {row["chart"]: row for row in store.table("scheduling.yaml")["pluginCharts"]}
     for item, chart in view.installed_charts():
-        if chart.name == _CHART:
+        row = rows.get(chart.name)
+        if row is not None and _runs(item, chart, row):
             place = item.place("/metadata/name" if item.own_name else chart.pointer, "the other one")
             selector = None if chart.partial else _selector(first_document(chart.values))
             yield f"the chart {chart.name} of {item.name}", place, selector
+
+
+def _runs(item: SetupObject, chart: DeclaredChart, row: Mapping[str, Any]) -> bool:
+    if row.get("says", "") not in str(item.data).lower() or ("value" in row and chart.partial):
+        return False
+    return "value" not in row or value_at(first_document(chart.values), row["value"].split(".")) in (None, True)
 
 
 def _is_plugin(image: str, item: SetupObject) -> bool:

@@ -34,7 +34,7 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
     left: tuple[Leaf, ...] = ()
     asked: set[str] = set()
     while len(asked) < _MOST:
-        outcome = made.outcome(made.without(*left)) if made.parts else None
+        outcome = made.outcome_without(*left) if made.parts else None
         error = next((item for item in outcome.errors if item not in asked), None) if outcome is not None else None
         if error is None:
             return
@@ -59,12 +59,12 @@ def _causes(made: Configured, left: tuple[Leaf, ...], error: str) -> list[Leaf]:
     """The leaves without which the operator does not say this; those that bring no other error come first."""
     from poolsmith.guard.rules.setup.configured import by_likelihood  # on demand
 
-    before = made.outcome(made.without(*left))
+    before = made.outcome_without(*left)
     known = set(before.errors) if before is not None else set()
     alone: list[Leaf] = []
     others: list[Leaf] = []
     for leaf in by_likelihood(item for item in made.leaves if item not in left):
-        after = made.outcome(made.without(*left, leaf))
+        after = made.outcome_without(*left, leaf)
         if after is not None and error not in after.errors:
             (alone if set(after.errors) <= known else others).append(leaf)
     return alone or others

@@ -160,9 +160,9 @@ def _groups(node: SetupNode, view: SetupView) -> list[dict[str, Any]] | None:
 
 
 def _is_partitioned(node: SetupNode, groups: list[dict[str, Any]] | None) -> bool | None:
-    """Where nobody can tell which groups its GPUs get, each layout but one turns MIG on for some."""
+    """Where nobody can tell which groups its GPUs get, or none is theirs, each layout but one turns MIG on for some."""
     layout = node.labels.get(MIG_CONFIG)
-    if groups is None:
+    if not groups:
         return None if layout is None else layout not in ("", _OFF)
     return any(group.get("mig-enabled") is True for group in groups)
 

@@ -24,7 +24,6 @@ NEEDS = ("release", "all")
 _MOST = 12
 _OWNERS = "ownerReferences"
 """The API server knows their uid, a prediction does not."""
-_Key = tuple[str, str, str]
 
 
 def check(view: SetupView) -> Iterator[Finding[Location]]:
@@ -37,13 +36,13 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
     if outcome is None:
         return
     judge = _judge(view)
-    usual = _usual(made)
     told: set[tuple[int, tuple[str, ...]]] = set()
     asked: set[tuple[str, str]] = set()
     for item in outcome.objects:
-        if usual.get(object_order(item)) == item:
+        refused = judge(item)
+        if refused and made.usual.get(object_order(item)) == item:
             continue
-        for violation in judge(item):
+        for violation in refused:
             if len(told) >= _MOST or (violation.message, _shape(violation)) in asked:
                 continue
             asked.add((violation.message, _shape(violation)))
@@ -82,14 +81,6 @@ def _judge(view: SetupView) -> Judge:
     return judge
 
 
-def _usual(made: Configured) -> dict[_Key, dict[str, Any]]:
-    """What the operator makes of the chart's defaults: nothing in it is somebody's own word."""
-    if made.parts[0].body is not None:
-        return {}
-    outcome = made.outcome(({}, *made.trees[1:]))
-    return {} if outcome is None else {object_order(item): item for item in outcome.objects}
-
-
 def _cause(made: Configured, item: dict[str, Any], violation: Violation, judge: Judge) -> Leaf | None:
     """The leaf without which the object is not made, or has no such mistake.
 
@@ -99,7 +90,7 @@ def _cause(made: Configured, item: dict[str, Any], violation: Violation, judge: 
     key = object_order(item)
     switches: list[tuple[int, Leaf]] = []
     for leaf in sorted(made.leaves, key=lambda leaf: not _holds(leaf.value, word)):
-        after = made.outcome(made.without(leaf))
+        after = made.outcome_without(leaf)
         if after is None or not _cured(after, key, violation, judge):
             continue
         if not isinstance(leaf.value, bool):
@@ -116,7 +107,7 @@ def _holds(value: Any, word: Any) -> bool:
     return bool(value == word and word not in (None, "", {}))
 
 
-def _cured(outcome: Outcome, key: _Key, violation: Violation, judge: Judge) -> bool:
+def _cured(outcome: Outcome, key: tuple[str, str, str], violation: Violation, judge: Judge) -> bool:
     if outcome.errors:
         return False
     item = next((item for item in outcome.objects if object_order(item) == key), None)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.guard.rules.setup import (
-    config_of_another_namespace,
     device_plugin_config,
     dra_feature_gates,
     driver_and_gpu,
@@ -92,7 +91,6 @@ SETUP_RULES: tuple[SetupRule, ...] = (
     device_plugin_config,
     misplaced_sharing,
     sharing_of_nodes,
-    config_of_another_namespace,
     mig_default_layout,
     mig_layouts_of_values,
     object_of_nobody,

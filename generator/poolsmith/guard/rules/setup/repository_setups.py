@@ -17,7 +17,7 @@ from poolsmith.gpu.catalog.stack_objects import CHARTS, OPERATOR, OPERATOR_GROUP
 from poolsmith.gpu.values.release_tier import judged_by
 from poolsmith.gpu.values.resource_documents import operator_defaults
 from poolsmith.gpu.values.values_places import values_of
-from poolsmith.guard.rules.setup.goes_to import told_distribution
+from poolsmith.guard.rules.setup.goes_to import enforced_by, told_distribution
 from poolsmith.guard.rules.setup.setup_view import SetupObject, SetupValues, SetupView
 from poolsmith.kubernetes.repository.declared_charts import DeclaredChart
 from poolsmith.kubernetes.repository.kustomize_roots import folder_of
@@ -51,6 +51,8 @@ class Setup:
     """More files of values stand beside it, and nobody knows which of them are read together."""
     distribution: str | None = None
     """As files about machines and clusters tell it."""
+    is_open: bool = False
+    """They tell that its API server enforces no Pod Security level by itself."""
     made: dict[int, tuple[SetupObject, ...]] = field(default_factory=dict, compare=False, repr=False)
     """What rules see of documents, by their identity: setups that are of one model share it."""
 
@@ -89,8 +91,9 @@ def setups_of(model: RepositoryModel, loose: list[FoundValues], release: str | N
         objects = tuple(_without_rendered(nearest[index]))
         setups.append(Setup(found=item, objects=objects, charts=beside, is_one_of_several=several))
     told = told_distribution(model)
+    is_open = told is not None and not enforced_by(model.documents)
     made: dict[int, tuple[SetupObject, ...]] = {}
-    return [replace(item, distribution=told or item.distribution, made=made) for item in setups]
+    return [replace(item, distribution=told or item.distribution, is_open=is_open, made=made) for item in setups]
 
 
 def _without_rendered(objects: list[CheckedDocument]) -> Iterator[CheckedDocument]:
@@ -175,6 +178,7 @@ def view_of(setup: Setup, release: str | None, given: GivenNodes | None, kuberne
         tag=tag,
         operator=catalog.releases.near(tag) if tag is not None else None,
         distribution=(given.distribution if given is not None else None) or setup.distribution,
+        is_open=setup.is_open,
         kubernetes=kubernetes or (given.kubernetes if given is not None else None),
         nodes=given.nodes if given is not None else None,
         bystanders=given.bystanders if given is not None else (),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import listed
@@ -17,7 +17,7 @@ from poolsmith.core.sources.pod_template import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.setup.setup_view import SetupObject, SetupView
@@ -42,14 +42,15 @@ RULE = RuleInfo(
 NEEDS = ("values", "release")
 _NVIDIA = "nvidia"
 _OF_CDI = ("nvidia-cdi", "nvidia-legacy")
-_BRINGS_ITS_OWN = ("k3s", "rke2")
-"""Source: k3s-io/docs@05051a0af773:docs/advanced.md"""
+BRINGS_ITS_OWN = ("k3s", "rke2")
+NVIDIAS_OWN = ("nvidia", "nvidia-experimental")
+"""What these distributions make by themselves. Source: k3s-io/docs@05051a0af773:docs/advanced.md"""
 
 
 def check(view: SetupView) -> Iterator[Finding[Location]]:
-    if view.distribution in _BRINGS_ITS_OWN:
+    if view.distribution in BRINGS_ITS_OWN:
         return
-    made = _made(view)
+    made = made_by_operator(view.value, is_known=view.values is not None and not view.values.partial)
     if made is None:
         return
     there = {item.own_name for item in view.of_kind("RuntimeClass")}
@@ -94,12 +95,11 @@ def _asking(view: SetupView) -> Iterator[tuple[SetupObject, str]]:
             yield item, word(mapping(mapping(pod_template_of(item.data)).get("spec")).get("runtimeClassName"))
 
 
-def _made(view: SetupView) -> set[str] | None:
-    """The classes that the operator makes; None where the values do not tell."""
-    if view.flag("cdi.nriPluginEnabled") is True:
+def made_by_operator(value: Callable[[str], Any], *, is_known: bool) -> set[str] | None:
+    """The classes that the operator makes by its values; None where they do not tell."""
+    if value("cdi.nriPluginEnabled") is True:
         return set()
-    own = word(view.value("operator.runtimeClass")) or (_NVIDIA if view.values and not view.values.partial else "")
-    cdi = view.flag("cdi.enabled")
-    if not own or cdi is None:
+    own, cdi = word(value("operator.runtimeClass")) or (_NVIDIA if is_known else ""), value("cdi.enabled")
+    if not own or not isinstance(cdi, bool):
         return None
     return {own, *(_OF_CDI if cdi else ())}

@@ -190,6 +190,8 @@ class SetupView:
     tag: str | None = None
     operator: Release | None = None
     distribution: str | None = None
+    is_open: bool = False
+    """Its API server enforces no Pod Security level by itself, whatever the distribution does by default."""
     kubernetes: str | None = None
     nodes: tuple[SetupNode, ...] | None = None
     bystanders: tuple[SetupNode, ...] = ()
@@ -236,14 +238,16 @@ class SetupView:
                 yield item, chart
         yield from self.charts
 
-    def has(self, need: str) -> bool:
-        """Whether `nodes`, `values` or `release` are known, and `all` of the values where there are any."""
-        return {
+    @property
+    def known(self) -> frozenset[str]:
+        """Which of `nodes`, `values` and `release` are known, and whether `all` of the values where there are any."""
+        told = {
             "all": self.values is None or self.values.of_policy or not self.values.partial,
             "nodes": self.nodes is not None,
             "values": self.values is not None,
             "release": self.operator is not None,
-        }[need]
+        }
+        return frozenset(need for need, is_known in told.items() if is_known)
 
     def value(self, path: str) -> Any:
         """The dotted value as Helm has it: the user's over the chart's; None where it is null, absent or unknown."""
@@ -354,18 +358,20 @@ def needs_of(rule: SetupRule) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return known if known is not None else (rule.NEEDS, getattr(rule, "PARTLY_NEEDS", ()))
 
 
+def lacking(rules: Iterable[SetupRule], known: frozenset[str]) -> tuple[tuple[str, ...], ...]:
+    """What each rule lacks that lacks anything, by what is known."""
+    needed = ((*needs, *partly) for needs, partly in map(needs_of, rules))
+    missing = (tuple(need for need in needs if need not in known) for needs in needed)
+    return tuple(filter(None, missing))
+
+
 def run_setup_rules(rules: Iterable[SetupRule], view: SetupView) -> SetupResult:
+    rules, known = tuple(rules), view.known
     diagnostics: list[Diagnostic] = []
-    lacking: list[tuple[str, ...]] = []
     for rule in rules:
-        needs, partly = needs_of(rule)
-        missing = [need for need in needs if not view.has(need)]
-        less = [need for need in partly if not view.has(need)]
-        if missing or less:
-            lacking.append((*missing, *less))
-        if not missing:
+        if known.issuperset(needs_of(rule)[0]):
             found = run_rules((rule,), view, view.cluster)
             view.told.extend(item.primary for item in found if item.severity is Severity.ERROR)
             diagnostics.extend(found)
     view.made.clear()  # it points back to the view, and would keep the whole cluster in memory
-    return SetupResult(tuple(diagnostics), tuple(lacking))
+    return SetupResult(tuple(diagnostics), lacking(rules, known))

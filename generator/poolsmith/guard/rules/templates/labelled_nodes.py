@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 _GROUP = "nvidia.com/"
+_LABELS = "labels"
 
 
 @record(slots=False)
@@ -48,7 +49,7 @@ def _of_manifests(tree: CheckedTree) -> Iterator[LabelledNodes]:
 def _of_terraform(others: Iterable[str], files: RepositoryFiles) -> Iterator[LabelledNodes]:
     for path in others:
         text = files.text(path) if path.endswith(".tf") else None
-        if text is not None and _GROUP in text:
+        if text is not None and (_GROUP in text or _LABELS in text):
             from poolsmith.kubernetes.repository.infrastructure_code import terraform_labels  # on demand
 
             for found in terraform_labels(text, path):

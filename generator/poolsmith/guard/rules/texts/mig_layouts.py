@@ -11,7 +11,6 @@ from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
-from poolsmith.guard.rules.texts.stack_text import Shape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,6 +61,8 @@ class LayoutMistake:
 
 
 def check(texts: tuple[StackText, ...]) -> Iterator[Finding[Location]]:
+    from poolsmith.guard.rules.texts.stack_text import Shape  # on demand
+
     for item in texts:
         if item.shape is not Shape.MIG_LAYOUTS:
             continue

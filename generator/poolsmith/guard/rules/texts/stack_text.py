@@ -11,6 +11,7 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.inner_text import InnerText
 from poolsmith.core.sources.pointer import join, value_at
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
+from poolsmith.gpu.catalog.stack_objects import CHART_OF
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -87,6 +88,8 @@ _DISCOVERY = "node-feature-discovery"
 _MASTER_FILE = "nfd-master"
 _EXTRA_LABELS = "extraLabelNs"
 _CONFIG, _MASTER = "config", "master"
+_DEFINITION = "CustomResourceDefinition"
+"""Long, and what it has of texts are descriptions."""
 _RULES = {"NodeFeatureRule": "rules", "NodeFeatureGroup": "featureGroupRules"}
 """By kind, where it has its rules."""
 
@@ -102,14 +105,34 @@ def texts_of(documents: Iterable[CheckedDocument], installations: Iterable[Chart
 
 
 def _of_values(installations: Iterable[ChartInstallation]) -> Iterator[StackText]:
+    from dataclasses import replace  # on demand
+
     for item in installations:
+        tag = _reader(item)
         for layer in item.layers:
             walk = _Walk(layer.source, f"values of {item.chart}", item.document.name)
-            yield from walk.texts(layer.values, layer.pointer, layer.at)
+            found = walk.texts(layer.values, layer.pointer, layer.at)
+            yield from found if tag is None else (replace(text, version=tag) for text in found)
+
+
+def _reader(item: ChartInstallation) -> str | None:
+    """The version of what a chart that has one operand alone installs, by its image's tag, else by its own number."""
+    operand = _OPERANDS.get(CHART_OF.get(item.chart, item.chart))
+    if operand is None or item.unknown:
+        return None
+    from poolsmith.gpu.catalog.operand_inputs import operand_inputs  # on demand
+
+    tag = value_at(item.values, ("image", "tag"), None) or item.version
+    return operand_inputs(operand).tag_of(str(tag)) if tag else None
+
+
+_OPERANDS = {"node-feature-discovery": "discovery", "nvidia-device-plugin": "devicePlugin", "dcgm-exporter": "metrics"}
 
 
 def _of_documents(documents: Iterable[CheckedDocument]) -> Iterator[StackText]:
     for document in documents:
+        if document.kind == _DEFINITION:
+            continue
         name = document.name if document.is_object else ""
         walk = _Walk(document.source, name or document.path, name)
         if document.kind in _RULES:

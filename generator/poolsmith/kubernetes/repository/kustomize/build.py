@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.sources.pod_template import mapping, words
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.kubernetes.repository.delivered import Unknown, delivered
-from poolsmith.kubernetes.repository.kustomize import finish
-from poolsmith.kubernetes.repository.kustomize.accumulator import Accumulator, Build
-from poolsmith.kubernetes.repository.kustomize.generators import KINDS, generated
+from poolsmith.kubernetes.repository.kustomize import accumulator, finish, generators, transform
 from poolsmith.kubernetes.repository.kustomize.item import Item, RefusedError, as_texts, has_old_words
 from poolsmith.kubernetes.repository.kustomize.kustomization_file import (
     FolderFiles,
@@ -28,7 +26,6 @@ from poolsmith.kubernetes.repository.kustomize.kustomization_file import (
     joined,
     wrong_fields,
 )
-from poolsmith.kubernetes.repository.kustomize.transform import Run, stopped, transformed
 from poolsmith.kubernetes.repository.kustomize.transformer_config import (
     TransformerConfig,
     default_config,
@@ -41,10 +38,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from poolsmith.core.sources.source_file import SourceFile
+    from poolsmith.kubernetes.repository.kustomize.accumulator import Accumulator, Build
+    from poolsmith.kubernetes.repository.kustomize.transform import Run
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 
-__all__ = ["NAMES", "Build", "Builder", "declared_files"]
+__all__ = ["NAMES", "Builder", "declared_files"]
 
 NAMES = KUSTOMIZATION_NAMES
 MOST_NESTED = 50
@@ -90,20 +89,20 @@ class Builder:
         `names` says under which other names; paths of `components` are those of the repository.
         """
         place = PlainPlace(source, pointer, names)
-        making = Accumulator()
+        making = accumulator.Accumulator()
         making.take(build, place, "")
         if not making.config.name_prefix:
             making.config = default_config()
         self._components(making, fields, place, "")
         files = FolderFiles(self._files, "", is_strict=False)
-        making.items = transformed(making.items, fields, _run(making, place, files))
+        making.items = transform.transformed(making.items, fields, _run(making, place, files))
         return _finished(making.done(build.top))
 
     def _unfinished(self, folder: str) -> Build:
         known = self._raw.get(folder)
         if known is None:
             if folder in self._open or len(self._open) > MOST_NESTED:
-                return Build()
+                return accumulator.Build()
             self._open.append(folder)
             known = self._folder(folder) if self.has_kustomization(folder) else self._all_below(folder)
             self._open.pop()
@@ -112,7 +111,7 @@ class Builder:
 
     def _folder(self, folder: str) -> Build:
         document = self.kustomization(folder)
-        making = Accumulator()
+        making = accumulator.Accumulator()
         if document is not None:
             self._kustomized(making, document, folder)
         return making.done(document.data if document is not None else {})
@@ -131,12 +130,18 @@ class Builder:
         making.is_partial |= bool(data.get("helmCharts") or data.get("helmChartInflationGenerator"))
         making.config = self._configured(making, data, place, files)
         run = _run(making, place, files)
-        for key, kind in KINDS.items():
+        for key, kind in generators.KINDS.items():
             for index, entry in enumerate(_listed(data, key)):
                 pointer = f"/{key}/{index}"
                 common = data.get("generatorOptions")
                 change = partial(
-                    generated, kind=kind, entry=entry, common=common, place=place, pointer=pointer, files=files
+                    generators.generated,
+                    kind=kind,
+                    entry=entry,
+                    common=common,
+                    place=place,
+                    pointer=pointer,
+                    files=files,
                 )
                 told = len(making.unknown)
                 making.items = run.tried(making.items, pointer, change)
@@ -144,7 +149,7 @@ class Builder:
         self._plugins(making, data, "generators", run)
         self._components(making, data, place, folder)
         run = _run(making, place, files)
-        making.items = transformed(making.items, data, run)
+        making.items = transform.transformed(making.items, data, run)
         self._plugins(making, data, "transformers", run)
         making.variables += [
             (place, f"/vars/{index}", entry)
@@ -228,7 +233,7 @@ class Builder:
 
     def _all_below(self, folder: str) -> Build:
         """As Flux writes the kustomization that a folder lacks: folders that have one are built, files are taken."""
-        making = Accumulator(config=default_config())
+        making = accumulator.Accumulator(config=default_config())
         for path in self._files.files_in(folder):
             if path.endswith((".yaml", ".yml")):
                 documents = self._files.documents(path)
@@ -250,7 +255,7 @@ class Builder:
 
             pointer = f"/{key}/{index}"
             for source, config in self._plugin_objects(making, path, run, pointer):
-                own = Run(
+                own = transform.Run(
                     place=PlainPlace(*source, {}),
                     files=run.files,
                     config=run.config,
@@ -278,7 +283,7 @@ class Builder:
                     source = InnerText(run.place.source, run.place.pointer(pointer), path, data, document=at)
                     yield (source, ""), data
             return
-        inner = Accumulator(config=run.config)
+        inner = accumulator.Accumulator(config=run.config)
         self._resource(inner, run.files, path, run.place, pointer)
         making.unknown += inner.unknown
         making.refused += inner.refused
@@ -288,7 +293,7 @@ class Builder:
 
 
 def _run(making: Accumulator, place: Place, files: FolderFiles) -> Run:
-    return Run(
+    return transform.Run(
         place=place,
         files=files,
         config=making.config,
@@ -307,7 +312,7 @@ def _finished(build: Build) -> Build:
     except RefusedError as error:
         place = next((Place(document) for document in build.kustomizations), None)
         if place is not None:
-            told = stopped(place, "", error)
+            told = transform.stopped(place, "", error)
             unknown.append(told)
             refused.append(told)
     if build.variables:

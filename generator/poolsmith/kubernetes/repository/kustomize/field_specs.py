@@ -53,16 +53,20 @@ def specs_in(listed: Any) -> Iterator[FieldSpec]:
 
 def merged(known: tuple[FieldSpec, ...], more: Iterable[FieldSpec]) -> tuple[FieldSpec, ...]:
     """Without those that say what a known one says."""
-    result = list(known)
-    for spec in more:
-        if not any(_is_like(other, spec) for other in result):
-            result.append(spec)
+    result: list[FieldSpec] = []
+    by_path: dict[str, list[FieldSpec]] = {}
+    for specs, is_known in ((known, True), (more, False)):
+        for spec in specs:
+            others = by_path.setdefault(spec.path, [])
+            if is_known or not any(_is_like(other, spec) for other in others):
+                result.append(spec)
+                others.append(spec)
     return tuple(result)
 
 
 def _is_like(known: FieldSpec, spec: FieldSpec) -> bool:
     words = ((spec.group, known.group), (spec.version, known.version), (spec.kind, known.kind))
-    return known.path == spec.path and all(not wanted or wanted == own for wanted, own in words)
+    return all(not wanted or wanted == own for wanted, own in words)
 
 
 @lru_cache(maxsize=1024)

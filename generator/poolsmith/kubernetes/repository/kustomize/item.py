@@ -169,14 +169,21 @@ def is_cluster_scoped(api_version: str, kind: str) -> bool:
 _WORDS = frozenset(
     word for plain in ("y", "n", "yes", "no", "on", "off") for word in (plain, plain.capitalize(), plain.upper())
 )
-_WRITTEN = pattern(
-    rf"(?:[:?-][ \t]+|[,\[{{][ \t]*|^[ \t]*)(?:{'|'.join(sorted(_WORDS))})[ \t]*(?:#|[,\]}}]|\r?$)", re.MULTILINE
+_ENDS = r"[ \t]*(?:#|[,\]}]|\r?$)"
+_WRITTEN = pattern(rf"(?:[:?-][ \t]+|[,\[{{][ \t]*|^[ \t]*)(?:{'|'.join(sorted(_WORDS))}){_ENDS}", re.MULTILINE)
+_MAYBE = pattern(
+    r"[ynYNoO](?:(?<=[\s,\[{].)|(?<=^.))"
+    rf"(?:(?<=[yYnN])|(?<=[nN])[oO]|(?<=[oO])[nN]|(?<=[oO])[fF][fF]|(?<=[yY])[eE][sS]){_ENDS}",
+    re.MULTILINE,
 )
+"""Such a word in any case, whatever stands before it: a search for its first letter is several times as fast."""
 
 
 def has_old_words(text: str) -> bool:
     """Whether there may be any."""
-    return _WRITTEN.search(text) is not None
+    return any(
+        _WRITTEN.search(text, text.rfind("\n", 0, found.start()) + 1, found.end()) for found in _MAYBE.finditer(text)
+    )
 
 
 def as_texts(document: CheckedDocument) -> Delivered:

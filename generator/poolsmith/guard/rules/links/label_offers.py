@@ -1,0 +1,237 @@
+"""What writes labels of nodes here: Node Feature Discovery by its rules and its configuration, nodes, the operator."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+from poolsmith.core.diagnostics.message_text import nearest
+from poolsmith.core.facts import store
+from poolsmith.core.facts.versions import at_least
+from poolsmith.core.pattern import pattern
+from poolsmith.core.record import record
+from poolsmith.core.sources.pod_template import mapping, mappings, word, words
+from poolsmith.core.sources.pointer import MISSING, reached
+from poolsmith.gpu.catalog.node_labels import GPU_PRESENT
+from poolsmith.guard.rules.names.known_labels import is_well_known
+from poolsmith.guard.rules.names.need import NODE_LABEL, Offer, Supply
+from poolsmith.guard.rules.names.spelling import Spelling
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from poolsmith.guard.rules.links.link_view import LinkView
+    from poolsmith.guard.rules.names.need import Need
+    from poolsmith.guard.rules.setup.setup_view import SetupObject
+    from poolsmith.kubernetes.repository.node_templates import NodeTemplate
+
+DOMAIN = "nvidia.com/"
+_MADE, _LIKE = "labels of machines", "their spelling"
+DISCOVERY = "node-feature-discovery"
+FIELDS = "worker.config.sources.pci.deviceLabelFields"
+_FEATURES = "feature.node.kubernetes.io/"
+_PCI = pattern(r"feature\.node\.kubernetes\.io/pci-([0-9a-f]{2,4}(?:_[0-9a-f]{2,4})*)\.present")
+_VENDOR = "10de"
+_PARTS = {"class": "0302", "vendor": _VENDOR}
+_IN_TEMPLATE = pattern(r"(?m)^[ \t]*([A-Za-z0-9][A-Za-z0-9./_-]*+)=")
+
+
+@record
+class PciFields:
+    """What Node Feature Discovery builds labels of PCI devices of."""
+
+    fields: tuple[str, ...]
+
+    def writes(self, key: str) -> bool:
+        found = _PCI.fullmatch(key)
+        parts = found[1].split("_") if found else []
+        if len(parts) != len(self.fields):
+            return False
+        return _VENDOR not in parts or parts.index(_VENDOR) in (
+            index for index, name in enumerate(self.fields) if name == "vendor"
+        )
+
+    @property
+    def example(self) -> str:
+        return f"{_FEATURES}pci-{'_'.join(_PARTS.get(field, f'<{field}>') for field in self.fields)}.present"
+
+
+@record
+class Tagged:
+    """Groups of machines whose instances have a tag of the name."""
+
+    templates: tuple[NodeTemplate, ...]
+
+
+def label_offers(view: LinkView, needs: Iterable[Need]) -> Iterator[Offer]:
+    asked = {name for need in needs for name in (need.name, *need.or_else)}
+    yield from _of_rules(view)
+    for item in view.of_kind("Node", "NodeFeature"):
+        labels = item.metadata.get("labels") if item.kind == "Node" else item.spec.get("labels")
+        yield from (_by_object(item, str(key), None) for key in mapping(labels))
+    if any(chart.is_operator for chart in view.charts):
+        yield Offer(kind=NODE_LABEL, name=GPU_PRESENT)
+    yield from _of_pci(view, asked)
+    yield from _of_releases(view, asked)
+    yield from _of_tags(view, asked) if view.is_alone else ()
+    yield from _of_machines(view, asked) if view.is_alone else ()
+
+
+@record
+class Machines:
+    """Groups of machines that have the label, none of them with that value."""
+
+    template: NodeTemplate
+
+
+@record
+class Since:
+    """The operator's label comes with a later release."""
+
+    release: str
+
+
+def label_supply(view: LinkView) -> Supply:
+    templates = tuple(
+        str(rule["labelsTemplate"]) for item in _rules(view) for rule in _steps(item) if rule.get("labelsTemplate")
+    )
+    named = {_full(key) for text in templates for key in _IN_TEMPLATE.findall(text)}
+    written = () if templates else (offer.name for offer in _of_rules(view))
+    return Supply(known=Labels(view, named), spelled=partial(_spelled, Spelling(written)))
+
+
+class Labels:
+    """What is said of nodes anywhere in the files, whoever reads it; values of machines are looked into where they are
+    those of the one cluster."""
+
+    def __init__(self, view: LinkView, named: set[str]) -> None:
+        self._view, self._named = view, named
+
+    def __contains__(self, key: object) -> bool:
+        if key in self._named or is_well_known(str(key)):
+            return key in self._named or key in self._view.labels_said
+        values = _values_of_machines(self._view).get(str(key))
+        if values is not None:
+            return not self._view.is_alone or values[1] is None
+        return key in self._view.labels_said
+
+
+def _values_of_machines(view: LinkView) -> dict[str, tuple[NodeTemplate, frozenset[str] | None]]:
+    """Labels of all descriptions of nodes, with the first one and all values; None where nobody knows some of them."""
+    if _MADE not in view.machines.made:
+        found: dict[str, tuple[NodeTemplate, set[str | None]]] = {}
+        for template in view.machines.templates:
+            for mark in (*template.labels, *template.choices):
+                values = found.setdefault(mark.key, (template, set()))[1]
+                values.add(None if template.is_partial else mark.value)
+            for key in _left_open(template):
+                found.setdefault(key, (template, set()))[1].add(None)
+        view.machines.made[_MADE] = {
+            key: (template, None if None in values else frozenset(str(value) for value in values))
+            for key, (template, values) in found.items()
+        }
+    return cast("dict[str, tuple[NodeTemplate, frozenset[str] | None]]", view.machines.made[_MADE])
+
+
+def _left_open(template: NodeTemplate) -> Iterator[str]:
+    """Labels to which Karpenter gives the value that a pod selects."""
+    for path in (("spec", "template", "spec", "requirements", "*"), ("spec", "requirements", "*")):
+        for _, item in reached(template.body, path) if template.tool == "karpenter" else ():
+            if mapping(item).get("operator") != "In":
+                yield word(mapping(item).get("key"))
+
+
+def _of_machines(view: LinkView, asked: set[str]) -> Iterator[Offer]:
+    for key, (template, values) in _values_of_machines(view).items():
+        if key in asked and values is not None:
+            yield Offer(kind=NODE_LABEL, name=key, keys=values, via=Machines(template=template))
+
+
+def _of_releases(view: LinkView, asked: set[str]) -> Iterator[Offer]:
+    """Labels that the operator here does not know yet."""
+    since = store.table("selectors.yaml")["since"]
+    for key in sorted(asked & {f"{DOMAIN}{name}" for name in since}):
+        release = since[key.removeprefix(DOMAIN)]
+        for chart in view.charts:
+            if chart.is_operator and chart.version and not at_least(chart.version, release):
+                yield Offer(kind=NODE_LABEL, name=key + release, calls=(key,), via=Since(release=release))
+
+
+def _spelled(written: Spelling, key: str) -> Offer | None:
+    """Names of GPU feature discovery, and those that the rules here write: many may ask for one."""
+    if not key.startswith(DOMAIN):
+        right = written.nearest(key)
+        return None if right is None else Offer(kind=NODE_LABEL, name=right)
+    known, name = store.table("selectors.yaml")["known"], key.removeprefix(DOMAIN)
+    right = None if name in known else nearest(name, known, certain=True)
+    return None if right is None else Offer(kind=NODE_LABEL, name=f"{DOMAIN}{right}", via=DOMAIN)
+
+
+def like(view: LinkView, key: str) -> str:
+    """A label of the machines here that may be meant; empty where none is like it."""
+    if _LIKE not in view.machines.made:
+        view.machines.made[_LIKE] = Spelling(name for name in _values_of_machines(view) if not is_well_known(name))
+    given = cast("Spelling", view.machines.made[_LIKE])
+    return (given.nearest(key) or given.longer(key) or "") if view.is_alone else ""
+
+
+def _rules(view: LinkView) -> Iterator[SetupObject]:
+    return view.of_kind("NodeFeatureRule", "NodeFeatureGroup")
+
+
+def _steps(item: SetupObject) -> Iterable[dict[str, object]]:
+    return mappings(item.spec.get("rules"))
+
+
+def _of_rules(view: LinkView) -> Iterator[Offer]:
+    """Each label with all its values; none where a rule takes one from elsewhere."""
+    found: dict[str, tuple[SetupObject, str, set[str]]] = {}
+    for item in _rules(view):
+        for rule in _steps(item):
+            for key, value in mapping(rule.get("labels")).items():
+                found.setdefault(_full(str(key)), (item, str(key), set()))[2].add(str(value))
+    for item, key, values in found.values():
+        is_known = not any(value.startswith("@") for value in values)
+        yield _by_object(item, key, frozenset(values) if is_known else None)
+
+
+def _by_object(item: SetupObject, key: str, values: frozenset[str] | None) -> Offer:
+    name = _full(key)
+    return Offer(kind=NODE_LABEL, name=name, item=item, keys=values, calls=() if name == key else (key,))
+
+
+def _full(key: str) -> str:
+    return key if "/" in key else f"{_FEATURES}{key}"
+
+
+def _of_pci(view: LinkView, asked: set[str]) -> Iterator[Offer]:
+    """Of the one Node Feature Discovery of the view; nothing where nobody can tell."""
+    found = []
+    for chart in view.charts:
+        if chart.is_operator and chart.value("nfd.enabled") is not False:
+            found.append((chart, f"{DISCOVERY}.{FIELDS}", ["vendor"]))
+        elif chart.name == DISCOVERY:
+            found.append((chart, FIELDS, ["class", "vendor"]))
+    if len(found) != 1 or found[0][0].partial:
+        return
+    chart, path, own = found[0]
+    said = chart.value(path)
+    if said is MISSING or isinstance(said, list):
+        pci, at = PciFields(fields=words(own if said is MISSING else said)), partial(chart.place, path)
+        keys = [key for key in asked if _PCI.fullmatch(key)] if pci.fields else []
+        yield from (Offer(kind=NODE_LABEL, name=key, via=pci, at=at) for key in keys if pci.writes(key))
+        others = tuple(key for key in keys if not pci.writes(key))
+        yield Offer(kind=NODE_LABEL, name=pci.example, calls=others, via=pci, at=at)
+
+
+def _of_tags(view: LinkView, asked: set[str]) -> Iterator[Offer]:
+    """Tags of instances, which are no labels of nodes."""
+    found: dict[str, list[NodeTemplate]] = {}
+    for template in view.machines.templates:
+        tags = mapping(mapping(template.body).get("tags"))
+        if not asked.isdisjoint(tags):
+            labels = {mark.key for mark in template.labels}
+            for key in sorted(asked.intersection(tags) - labels):
+                found.setdefault(key, []).append(template)
+    for key, templates in found.items():
+        yield Offer(kind=NODE_LABEL, name=f"tag {key}", calls=(key,), via=Tagged(templates=tuple(templates)))
