@@ -22,6 +22,7 @@ spec:
   values: {values}
 """
 HAVE = {
+    "driver-arguments": ("v26.3.3", "{driver: {args: [--debug]}}"),
     "host-engine-arguments": ("v26.7.0", "{dcgm: {enabled: true, args: [--log-level, DEBUG]}}"),
     "host-engine-address": ("v26.7.0", "{dcgm: {enabled: true, args: [-n]}}"),
     "driver-object-in-spite": ("v25.3.4", "{driver: {enabled: false, nvidiaDriverCRD: {enabled: true}}}"),
@@ -60,6 +61,7 @@ HAVE = {
     ),
 }
 MENDED = {
+    "driver-arguments": ("v26.3.3", "{driver: {args: [init, --debug]}}"),
     "host-engine-arguments": ("v26.7.0", "{dcgm: {enabled: true, args: [-n, -b, 0.0.0.0, --log-level, DEBUG]}}"),
     "host-engine-address": ("v26.7.0", "{dcgm: {enabled: true, args: [-n, --bind-interface=0.0.0.0]}}"),
     "driver-object-in-spite": ("v25.10.1", "{driver: {enabled: false, nvidiaDriverCRD: {enabled: true}}}"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
@@ -39,6 +40,7 @@ _OF_IMAGES = frozenset(
 )
 """People keep these of all components alike, for mirrors and proxies."""
 _PINNED = "driver.version"
+_SANDBOXES = "sandboxWorkloads.enabled"
 _OBJECTS = "driver.nvidiaDriverCRD"
 _OWN_OBJECTS = {f"{_OBJECTS}.enabled": True, f"{_OBJECTS}.deployDefaultCR": False}
 _MOST = 12
@@ -53,12 +55,13 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
     known = effects(view.tag)
     own = view.values.own if view.is_generated else view.values.values
     leaves = tuple(leaves_of(own or {}))
+    value_of = partial(_value, view)
     yield from _twice(leaves, view)
     told = 0
     for steps, value in leaves:
         path = ".".join(steps)
         if told < _MOST and _asks(path, value, view) and not view.is_told(place := view.value_location(path)):
-            missing = [item for item in known.missing(path, view.value) if not _is_meant(item, path, view)]
+            missing = [item for item in known.missing(path, value_of) if not _is_meant(item, path, view)]
             if missing:
                 told += 1
                 yield _finding(path, missing, place, view)
@@ -80,21 +83,32 @@ def _twice(leaves: Iterable[tuple[tuple[str, ...], Any]], view: SetupView) -> It
                 )
 
 
+def _value(view: SetupView, path: str) -> Any:
+    """As the operator takes it: sandboxes of a ClusterPolicy that says nothing are off."""
+    value = view.value(path)
+    return False if value is None and path == _SANDBOXES and _is_policy(view) else value
+
+
+def _is_policy(view: SetupView) -> bool:
+    return view.values is not None and view.values.of_policy
+
+
 def _asks(path: str, value: Any, view: SetupView) -> bool:
     """Whether it asks for something, and for something else than the chart's own."""
     assert view.values is not None, "a need of this rule"
     steps = path.split(".")
-    if value in (None, False, "", [], {}) or (view.values.of_policy and path.startswith(_OBJECTS)):
+    if value in (None, False, "", [], {}) or (_is_policy(view) and path.startswith(_OBJECTS)):
         return False
     is_of_images = not _OF_IMAGES.isdisjoint(steps) and path != _PINNED
     return not is_of_images and value_at(view.values.defaults or {}, steps) != value
 
 
 def _is_meant(settings: Settings, path: str, view: SetupView) -> bool:
-    """Whether somebody wrote into the same block that it is off, so that what stands there only waits."""
-    block = path.partition(".")[0]
+    """Whether somebody wrote into the same block that it is off, so that what stands there only waits; a ClusterPolicy
+    is often an example with all its blocks, of which some are turned off."""
+    blocks = (path.partition(".")[0], _SANDBOXES.partition(".")[0] if _is_policy(view) else "")
     return any(
-        wanted is True and setting.partition(".")[0] == block and view.is_set(setting)
+        wanted is True and setting.partition(".")[0] in blocks and view.is_set(setting)
         for setting, wanted in settings.items()
         if not setting.startswith(_OBJECTS)
     )
