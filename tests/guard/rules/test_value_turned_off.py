@@ -21,6 +21,11 @@ kind: ClusterPolicy
 metadata: {{name: cluster-policy}}
 spec: {spec}
 """
+REQUIRED = ", ".join(
+    f"{part}: {{}}"
+    for part in ("daemonsets", "dcgmExporter", "dcgm", "devicePlugin", "driver", "gfd", "nodeStatusExporter", "toolkit")
+)
+"""What the definition asks for in each policy."""
 
 
 def told(folder, text, release=None):
@@ -65,7 +70,7 @@ def test_what_takes_effect_or_only_waits_is_left_alone(tmp_path, values, release
 
 
 def test_an_example_of_a_policy_with_a_block_turned_off_is_left_alone(tmp_path):
-    spec = "{sandboxWorkloads: {enabled: false}, vfioManager: {enabled: true}, ccManager: {env: [{name: A, value: b}]}}"
+    spec = f"{{{REQUIRED}, operator: {{defaultRuntime: containerd}}, vfioManager: {{env: [{{name: A, value: b}}]}}"
 
-    assert not told(tmp_path, POLICY.format(spec=spec), "v26.3.3")
-    assert told(tmp_path, POLICY.format(spec="{vfioManager: {env: [{name: A, value: b}]}}"), "v26.3.3")
+    assert not told(tmp_path, POLICY.format(spec=f"{spec}, sandboxWorkloads: {{enabled: false}}}}"), "v26.3.3")
+    assert told(tmp_path, POLICY.format(spec=f"{spec}}}"), "v26.3.3")
