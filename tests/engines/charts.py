@@ -145,8 +145,15 @@ _VALUE = "{{ .Values.dcgmExporter.enabled }}"
 """The one that is read."""
 
 
+_NAMESPACED = ("ConfigMap", "DaemonSet", "Deployment", "Job", "ServiceAccount")
+
+
 def _object(version: str, kind: str, name: str, annotations: dict[str, str] | None = None) -> dict[str, Any]:
-    return {"apiVersion": version, "kind": kind, "metadata": {"name": name, "annotations": annotations or {}}}
+    """With its namespace, as the published charts name it: where they did not, helm-controller would look for what it
+    uninstalls in the namespace that a HelmRelease has come to."""
+    namespace = {"namespace": "{{ .Release.Namespace }}"} if kind in _NAMESPACED else {}
+    metadata = {"name": name, **namespace, "annotations": annotations or {}}
+    return {"apiVersion": version, "kind": kind, "metadata": metadata}
 
 
 def _pod(release: str) -> dict[str, Any]:

@@ -24,6 +24,8 @@ _INSTALL = ("HelmRelease", "Application")
 _DEFINITION = "CustomResourceDefinition"
 _OF_CHARTS = ("Deployment", "DaemonSet", "ClusterPolicy", _DEFINITION)
 _HOOK, _CASCADE = "post-delete hook", "resources-finalizer"
+_UNLESS = "unless the old folder is gone before"
+"""As it is on Argo CD 3.2.0, where what holds the delivery is pointed at the new folder after the merge."""
 
 
 @dataclass(frozen=True)
@@ -94,13 +96,20 @@ def told_fates(report: Report, base: Fleet, stack: Stack) -> Fates:
         told[fate].add(name)
     return Fates(
         **{key: frozenset(names) for key, names in told.items()},
-        refused=frozenset(
-            f"{item['kind']}/{item['name']}" for item in found if not item["within"] and item["verb"] == "refuse"
+        refused=frozenset(f"{item['kind']}/{item['name']}" for item in found if _does_nothing(item)),
+        has_hook=any(
+            _HOOK in item["words"] and _UNLESS not in item["words"]
+            for item in found
+            if item["verb"] in ("uninstall", "replace")
         ),
-        has_hook=any(_HOOK in item["words"] for item in found if item["verb"] in ("uninstall", "replace")),
     )
 
 
+def _does_nothing(item: Mapping[str, Any]) -> bool:
+    return not item["within"] and (item["verb"] == "refuse" or item["words"].startswith(_LEFT_ALONE))
+
+
+_LEFT_ALONE = "it is made, Argo CD leaves it alone"
 _OF_VERBS = {"delete": "gone", "replace": "again", "create": "made"}
 _OBSERVED = ("Namespace", "NVIDIADriver", "DaemonSet", "Deployment")
 

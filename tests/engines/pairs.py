@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from change.diff.projects import cluster, pool
@@ -202,16 +202,40 @@ def _base(rng: random.Random, engine: str, change: str) -> Fleet:
 
 def pair(engine: str, number: int) -> Pair:
     """Of a seed: each kind of change in its turn, every other time with a second one."""
+    name = f"{engine}-pair-{number:02}"
     rng = random.Random(f"{engine}-{number}")
     first = list(_ALL)[number % len(_ALL)]
     base = _base(rng, engine, first)
     others = {**_OF_ANY, **(_OF_OPERATOR if base.by_operator else _OF_PLUGIN)}
     beside = sorted(name for name in others if name.split(",")[0] != first.split(",")[0] and name != "stack.kind")
     what = [first] + ([rng.choice(beside)] if rng.random() < 0.5 else [])
+    return _changed(name, base, what)
+
+
+_MOVES_AT_ONCE = (
+    ("cluster renamed", "stack.namespace"),
+    ("engine", "cluster renamed"),
+    ("engine", "stack.namespace"),
+    ("stack.kind", "cluster renamed"),
+    ("pool renamed", "cluster renamed"),
+)
+"""Where the second hides the first: what is there under another name is hardly known again."""
+
+
+def moves_at_once(engine: str, number: int) -> Pair:
+    name, what = f"{engine}-at-once-{number:02}", _MOVES_AT_ONCE[number]
+    return _changed(name, replace(_base(random.Random(name), engine, "driver"), delivery={}), what)
+
+
+def _changed(name: str, base: Fleet, what: Sequence[str]) -> Pair:
     head = replace(base, is_guarded=True)
-    for name in what:
-        head = _ALL[name](head)
-    return Pair(f"{engine}-pair-{number:02}", tuple(what), base, head)
+    for change in what:
+        head = _ALL[change](head)
+    return Pair(name, tuple(what), base, head)
 
 
-PAIRS = tuple(pair(engine, number) for number in range(len(_ALL)) for engine in (FLUX, ARGOCD))
+_ENGINES = (FLUX, ARGOCD)
+PAIRS = (
+    *(pair(engine, number) for number in range(len(_ALL)) for engine in _ENGINES),
+    *(moves_at_once(engine, number) for number in range(len(_MOVES_AT_ONCE)) for engine in _ENGINES),
+)

@@ -1105,7 +1105,5 @@ _MOVES = (
         keeps=True,
     ),
 )
-_NOT_YET_RECORDED = frozenset(("argocd-from-helm-of-another-name", "argocd-move-removed-running"))
-_ALL = (*both(FLUX), *_FLUX_ALONE, *both(ARGOCD), *_ARGOCD_ALONE, *_FROM_UMBRELLA, *_FROM_HELM_CHART, *_MOVES)
-BY_NAME = {scenario.name: scenario for scenario in _ALL}
-SCENARIOS = tuple(scenario for scenario in _ALL if scenario.name not in _NOT_YET_RECORDED)
+SCENARIOS = (*both(FLUX), *_FLUX_ALONE, *both(ARGOCD), *_ARGOCD_ALONE, *_FROM_UMBRELLA, *_FROM_HELM_CHART, *_MOVES)
+BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}

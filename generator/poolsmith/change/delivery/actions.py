@@ -21,12 +21,13 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.fleet.profiles.cluster import Engine
+from poolsmith.project.output.argocd import SYNC_WAVE
 from poolsmith.project.output.delivery_units import delivery_units
 from poolsmith.project.output.kustomization import FILE
 from poolsmith.project.output.tree import FOLDER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from poolsmith.change.delivery.departures import DeliveryChange, Handed
     from poolsmith.change.delivery.objects import DeliveryObject
@@ -92,7 +93,7 @@ def actions(
     return (
         *first,
         *_departing(leaving),
-        *_of_units(change, leaving, was, now, refused, _waiting(change, first)),
+        *_of_units(change, leaving, was, now, refused, _idle(change, first)),
     )
 
 
@@ -129,17 +130,21 @@ def beyond_applying(found: Sequence[Action], leaving: Sequence[Departure]) -> It
 
 def first_actions(handed: Handed) -> tuple[Action, ...]:
     """Of a cluster that is new."""
-    return tuple(
-        Action(
-            verb=Verb.CREATE,
-            kind=item.kind,
-            namespace=item.namespace,
-            name=item.name,
-            within="",
-            words=_MADE.get(item.kind, "its chart is installed" if item.is_chart else "it is fetched"),
-            evidence=Evidence.SEEN,
-        )
-        for _, item in sorted(handed.generated.items())
+    found = [item for _, item in sorted(handed.generated.items())]
+    return tuple(_first(item, _made_idle(item, found)) for item in found)
+
+
+def _first(item: DeliveryObject, idle: tuple[str, Evidence] | None) -> Action:
+    said = _MADE.get(item.kind, "its chart is installed" if item.is_chart else "it is fetched")
+    words, evidence = idle or (said, Evidence.SEEN)
+    return Action(
+        verb=Verb.WAIT if idle else Verb.CREATE,
+        kind=item.kind,
+        namespace=item.namespace,
+        name=item.name,
+        within="",
+        words=words,
+        evidence=evidence,
     )
 
 
@@ -201,7 +206,12 @@ def _changed(change: DeliveryChange, old: DeliveryObject, new: DeliveryObject) -
         said = "the Application of the whole cluster reads another place"
         yield _action(change, new, Verb.UPDATE, said, Evidence.READ)
         return
-    found = list(changed_fields(old, new))
+    found = [effect for effect in changed_fields(old, new) if not new.is_suspended or effect.verb is Verb.WAIT]
+    if new.is_suspended and not found:
+        yield _action(
+            change, new, Verb.WAIT, "it is suspended, and changed all the same: nothing is done", Evidence.READ
+        )
+        return
     for effect in found:
         yield _action(change, new, effect.verb, effect.words, effect.evidence, (effect.pointer,))
     if not found:
@@ -211,15 +221,27 @@ def _changed(change: DeliveryChange, old: DeliveryObject, new: DeliveryObject) -
 
 def _created(change: DeliveryChange, new: DeliveryObject, before: UnitFiles, files: UnitFiles) -> Action:
     """A chart or objects that others have already are taken over, or refused."""
+    if (idle := _made_idle(new, _come(change))) is not None:
+        return _action(change, new, Verb.WAIT, *idle)
     if new.kind in _CHARTS and new.release is not None:
         for old in change.was.generated.values():
             if old.kind in _CHARTS and old.release is not None and old.release[1:] == new.release[1:]:
                 held = (change.was.held or {}).get(old.identity, old)
                 return _taken(change, held, new)
-        return _action(change, new, Verb.CREATE, "its chart is installed", Evidence.SEEN)
+        return _installed_elsewhere(change, new)
     if (tracked := _tracked(change, new, before, files)) is not None:
         return _taken(change, tracked, new)
     return _action(change, new, Verb.CREATE, _MADE.get(new.kind, "it is fetched"), Evidence.SEEN)
+
+
+def _installed_elsewhere(change: DeliveryChange, new: DeliveryObject) -> Action:
+    """A chart of which nothing stands in the namespace; what it has for the whole cluster may be another one's."""
+    for old in change.was.generated.values():
+        held = (change.was.held or {}).get(old.identity, old)
+        if new.kind == held.kind == APPLICATION and new.chart == held.chart and not cascades(held):
+            said = "what the chart has for the whole cluster carries the tracking of the old one, and nothing is synced"
+            return _action(change, new, Verb.REFUSE, f"{said} (FailOnSharedResource)", Evidence.SEEN)
+    return _action(change, new, Verb.CREATE, "its chart is installed", Evidence.SEEN)
 
 
 def _tracked(change: DeliveryChange, new: DeliveryObject, before: UnitFiles, files: UnitFiles) -> DeliveryObject | None:
@@ -243,6 +265,33 @@ def _owner(change: DeliveryChange, unit: str) -> DeliveryObject | None:
     return None
 
 
+def _come(change: DeliveryChange) -> list[DeliveryObject]:
+    found = change.now.generated if change.now is not None else {}
+    return [
+        item for identity, item in found.items() if not {identity} & {*change.was.generated, *(change.was.held or ())}
+    ]
+
+
+def _made_idle(new: DeliveryObject, come: Iterable[DeliveryObject]) -> tuple[str, Evidence] | None:
+    """Why nothing comes of an object that is new; `come` are all that are. What holds the delivery waits for the health
+    of the Applications of a wave, and one that nobody looks at has none."""
+    is_application = new.kind == APPLICATION
+    held = [item for item in come if is_application and item.kind == APPLICATION and item.is_suspended]
+    first = min(held, key=_wave, default=new)
+    if _wave(first) < _wave(new):
+        return f"it is not made as long as Application `{first.name}` is left alone", Evidence.SEEN
+    if new.is_suspended:
+        return (_LEFT_ALONE, Evidence.SEEN) if is_application else (_MADE_SUSPENDED, Evidence.READ)
+    return None
+
+
+def _wave(item: DeliveryObject) -> int:
+    text = word(mapping(value_at(item.body, ("metadata", "annotations"))).get(SYNC_WAVE))
+    return int(text) if text.removeprefix("-").isdecimal() else 0
+
+
+_LEFT_ALONE = "it is made, Argo CD leaves it alone, and what holds the delivery waits for it: nothing of it is applied"
+_MADE_SUSPENDED = "it is made, and as long as it is suspended nothing of it is applied"
 _MADE = {
     KUSTOMIZATION: "all that it holds is applied",
     APPLICATION: "all that it holds is applied",
@@ -315,17 +364,21 @@ def _action(
     )
 
 
-def _waiting(change: DeliveryChange, found: Sequence[Action]) -> frozenset[str]:
-    """Units whose Kustomization waits for one that waits for a HelmRelease that is refused. Seen on Flux 2.9."""
+def _idle(change: DeliveryChange, found: Sequence[Action]) -> dict[str, tuple[str, Evidence]]:
+    """Units that apply nothing, and why. Some wait for a Kustomization that waits for a HelmRelease that is refused: seen
+    on Flux 2.9."""
     if change.now is None or change.after is None:
-        return frozenset()
+        return {}
+    idle = {item.name: _NOT_MADE for item in found if item.verb is Verb.WAIT and item.kind == APPLICATION}
+    idle |= {item.name: _IS_SUSPENDED for item in change.now.generated.values() if item.is_suspended}
     failed = {item.name for item in found if item.verb is Verb.REFUSE and item.kind == HELM_RELEASE}
     objects = [item for item in change.now.generated.values() if item.kind == KUSTOMIZATION]
     stuck = {item.name for item in objects if failed & _named(item, "healthChecks")}
     waiting: set[str] = set()
     while more := {item.name for item in objects if (stuck | waiting) & _named(item, "dependsOn")} - waiting:
         waiting |= more
-    return frozenset(name.removeprefix(f"{change.after.plan.delivery_name}-") for name in waiting)
+    idle |= dict.fromkeys(waiting, (_WAITS, Evidence.SEEN))
+    return {name.removeprefix(f"{change.after.plan.delivery_name}-"): why for name, why in idle.items()}
 
 
 def _named(item: DeliveryObject, field: str) -> set[str]:
@@ -338,7 +391,7 @@ def _of_units(
     was: UnitFiles,
     now: UnitFiles,
     refused: Mapping[tuple[str, str, str], tuple[str, ...]],
-    waiting: frozenset[str],
+    idle: Mapping[str, tuple[str, Evidence]],
 ) -> Iterator[Action]:
     order = {name: number for number, name in enumerate((*now.order, *was.order))}
     keys = sorted({*was.objects, *now.objects}, key=lambda key: _place(key, was, now, order))
@@ -347,11 +400,11 @@ def _of_units(
         old, new = was.objects.get(key), now.objects.get(key)
         unit = ends.get(f"{change.before.plan.delivery_name}-{old.unit}") if old is not None else None
         if old is not None and unit is not None:
-            yield _left(change, key, old, None if new is not None and new.unit in waiting else new, unit)
+            yield _left(change, key, old, None if new is not None and new.unit in idle else new, unit)
         elif new is None and old is not None:
-            yield _pruned(change, key, old)
-        elif new is not None and new.unit in waiting:
-            yield _object(key, new.unit, Verb.WAIT, _WAITS, Evidence.SEEN)
+            yield _pruned(change, key, old, is_idle=old.unit in idle)
+        elif new is not None and new.unit in idle and new != old:
+            yield _object(key, new.unit, Verb.WAIT, *idle[new.unit])
         elif new is not None and (old is None or old.body != new.body or old.unit != new.unit):
             yield _applied(change, key, old, new, refused.get(key[1:], ()))
 
@@ -366,22 +419,17 @@ def _place(key: ObjectKey, was: UnitFiles, now: UnitFiles, order: Mapping[str, i
 _GUARDED = "its unit holds it no more, and it is guarded: it stays as it is"
 
 
-def _pruned(change: DeliveryChange, key: ObjectKey, old: Applied) -> Action:
+def _pruned(change: DeliveryChange, key: ObjectKey, old: Applied, *, is_idle: bool) -> Action:
     if _is_kept(change, old.body):
         evidence = Evidence.READ if _is_argo(change.before) else Evidence.SEEN
         return _object(key, old.unit, Verb.LEAVE, _GUARDED, evidence)
-    if _is_suspended(change, old.unit):
-        return _object(key, old.unit, Verb.LEAVE, "its unit is suspended, and prunes nothing", Evidence.READ)
+    if is_idle:
+        return _object(key, old.unit, Verb.LEAVE, "its unit does nothing, and prunes nothing", Evidence.READ)
     return _object(key, old.unit, Verb.DELETE, "its unit holds it no more, and prunes it", Evidence.SEEN)
 
 
-def _is_suspended(change: DeliveryChange, unit: str) -> bool:
-    if change.now is None or change.after is None:
-        return False
-    name = f"{change.after.plan.delivery_name}-{unit}"
-    return any(item.name == name and item.is_suspended for item in change.now.generated.values())
-
-
+_IS_SUSPENDED = "its unit is suspended, and applies nothing", Evidence.READ
+_NOT_MADE = "its unit is not made, since what holds the delivery waits for another one", Evidence.SEEN
 _WAITS = "its unit waits for a HelmRelease that is refused, and applies nothing"
 _GOES_ALONG = "its unit leaves the delivery, and takes it along"
 _COMES_AGAIN = "its unit leaves the delivery, and takes it along, until somebody applies it anew"
@@ -417,8 +465,6 @@ def _is_kept(change: DeliveryChange, body: dict[str, Any]) -> bool:
 def _applied(
     change: DeliveryChange, key: ObjectKey, old: Applied | None, new: Applied, refused: tuple[str, ...]
 ) -> Action:
-    if _is_suspended(change, new.unit):
-        return _object(key, new.unit, Verb.WAIT, "its unit is suspended, and applies nothing", Evidence.READ)
     if old is None:
         return _object(key, new.unit, Verb.CREATE, "it is applied", Evidence.SEEN)
     if refused:

@@ -54,15 +54,31 @@ class Leaving:
         return f"`{shorten(self.item.chart or self.item.name)}`"
 
     def is_intended(self, outcome: DepartureOutcome) -> bool:
-        """Whether the base says that it is to end so."""
+        """Whether the base says that it is to end so. What was given up does not end where it begins again."""
         retiring = self.before.plan.cluster.spec.delivery.retiring
-        asked = Retiring.KEEP if outcome is DepartureOutcome.LEFT else Retiring.REMOVE
-        return retiring is asked and outcome is not DepartureOutcome.CONTESTED
+        if outcome is DepartureOutcome.LEFT:
+            return retiring is Retiring.KEEP
+        is_end = self.after is None or "KIND" in self.turns
+        return retiring is Retiring.REMOVE and is_end and outcome is not DepartureOutcome.CONTESTED
+
+    @property
+    def turns(self) -> frozenset[str]:
+        """What else is another one after the change, whichever cause is told: several moves may be made at once."""
+        if self.after is None:
+            return frozenset()
+        old, new = self.before.plan, self.after.plan
+        was, now = old.cluster.spec, new.cluster.spec
+        found = {
+            "ENGINE": was.delivery.engine is not now.delivery.engine,
+            "KIND": was.stack.kind is not now.stack.kind,
+            "STACK_NAMESPACE": old.namespace != new.namespace,
+        }
+        return frozenset(name for name, is_so in found.items() if is_so)
 
     @property
     def is_handed_over(self) -> bool:
         """Whether something else takes what this one lets go of."""
-        return self.instead is not None or self.cause == "ENGINE"
+        return self.instead is not None or self.turns == {"ENGINE"}
 
     @property
     def parting(self) -> str:
@@ -185,7 +201,7 @@ def _release(leaving: Leaving) -> DepartureEffect:
             "itself"
         )
         evidence = Evidence.SEEN if leaving.cause in _OTHER_NAMES else Evidence.READ
-    elif leaving.cause == "ENGINE":
+    elif "ENGINE" in leaving.turns:
         then = "; Argo CD installs the chart anew where it reads the delivery, so that all of it is replaced"
     elif leaving.after is None:
         evidence = Evidence.READ
@@ -223,7 +239,7 @@ def _suspended_release(leaving: Leaving) -> DepartureEffect:
     then, evidence = "nothing updates it any more", Evidence.READ
     if leaving.instead is not None:
         then, evidence = "the HelmRelease that takes its place finds the release, and upgrades it", Evidence.SEEN
-    elif leaving.cause == "ENGINE":
+    elif leaving.is_handed_over:
         then = "Argo CD applies the objects anew, each in its place"
     return DepartureEffect(
         outcome=DepartureOutcome.LEFT,
@@ -257,14 +273,22 @@ def _guarded(leaving: Leaving) -> DepartureEffect:
             "and does nothing more. Deleted without being suspended first, it uninstalls the release of both: "
             "docs/moves.md has the steps",
         )
-    if leaving.cause == "KIND":
+    if "KIND" in leaving.turns:
         return DepartureEffect(
             outcome=DepartureOutcome.CONTESTED,
             evidence=Evidence.UNKNOWN,
             headline=f"leaves {leaving.title} beside the new stack",
             words=f"{stays}: {release} keeps running until it is retired, as docs/rename.md says",
         )
-    if leaving.cause == "ENGINE":
+    if "STACK_NAMESPACE" in leaving.turns:
+        return DepartureEffect(
+            outcome=DepartureOutcome.CONTESTED,
+            evidence=Evidence.UNKNOWN,
+            headline=f"leaves {leaving.title} beside the new one",
+            words=f"{stays}: {release} keeps running beside the one in the new namespace, and what both have for the whole "
+            "cluster has two owners, until the old one is retired, as docs/moves.md says",
+        )
+    if "ENGINE" in leaving.turns:
         return DepartureEffect(
             outcome=DepartureOutcome.CONTESTED,
             evidence=Evidence.SEEN,
@@ -297,7 +321,7 @@ def _kustomization(leaving: Leaving) -> DepartureEffect:
         if leaving.item.name == f"{leaving.before.plan.delivery_name}-{POOLS}"
         else ()
     )
-    is_same = leaving.cause in _SAME_STACK
+    is_same = leaving.cause in _SAME_STACK and "KIND" not in leaving.turns
     what = "what it applied"
     if drivers:
         what = "the NVIDIADriver objects, and whatever else it applied"
@@ -372,14 +396,15 @@ def _application_with_job(leaving: Leaving, prunes: str) -> DepartureEffect:
     """
     evidence, then = Evidence.SEEN if leaving.after is not None else Evidence.READ, ""
     starts = "which starts the chart's post-delete hook"
+    if leaving.cause == "RENAMED":
+        starts += ", unless the old folder is gone before"
     if leaving.instead is not None:
-        starts = "which starts the chart's post-delete hook, unless the old folder is gone before"
         then = (
             "; the new Applications are refused, since the old ones track the same namespace and objects "
             "(FailOnSharedResource), and the one that holds the delivery waits for the deletion: neither goes on"
         )
         evidence = Evidence.SEEN if leaving.cause in _OTHER_NAMES else Evidence.UNKNOWN
-    elif leaving.cause == "ENGINE":
+    elif "ENGINE" in leaving.turns:
         then = "; the deletion may hang at that, and Flux installs the chart beside it, over the objects that are there"
     return DepartureEffect(
         outcome=DepartureOutcome.UNINSTALLED,
@@ -395,7 +420,7 @@ def _element(leaving: Leaving) -> DepartureEffect:
     then = ", and its folder is gone, of which Argo CD reports an error and should prune nothing"
     if leaving.after is not None and leaving.after.plan.cluster.spec.delivery.retiring is Retiring.KEEP:
         then = ", until somebody deletes it: without a finalizer it leaves all in place"
-    elif leaving.cause == "ENGINE":
+    elif "ENGINE" in leaving.turns:
         then = ", and finds objects of Flux in its folder in the place of its Applications"
     elif leaving.cause == "PROJECT":
         then = ", and the ApplicationSet of the other project wants one of the same name"

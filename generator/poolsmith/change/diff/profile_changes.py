@@ -1,12 +1,13 @@
 """Profiles before and after a change: fields with bases merged in, and pools added, removed or renamed.
 
 A cluster or pool is renamed where the same content stands under another name and nothing else has that content. A pool
-is also renamed where it is the only one of the change that selects the same nodes.
+is also renamed where it is the only one of the change that selects the same nodes; a cluster where it is the only one
+whose place and machines are the same, whatever is asked of them.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
@@ -19,7 +20,7 @@ from poolsmith.core.sources.pointer import copied
 from poolsmith.kubernetes.server.field_changes import FieldChange, Standing, field_changes
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Collection, Hashable, Mapping, Sequence
 
     from poolsmith.change.diff.rows import Keyed
     from poolsmith.core.diagnostics import Location
@@ -162,7 +163,46 @@ def renamed_clusters(gone: Mapping[str, LoadedCluster], come: Mapping[str, Loade
             found[new] = min(
                 (name for share, name in likely if share == best), key=lambda name: (_far(name, new), name)
             )
-    return found
+    return found | _moved_clusters(
+        {name: item for name, item in gone.items() if name not in found.values()},
+        {name: item for name, item in come.items() if name not in found},
+    )
+
+
+def _moved_clusters(gone: Mapping[str, LoadedCluster], come: Mapping[str, LoadedCluster]) -> dict[str, str]:
+    """Those that are the same but for what somebody asks of them: each only where no other one may be meant."""
+    likely = [
+        (new, old) for new, after in come.items() for old, before in gone.items() if _is_same_place(before, after)
+    ]
+    news, olds = Counter(new for new, _ in likely), Counter(old for _, old in likely)
+    return {new: old for new, old in likely if news[new] == olds[old] == 1}
+
+
+_ASKED = ("stack", "delivery", "acknowledge")
+_MACHINE = ("os", "kernel", "runtime", "gpu")
+
+
+def _is_same_place(before: LoadedCluster, after: LoadedCluster) -> bool:
+    """Whether it is one cluster with half of its machines at least, whatever is to run there and delivers it."""
+    if before.cluster is None or after.cluster is None:
+        return False
+    was, now = before.cluster.spec, after.cluster.spec
+    if was.delivery.destination and now.delivery.destination and was.delivery.destination != now.delivery.destination:
+        return False
+    old, new = (_without(spec_document(spec), _ASKED) for spec in (was, now))
+    then, there = _machines(before), _machines(after)
+    shared, most = (then & there).total(), max(then.total(), there.total())
+    return _with_name(old, before.name, after.name) == new and shared * 2 >= most > 0
+
+
+def _without(document: Mapping[str, Any], keys: Collection[str]) -> dict[str, Any]:
+    return {key: value for key, value in document.items() if key not in keys}
+
+
+def _machines(loaded: LoadedCluster) -> Counter[str]:
+    """Kinds of machines, each as often as pools are of it."""
+    documents = (spec_document(item.pool.spec) for item in loaded.pools)
+    return Counter(repr([document.get(key) for key in _MACHINE]) for document in documents)
 
 
 def _kept_name(loaded: LoadedCluster) -> str:
@@ -184,7 +224,7 @@ def _likeness(before: LoadedCluster, after: LoadedCluster) -> float:
 
 def _cluster_document(spec: ClusterSpec) -> dict[str, Any]:
     """Without what somebody only says of it, and what a rename keeps: it is acknowledged in the same change."""
-    document = {key: value for key, value in spec_document(spec).items() if key != "acknowledge"}
+    document = _without(spec_document(spec), ("acknowledge",))
     document["delivery"] = {key: value for key, value in document["delivery"].items() if key != "name"}
     return document
 

@@ -27,6 +27,7 @@ SKIP_RECONCILE = "argocd.argoproj.io/skip-reconcile"
 
 Source: argoproj/argo-cd@v3.5.1:controller/appcontroller.go, canProcessApp
 """
+SYNC_WAVE = "argocd.argoproj.io/sync-wave"
 _RETRY = {"limit": 20, "backoff": {"duration": "30s", "factor": 2, "maxDuration": "10m"}}
 
 
@@ -79,7 +80,7 @@ def _application(plan: ClusterPlan, unit: DeliveryUnit, wave: int) -> dict[str, 
     annotations = {SKIP_RECONCILE: "true"} if is_kept else {}
     if unit.chart is not None and delivery.retiring is None:
         annotations |= PRUNE_GUARDS[Engine.ARGOCD]
-    annotations |= {"argocd.argoproj.io/sync-wave": str(wave), COMPARE_OPTIONS: SERVER_SIDE_DIFF}
+    annotations |= {SYNC_WAVE: str(wave), COMPARE_OPTIONS: SERVER_SIDE_DIFF}
     if unit.source is None:
         annotations["argocd.argoproj.io/manifest-generate-paths"] = ";".join(
             f"/{delivery.path}/clusters/{plan.name}/{folder}" for folder in _watched(plan, unit)
