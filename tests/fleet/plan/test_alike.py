@@ -7,10 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.fleet.plan.alike import AlikePlans
+from poolsmith.core.diagnostics import diagnose
+from poolsmith.core.diagnostics.codes.privilege import COMMITTED_SECRET
+from poolsmith.fleet.plan.alike import NO_NAME, AlikePlans
 from poolsmith.fleet.plan.pipeline import resolve_cluster
 from poolsmith.fleet.profiles.load_cluster import load_cluster
+from poolsmith.interface.app import cluster_judgement, output_judgement
 from poolsmith.interface.app.cluster_judgement import judge_cluster
+from poolsmith.interface.app.generate import generate
+from poolsmith.interface.app.run import judge_clusters
+from poolsmith.project.run import setup_check
 from poolsmith.project.run.cluster_run import run_cluster
 from poolsmith.project.run.project import open_project
 
@@ -118,6 +124,75 @@ def test_a_name_that_findings_say_is_never_replaced(tmp_path):
         loaded = load_cluster(together.tree, files, together.bases)
         found, _ = together.plans.of(loaded)
         assert found.diagnostics == resolve_cluster(loaded, together.catalog).diagnostics
+
+
+FEW = ("alpha-1", "bravo-2", "charlie", "delta-4", "echo-55")
+
+
+def counted(monkeypatch, module, name):
+    """The arguments of each call of a function of a module."""
+    calls, real = [], getattr(module, name)
+
+    def call(*arguments, **options):
+        calls.append(arguments)
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(module, name, call)
+    return calls
+
+
+@pytest.fixture
+def alike(tmp_path, monkeypatch):
+    """Clusters that differ in their names, of which findings say some; written."""
+    monkeypatch.setitem(copies.__globals__, "NAMES", FEW)
+    root = copies(GOLDEN / "driver-objects-flux/profiles", tmp_path / "project")
+    generate(root)
+    return root
+
+
+def judged(root):
+    project = open_project(root)
+    return {item.name: item for item in judge_clusters(project, project.fleet.clusters)}
+
+
+def test_rules_look_at_three_of_clusters_that_are_alike(alike, monkeypatch):
+    setups = counted(monkeypatch, setup_check, "run_setup_rules")
+    privileges = counted(monkeypatch, cluster_judgement, "judge_privileges")
+    folders = counted(monkeypatch, output_judgement, "judge_schemas")
+
+    found = judged(alike)
+
+    names = [arguments[1] for arguments in privileges]
+    assert names == [*FEW[:3], NO_NAME]
+    assert [arguments[1].cluster for arguments in setups] == names
+    assert len(folders) == len({"aaaaa-0", "aaaaaaa", "aaaa-00"})
+    said = {name: [item.message.replace(name, "NAME") for item in one.diagnostics] for name, one in found.items()}
+    assert all(messages == said["charlie"] for messages in said.values())
+    assert any("`NAME`" in message for message in said["echo-55"])
+
+
+def test_a_rule_that_cuts_names_speaks_for_itself(alike, monkeypatch):
+    """What is found of no name has to be what is found of the first, once it has that one's."""
+
+    def shortened(view, name=""):
+        called = name or view.cluster
+        yield diagnose(COMMITTED_SECRET, f"`{called[:6]}` is here", view.locate(view.plan.stack_line), subject=called)
+
+    monkeypatch.setattr(cluster_judgement, "judge_privileges", shortened)
+
+    found = judged(alike)
+
+    for name in FEW:
+        assert f"`{name[:6]}` is here" in [item.message for item in found[name].diagnostics]
+
+
+def test_a_fault_in_one_of_folders_that_are_alike_is_found(alike):
+    (alike / "output/clusters/delta-4/platform/own.yaml").write_text("apiVersion: v1\nkind: Pod\nspec: {nodes: 1}\n")
+
+    found = judged(alike)
+
+    wrong = {item.primary.span.path for one in found.values() for item in one.folder.findings.diagnostics}
+    assert wrong == {"output/clusters/delta-4/platform/own.yaml"}
 
 
 def test_what_comes_once_is_not_kept(tmp_path):

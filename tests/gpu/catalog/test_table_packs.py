@@ -256,6 +256,23 @@ def test_values_of_another_form_are_refused(project, tmp_path, change):
     assert {item.code for item in packs_of(root)[1]} == {"PSM021"}
 
 
+def test_values_of_no_version_are_refused(project, tmp_path):
+    root, _ = project(V26_7)
+    import_pack(root, driver_chart(tmp_path, "latest"), None, name=NAME)
+
+    assert {item.code for item in packs_of(root)[1]} <= {"PSM020", "PSM021"}
+    assert packs_of(root)[0].packs == ()
+
+
+def test_a_record_that_is_built_in_corrects_nothing(project, tmp_path):
+    root, _ = project(V26_7)
+    record = json.loads(json.dumps(CVE).replace("CVE-2027-10001", "CVE-2026-24260").replace("1.20.0", "1.19.0"))
+    record["containers"]["cna"]["affected"][0]["versions"].pop()
+    record["containers"]["cna"]["metrics"] = []
+    with pytest.raises(PoolsmithError, match="already"):
+        import_pack(root, written(tmp_path, record), None, name=NAME)
+
+
 def edited(root, path, change):
     """A file of the pack with other fields, and its new hash in the manifest."""
     file, manifest = root / f"profiles/_catalog/{NAME}/{path}", root / f"profiles/_catalog/{NAME}/pack.yaml"

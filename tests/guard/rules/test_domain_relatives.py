@@ -67,6 +67,10 @@ def label(key, value):
     return node(**{f"nvidia.com__{key}": value})
 
 
+def sliced(product, layout):
+    return node(**{"nvidia.com__gpu.product": product, **({"nvidia.com__mig.config": layout} if layout else {})})
+
+
 # what is wrong, the release, values, a node, the code; None in the place of a code: a twin without a finding
 CASES = {
     "a release with a vulnerable toolkit": ("v25.3.0", {"driver": {"kernelModuleType": "open"}}, None, "PSM427"),
@@ -77,6 +81,23 @@ CASES = {
         {"toolkit": {"version": "v1.19.1-ubuntu20.04"}},
         None,
         None,
+    ),
+    "a driver that is there, misspelt": (NEWEST, {}, label("gpu.deploy.driver", "pre-install"), "PSM299"),
+    "a driver that is there": (NEWEST, {}, label("gpu.deploy.driver", "pre-installed"), None),
+    "an opt-out in capitals": (NEWEST, {}, label("gpu.deploy.dcgm-exporter", "False"), "PSM299"),
+    "an opt-out": (NEWEST, {}, label("gpu.deploy.dcgm-exporter", "false"), None),
+    "slices of the other A30": (NEWEST, {}, sliced("NVIDIA-A30", "all-1g.5gb"), "PSM299"),
+    "slices of an A30": (NEWEST, {}, sliced("NVIDIA-A30", "all-1g.6gb"), None),
+    "slices of an H200": (NEWEST, {}, sliced("NVIDIA-H200", "all-1g.18gb"), None),
+    "slices of a GPU that has none": (NEWEST, {}, sliced("NVIDIA-L40S", "all-1g.10gb"), "PSM299"),
+    "a driver older than the GPU": (NEWEST, pinned("470.256.02"), sliced("NVIDIA-L4", ""), "PSM268"),
+    "a driver newer than the GPU": (NEWEST, pinned("595.91.07"), sliced("Tesla-P40", ""), "PSM268"),
+    "a driver for the GPU": (NEWEST, pinned("580.126.20"), sliced("Tesla-P40", ""), None),
+    "Blackwell Ultra before its branch": (
+        NEWEST,
+        pinned("570.172.08", "open"),
+        sliced("NVIDIA-B300-SXM6-AC", ""),
+        "PSM268",
     ),
     "a CC mode without the CC manager": (
         NEWEST,
@@ -255,6 +276,17 @@ GPU_CLUSTER = {
     "metadata": {"name": "gpu-cluster"},
     "spec": {"draDriver": IMAGE},
 }
+COMPILED = policy()["spec"]["driver"]
+
+
+def of_upgrades(**upgrade):
+    return policy(driver={**COMPILED, "upgradePolicy": {"autoUpgrade": True, **upgrade}})
+
+
+STORAGE = policy(
+    gds={"enabled": True, "repository": "nvcr.io/nvidia/cloud-native", "image": "nvidia-fs", "version": "2.27.3"}
+)
+VOLTA = node(**{"nvidia.com__gpu.product": "Tesla-V100-SXM2-32GB"})
 GRACE = {
     "enabled": True,
     "repository": "nvcr.io/nvidia",
@@ -304,6 +336,30 @@ OBJECTS = {
         node(**{**RHEL, "nvidia.com__gpu.product": A100}),
         None,
     ),
+    "a sandbox's workload while nothing says that there are sandboxes": (
+        NEWEST,
+        [policy()],
+        label("gpu.workload.config", "vm-passthrough"),
+        "PSM299",
+    ),
+    "the workload that each node has anyway": (NEWEST, [policy()], label("gpu.workload.config", "container"), None),
+    "as many upgrades at once as the API server's default allows": (
+        NEWEST,
+        [of_upgrades(maxParallelUpgrades=0)],
+        None,
+        None,
+    ),
+    "upgrades without any limit": (
+        NEWEST,
+        [of_upgrades(maxParallelUpgrades=0, maxUnavailable="100%")],
+        None,
+        "PSM291",
+    ),
+    "a share of nodes with a space": (NEWEST, [of_upgrades(maxUnavailable="25 %")], None, "PSM162"),
+    "a number of nodes as text": (NEWEST, [of_upgrades(maxUnavailable="2")], None, "PSM162"),
+    "a share of nodes": (NEWEST, [of_upgrades(maxUnavailable="10%")], None, None),
+    "storage on a GPU without open modules": (NEWEST, [STORAGE], VOLTA, "PSM268"),
+    "storage on a GPU with open modules": (NEWEST, [STORAGE], node(), None),
     "own layouts": (NEWEST, [OWN, of_layouts(layout())], label("mig.config", "mine"), None),
 }
 

@@ -22,6 +22,8 @@ spec:
   values: {values}
 """
 HAVE = {
+    "interval-below-the-timeout": ("v25.10.1", "{dcgmExporter: {serviceMonitor: {enabled: true, interval: 5s}}}"),
+    "driver-arguments": ("v26.3.3", "{driver: {args: [--debug]}}"),
     "host-engine-arguments": ("v26.7.0", "{dcgm: {enabled: true, args: [--log-level, DEBUG]}}"),
     "host-engine-address": ("v26.7.0", "{dcgm: {enabled: true, args: [-n]}}"),
     "driver-object-in-spite": ("v25.3.4", "{driver: {enabled: false, nvidiaDriverCRD: {enabled: true}}}"),
@@ -60,6 +62,8 @@ HAVE = {
     ),
 }
 MENDED = {
+    "interval-below-the-timeout": ("v25.10.1", "{dcgmExporter: {serviceMonitor: {enabled: true, interval: 15s}}}"),
+    "driver-arguments": ("v26.3.3", "{driver: {args: [init, --debug]}}"),
     "host-engine-arguments": ("v26.7.0", "{dcgm: {enabled: true, args: [-n, -b, 0.0.0.0, --log-level, DEBUG]}}"),
     "host-engine-address": ("v26.7.0", "{dcgm: {enabled: true, args: [-n, --bind-interface=0.0.0.0]}}"),
     "driver-object-in-spite": ("v25.10.1", "{driver: {enabled: false, nvidiaDriverCRD: {enabled: true}}}"),

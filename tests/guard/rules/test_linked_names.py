@@ -153,3 +153,11 @@ def test_a_name_is_sought_among_others_by_what_it_may_be_taken_for(word, near, l
 
     assert spelling.nearest(word) == near
     assert spelling.longer(word) == longer
+
+
+def test_names_of_strangers_take_no_room():
+    spelling = Spelling(["-" * 100_000, *(f"{'a-' * 100}{index}" for index in range(100))])
+
+    assert spelling.nearest("-" * 99_999) in (None, "-" * 100_000)
+    assert spelling.longer("-" * 99_999) is None
+    assert Spelling(map(str, range(10_000))).nearest("99990") is None

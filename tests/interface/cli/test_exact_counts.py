@@ -24,9 +24,9 @@ RUNS = {
     "--version": "--version",
     "lint of a file without a word about GPUs": "check --hook web.yaml",
     "lint of one values file": f"check --hook {VALUES}",
-    "8 pools: generate": "generate --no-cache --jobs 1",
-    "8 pools: generate --check": "generate --check --no-cache --jobs 1",
-    "8 pools: check": "check --no-cache --jobs 1",
+    "8 pools: generate": "generate --no-cache",
+    "8 pools: generate --check": "generate --check --no-cache",
+    "8 pools: check": "check --no-cache",
     "8 pools: ledger": "ledger",
 }
 MOST = 1.1

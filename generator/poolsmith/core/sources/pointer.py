@@ -9,7 +9,7 @@ from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.pattern import pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
 BRANCHES = (dict, list)
@@ -109,3 +109,13 @@ def copied(value: Any) -> Any:
     if isinstance(value, list):
         return [copied(item) if isinstance(item, BRANCHES) else item for item in value]
     return value
+
+
+def leaves_of(tree: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Everything below a mapping that is none itself, or is empty."""
+    for key, value in tree.items():
+        steps = (*above, str(key))
+        if isinstance(value, dict) and value:
+            yield from leaves_of(value, steps)
+        else:
+            yield steps, value

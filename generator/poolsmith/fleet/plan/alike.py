@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _REMEMBERED, _KINDS = 32, 4
 _DESTINATION = ("name", "server")
+NO_NAME = "a-name-of-no-cluster-as-long-as-a-name-may-be".ljust(63, "x")
+"""Findings are made for it where those of many clusters are to say their own: what is cut for length is cut for all."""
 
 
 class AlikePlans:
@@ -55,7 +57,7 @@ class AlikeFindings:
     """Findings on clusters that are alike, made once for all of them: of a cluster of no name, which each then gets."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[tuple[str, bytes], MovableFindings] = OrderedDict()
+        self._known: OrderedDict[tuple[str, bytes], MovableFindings | None] = OrderedDict()
 
     def of(
         self, work: str, alike: bytes, loaded: LoadedCluster, find: Callable[[str], Iterable[Diagnostic]]
@@ -69,14 +71,23 @@ class AlikeFindings:
             self._known.move_to_end((work, alike))
             return moved
         found = tuple(find(loaded.name))
-        if alike and known is None:
-            from poolsmith.fleet.plan.moved import NO_NAME, MovableFindings  # on demand, as above
-
-            mould = MovableFindings(loaded, tuple(find(NO_NAME)), NO_NAME)
-            self._known[work, alike] = mould if mould.of(loaded) == found else MovableFindings(loaded, found)
+        if alike and (work, alike) not in self._known:
+            self._known[work, alike] = _mould(loaded, found, tuple(find(NO_NAME)))
             while len(self._known) > _REMEMBERED * _KINDS:
                 self._known.popitem(last=False)
         return found
+
+
+def _mould(
+    loaded: LoadedCluster, found: tuple[Diagnostic, ...], unnamed: tuple[Diagnostic, ...]
+) -> MovableFindings | None:
+    """Of findings on a cluster, and those of no name; None where more than the name tells one from the other."""
+    from poolsmith.fleet.plan.moved import MovableFindings  # on demand, as above
+
+    if unnamed == found:
+        return MovableFindings(loaded, found)
+    mould = MovableFindings(loaded, unnamed, NO_NAME)
+    return mould if mould.of(loaded) == found else None
 
 
 def _key(loaded: LoadedCluster) -> bytes:

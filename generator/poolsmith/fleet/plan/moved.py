@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from poolsmith.fleet.plan.plan import ClusterPlan
     from poolsmith.fleet.profiles.load_cluster import LoadedCluster
 
-NO_NAME = "a-name-of-no-cluster-as-long-as-a-name-may-be".ljust(63, "x")
-"""Findings are made for it where those of many clusters are to say their own: what is cut for length is cut for all."""
 _PLAIN = (str, int, float, bytes, type(None), Enum)
 
 

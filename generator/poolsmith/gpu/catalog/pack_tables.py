@@ -171,6 +171,8 @@ _MOST_PATHS = 5000
 def chart_problem(content: Mapping[str, Any], version: str) -> str | None:
     """What is wrong with the values of one version of a chart beside the operator's; None for a sound file."""
     paths, subcharts = content.get("paths"), content.get("subcharts")
+    if not _CHART_VERSION(version):
+        return "its name is no version of a chart"
     if not isinstance(paths, dict) or not 0 < len(paths) <= _MOST_PATHS or content.get("tags") != [version]:
         return f"it needs `tags: [{version}]` and `paths`, at most {_MOST_PATHS}"
     if not _text(content.get("source")) or set(content) > {"source", "tags", "subcharts", "paths"}:

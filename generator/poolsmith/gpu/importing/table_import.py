@@ -153,9 +153,13 @@ def _finished(made: MadePack, tables: Mapping[str, Rows], source: str, version: 
     return made
 
 
+_OF_RECORDS = ("source", "published")
+"""What says of a row where it was read, and decides nothing."""
+
+
 def _is_known(facts: Any, built_in: Any) -> bool:
     if isinstance(facts, dict) and isinstance(built_in, dict):
-        return all(built_in.get(key) == value for key, value in facts.items() if key != "source")
+        return all(built_in.get(key) == value for key, value in facts.items() if key not in _OF_RECORDS)
     return built_in is not None and facts == built_in
 
 

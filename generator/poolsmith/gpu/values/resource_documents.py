@@ -77,13 +77,17 @@ _ON = ("driver", "toolkit", "devicePlugin", "gfd", "dcgm", "dcgmExporter", "migM
 
 
 def operator_defaults(kind: str, release: str) -> dict[str, Any]:
-    """What the operator takes for fields that a resource leaves out."""
-    driver = {"kernelModuleType": "auto"} if module_field(release) == TYPE else {}
+    """What the operator, or the API server before it, takes for fields that a resource leaves out.
+
+    Source: NVIDIA/gpu-operator:api/nvidia/v1/clusterpolicy_types.go (IsEnabled), config/crd (default).
+    """
+    modules = {"kernelModuleType": "auto"} if module_field(release) == TYPE else {}
+    driver = {**modules, "upgradePolicy": {"maxUnavailable": "25%"}}
     if kind == DRIVER:
         return {"driver": driver}
     switched: dict[str, Any] = {name: {"enabled": True} for name in _ON}
     cdi = {"enabled": bool(behaviour_at(release)["cdiByDefault"])}
-    return {**switched, "driver": {"enabled": True, **driver}, "cdi": cdi}
+    return {**switched, "sandboxWorkloads": {"enabled": False}, "driver": {"enabled": True, **driver}, "cdi": cdi}
 
 
 class _Resource(ReleaseValues):

@@ -326,6 +326,7 @@ _HELMFILE = compiled_later(
     re.MULTILINE,
 )
 """A release in a helmfile that is a template."""
+_COMMANDS = compiled_later(r"[\n;|&]")
 Commands = dict[str, defaultdict[str, list[list[str]]]]
 """By folder, and by the last part of each of its words: the words of `helm` commands in scripts and READMEs."""
 _TEXTS = (".gotmpl", ".sh", ".md", ".mk", ".just", ".txt", ".bash", ".env")
@@ -375,10 +376,9 @@ def _commanded(
     """The whole file, where `helm` in a script beside it gives it to a chart beside the operator's."""
     if "value" in posixpath.basename(document.path) and isinstance(document.data, dict) and "kind" not in document.data:
         for words in _commands_with(document.path, model, known):
-            charts = {
-                CHART_OF[name] for word in words if "/" in word and (name := posixpath.basename(word)) in CHART_OF
-            }
-            if len(charts) == 1:
+            named = {posixpath.basename(word) for word in words if "/" in word} & {*_NAMES}
+            charts = {CHART_OF.get(name, name) for name in named}
+            if len(charts) == 1 and charts != {OPERATOR_CHART}:
                 yield charts.pop(), "", document.data
                 return
 
@@ -398,7 +398,7 @@ def _commands_with(path: str, model: RepositoryModel, known: Commands) -> list[l
     if folder not in known:
         found = known[folder] = defaultdict(list)
         for text, _ in _texts_in(folder, model):
-            for line in text.replace("\\\n", " ").splitlines() if "helm" in text else ():
+            for line in _COMMANDS.split(text.replace("\\\n", " ")) if "helm" in text else ():
                 words = [word.strip("\"'") for word in line.split()]
                 for last in {posixpath.basename(word.rpartition("=")[2]) for word in words if "helm" in words}:
                     found[last].append(words)

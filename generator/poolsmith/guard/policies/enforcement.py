@@ -11,7 +11,6 @@ from poolsmith.core.record import record
 from poolsmith.core.shape.documents import load_kind_document
 from poolsmith.core.shape.field import spec
 from poolsmith.guard.ledger.grants.grant import NAME_GLOB
-from poolsmith.guard.ledger.grants.matching import glob_matches
 
 if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Diagnostic
@@ -58,6 +57,8 @@ class EnforcementSpec:
 
     def actions_for(self, cluster: str) -> tuple[EnforcementAction, ...]:
         """In their own order."""
+        from poolsmith.guard.ledger.grants.matching import glob_matches  # on demand
+
         chosen = self.actions if any(glob_matches(item, cluster) for item in self.clusters) else DEFAULT_ACTIONS
         return tuple(action for action in EnforcementAction if action in chosen)
 

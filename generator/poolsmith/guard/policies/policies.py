@@ -14,7 +14,6 @@ from poolsmith.core.shape.documents import load_kind_document
 from poolsmith.core.sources.input_tree import InputTree, yaml_diagnostic
 from poolsmith.core.sources.source_file import digest
 from poolsmith.guard.policies.policy_files import ADMISSION, GRANTS_FILE, AdmissionFile, PolicyFiles, find_policies
-from poolsmith.kubernetes.repository.manifest_files import parse_documents
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,7 +78,8 @@ class Policies:
         if not self.files.admission:
             return (), ()
         from poolsmith.guard.policies.shipped_policies import unshippable
-        from poolsmith.kubernetes.objects_file import placed_objects  # on demand
+        from poolsmith.kubernetes.objects_file import placed_objects
+        from poolsmith.kubernetes.repository.manifest_files import parse_documents  # on demand
 
         found: list[AdmissionFile] = []
         objects: list[PlacedObject] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from poolsmith.core.diagnostics import Location
+    from poolsmith.fleet.operands.chart.judgement import Workloads
     from poolsmith.gpu.values.document import ValuePlace
     from poolsmith.gpu.values.values_check import ValuesResult
     from poolsmith.gpu.values.values_places import FoundValues
@@ -273,7 +275,10 @@ def _values_here(
 def _judged_values(
     found: list[FoundValues], model: RepositoryModel, release: str | None, named: frozenset[str]
 ) -> ValuesResult:
-    values = judge_values_of(found, _not_rendered, _refused)
+    from poolsmith.fleet.operands.chart.judgement import Workloads  # on demand
+
+    workloads = Workloads()
+    values = judge_values_of(found, partial(_not_rendered, workloads), partial(_refused, workloads))
     for diagnostic, place in not_mappings(model.loose, named) if release is not None else ():
         values.diagnostics.append(diagnostic)
         values.paths.add(place)
@@ -309,20 +314,20 @@ def _neighbours(
     return result.templates
 
 
-def _not_rendered(release: str, values: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _not_rendered(workloads: Workloads, release: str, values: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """What the chart stops at; what it refuses in its own words is a rule's."""
     from poolsmith.fleet.operands.chart.judgement import chart_errors  # on demand
 
-    for error in chart_errors(release, values):
+    for error in chart_errors(release, values, workloads=workloads):
         if not error.refusal:
             yield error.path, error.message
 
 
-def _refused(release: str, values: dict[str, Any]) -> Iterator[Finding[ValuePlace]]:
+def _refused(workloads: Workloads, release: str, values: dict[str, Any]) -> Iterator[Finding[ValuePlace]]:
     """What the API server would not take of what the chart renders."""
     from poolsmith.guard.rules.schema.rendered_values import refused_values  # on demand
 
-    for item in refused_values(release, values, values):
+    for item in refused_values(release, values, values, workloads=workloads):
         severity = Severity.WARNING if item.is_null else None  # `helm install` does not mind
         yield Finding(place=item.place, message=item.message, help=item.help, severity=severity)
 

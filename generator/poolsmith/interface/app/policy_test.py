@@ -250,7 +250,7 @@ class _CasesOfFile:
         messages: Sequence[str] = (),
         evaluation: Evaluation | None = None,
     ) -> CaseResult:
-        secrets = self.places.secrets.known
+        secrets = self.test.document.file.content.secrets.known
         met = dict.fromkeys(item.policy for item in evaluation.results) if evaluation is not None else {}
         return CaseResult(
             file=self.test.path,

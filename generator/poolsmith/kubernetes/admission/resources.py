@@ -129,7 +129,8 @@ class Resources:
             return frozenset(self._custom[resource.group, resource.kind][1]) - {resource.version}
         if resource.guessed or (resource.group, resource.kind) not in _native():
             return None if resource.guessed else frozenset()
-        return _served(self.kubernetes, resource.group, resource.kind) - {resource.version}
+        served = _served(self.kubernetes).get((resource.group, resource.kind), frozenset())
+        return served - {resource.version}
 
 
 def plural_of(kind: str) -> str:
@@ -158,13 +159,15 @@ def _native() -> dict[tuple[str, str], Resource]:
 
 
 @cache
-def _served(kubernetes: str, group: str, kind: str) -> frozenset[str]:
+def _served(kubernetes: str) -> dict[tuple[str, str], frozenset[str]]:
+    """Versions by group and kind."""
     minors = kubernetes_minors()
     view = read_cached(CORE).view(kubernetes if kubernetes in minors else minors[-1])
-    wanted = (item.partition(" ") for item in view.kinds)
-    return frozenset(
-        api.rpartition("/")[2] for api, _, name in wanted if name == kind and api.rpartition("/")[0] == group
-    )
+    found: dict[tuple[str, str], frozenset[str]] = {}
+    for api, _, kind in (item.partition(" ") for item in view.kinds):
+        group, _, version = api.rpartition("/")
+        found[group, kind] = found.get((group, kind), frozenset()) | {version}
+    return found
 
 
 def _defined(definition: Mapping[str, Any]) -> tuple[Resource, tuple[str, ...]]:

@@ -1,7 +1,8 @@
-"""Charts that tasks of Ansible install, with what their variables stand for.
+"""Charts and objects that tasks of Ansible install, with what their variables stand for.
 
 Source: docs.ansible.com, kubernetes.core.helm: `chart_version` (default: newest), `release_values` (alias `values`),
-`values_files` before them, `set_values` on top.
+`values_files` before them, `set_values` on top; kubernetes.core.k8s: `resource_definition` (aliases `definition`,
+`inline`), an object, a list of them or a text.
 """
 
 from __future__ import annotations
@@ -9,13 +10,15 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.sources.inner_text import InnerText
 from poolsmith.core.sources.pod_template import mapping, mappings, words
 from poolsmith.core.sources.pointer import join
 from poolsmith.core.sources.scalars import NotJsonError, resolve_plain
+from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.kubernetes.repository.ansible_variables import AnsibleVariables, is_computed
 from poolsmith.kubernetes.repository.argo_applications import file_layer
 from poolsmith.kubernetes.repository.chart_folders import resolved
-from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
+from poolsmith.kubernetes.repository.delivered import ChartInstallation, Delivered, Layer, Unknown, ValuesLayer
 from poolsmith.kubernetes.repository.flux_releases import named
 
 if TYPE_CHECKING:
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 
 _MODULES = ("kubernetes.core.helm", "community.kubernetes.helm", "community.general.helm", "helm")
+_OBJECT_MODULES = ("kubernetes.core.k8s", "community.kubernetes.k8s", "community.general.k8s", "k8s")
+_DEFINITIONS = ("resource_definition", "definition", "inline")
 _NESTED = ("tasks", "pre_tasks", "post_tasks", "handlers", "block", "rescue", "always")
 _LOOPS = ("loop", "with_items")
 _MOST_DEPTH = 20
@@ -39,6 +44,18 @@ def ansible_charts(document: CheckedDocument, files: RepositoryFiles) -> Iterato
             for module in _MODULES:
                 if isinstance(arguments := task.get(module), dict):
                     yield from _Task(document, tops, join(pointer, module), files).charts(arguments)
+
+
+def ansible_objects(document: CheckedDocument, files: RepositoryFiles) -> Iterator[Delivered | Unknown]:
+    """Those that tasks have in them; what only Ansible can fill in is unknown."""
+    if isinstance(document.data, list):
+        for tops in _tasks(document.data, "", ()):
+            pointer, task = tops[-1]
+            for module in _OBJECT_MODULES:
+                if isinstance(arguments := task.get(module), dict) and arguments.get("state") != "absent":
+                    run = _Task(document, tops, join(pointer, module), files)
+                    for key in _DEFINITIONS:
+                        yield from run.objects(key, arguments.get(key))
 
 
 def _tasks(listed: list[Any], pointer: str, above: _Tops) -> Iterator[_Tops]:
@@ -91,6 +108,28 @@ class _Task:
         else:
             yield found
 
+    def objects(self, key: str, definition: Any) -> Iterator[Delivered | Unknown]:
+        document, pointer = self._document, join(self._pointer, key)
+        for layer in self._written(pointer, definition):
+            data = layer.data
+            if isinstance(data, dict) and data.get("kind") and data.get("apiVersion"):
+                is_partial = is_computed(str(data))
+                if is_partial:
+                    what = f"what Ansible writes into {data['kind']}"
+                    yield Unknown(document.source.locate(pointer), what, is_here=True)
+                yield Delivered(document.path, document.index, data, document.text, None, is_partial, layers=(layer,))
+
+    def _written(self, pointer: str, definition: Any) -> Iterator[Layer]:
+        """What a definition has, with its places: a text, a list, or one object."""
+        known, source = self._variables.resolved(definition), self._document.source
+        if isinstance(known, str) and isinstance(definition, str):
+            for index, data in enumerate(_documents(known)):
+                yield Layer(InnerText(source, pointer, definition, data, document=index), data, "")
+        elif isinstance(known, list):
+            yield from (Layer(source, data, join(pointer, index)) for index, data in enumerate(known))
+        else:
+            yield Layer(source, known, pointer)
+
     def _text(self, value: Any) -> str | None:
         told = self._variables.resolved(value)
         return told if isinstance(told, str) and told and not is_computed(told) else None
@@ -139,6 +178,13 @@ class _Task:
             self._layers.append(
                 ValuesLayer(_scalar(value, entry), self._document.source, place, tuple(path.split(".")))
             )
+
+
+def _documents(text: str) -> list[Any]:
+    try:
+        return read_documents(text)
+    except YamlProblem:
+        return []
 
 
 _PLAIN = ("raw", "string")

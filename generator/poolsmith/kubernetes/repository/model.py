@@ -118,6 +118,7 @@ class _Modelling:
         self._adopt()
         self.alone += templated_installations(sorted(self.whole.paths), self.files, self.whole)
         loose = tuple(item for item in whole if identity(item) not in self.taken and item.path not in self.kustomized)
+        loose = (*loose, *self._of_tasks(loose))
         tree = CheckedTree(loose, frozenset(item.path for item in loose))
         charts = {found.document.path for item in self.deliveries for found in item.installations}
         charts |= {found.document.path for found in self.alone}
@@ -133,6 +134,17 @@ class _Modelling:
             parts=parts,
             left_out=frozenset(self.left_out),
         )
+
+    def _of_tasks(self, loose: tuple[CheckedDocument, ...]) -> list[CheckedDocument]:
+        """Objects that tasks of Ansible have in them."""
+        lists = [item for item in loose if isinstance(item.data, list)]
+        if not lists:
+            return []
+        from poolsmith.kubernetes.repository.ansible_charts import ansible_objects  # on demand
+
+        found = [made for item in lists for made in ansible_objects(item, self.files)]
+        self.unknown += [item for item in found if not isinstance(item, CheckedDocument)]
+        return [item for item in found if isinstance(item, CheckedDocument)]
 
     def _parts(self) -> frozenset[str]:
         found: set[str] = set()

@@ -76,7 +76,7 @@ def node_templates(tree: CheckedTree) -> tuple[NodeTemplate, ...]:
     found: list[NodeTemplate] = []
     machines = list(_machines(tree))
     for document in tree.documents:
-        is_partial = document.path in changed or document.path in patches
+        is_partial = document.path in changed or document.path in patches or _is_patch(document.data)
         for template in _templates(document):
             known = _with_machines(template, machines)
             found.append(replace(known, is_partial=is_partial or _is_filled_later(template)))
@@ -137,6 +137,11 @@ def _kindless(data: dict[str, Any]) -> TemplateKind | None:
     if isinstance(machine, dict) and machine.get("type") not in ("controlplane", "init"):
         return TALOS
     return AGENT_FILE if "node-label" in data or "node-taint" in data else None
+
+
+def _is_patch(data: Any) -> bool:
+    """Of a machine of Talos: the whole configuration says its type."""
+    return isinstance(data, dict) and isinstance(data.get("machine"), dict) and "type" not in data["machine"]
 
 
 def _stem(path: str) -> str:

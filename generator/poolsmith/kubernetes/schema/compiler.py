@@ -6,6 +6,7 @@ object costs no path and no list. Strict: a field that the schema does not name 
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Callable
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -113,6 +114,10 @@ class Nulls(StrEnum):
 
 
 _LEVELS_DOWN = 2
+_PATIENCE = 32
+"""So many values of a field may be unlike one after the other until nobody looks whether they are alike."""
+_REMEMBERED, _LARGEST = 1_000, 4_096
+"""Values of one field, and their bytes."""
 
 
 def demanded(schema: Schema, resolve: Callable[[Schema], Schema]) -> tuple[str, ...]:
@@ -176,13 +181,11 @@ class Compiler:
         if schema.get("quantity"):
             return quantity_check(on_null)
         if kind == "object":
-            return self._with_rules(schema, self._mapping(schema, {}))
+            return _of_unlike(self._with_rules(schema, self._mapping(schema, {})))
         if kind == "array":
             items = self.resolve(schema.get("items", {}))
-            return self._with_rules(
-                schema,
-                list_check(schema, items, self.check(schema.get("items", {})), on_null, custom=self._is_custom),
-            )
+            of_list = list_check(schema, items, self.check(schema.get("items", {})), on_null, custom=self._is_custom)
+            return _of_unlike(self._with_rules(schema, of_list))
         if kind is not None:
             return self._with_rules(schema, scalar_check(schema, on_null, custom=self._is_custom))
         more = value_check(schema)
@@ -257,6 +260,28 @@ class Compiler:
             return found
 
         return check
+
+
+def _of_unlike(check: Check) -> Check:
+    """Mappings and lists that are equal to one found sound are not walked again, for as long as there are such."""
+    sound: set[bytes] = set()
+    patience = _PATIENCE
+
+    def check_unlike(value: Any) -> Found:
+        nonlocal patience
+        if not patience or not value or value.__class__ not in (dict, list):
+            return check(value)
+        key = marshal.dumps(value, 2)
+        if key in sound:
+            patience = _PATIENCE
+            return None
+        patience -= 1
+        found = check(value)
+        if found is None and len(key) < _LARGEST and len(sound) < _REMEMBERED:
+            sound.add(key)
+        return found
+
+    return check_unlike
 
 
 def _demanding(check: Check, demand: Callable[[Any], Iterator[Violation]]) -> Check:

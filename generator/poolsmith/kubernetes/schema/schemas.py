@@ -42,37 +42,32 @@ class SchemaPack:
         head, _, body = text.partition("\n")
         self.header: dict[str, Any] = json.loads(head)
         self.versions: tuple[str, ...] = tuple(self.header["versions"])
-        self._lines = body.splitlines()
+        self._rows = [line.split("\t", 3) for line in body.splitlines()]
+        """Name, ranges of versions, kind and definition."""
         self._views: dict[str, PackView] = {}
 
     @cached_property
     def groups(self) -> frozenset[str]:
         """The API groups of all kinds in all versions; the core group is the empty string."""
-        kinds = (line.split("\t", 3)[2] for line in self._lines)
-        return frozenset(kind.partition(" ")[0].rpartition("/")[0] for kind in kinds if kind)
+        return frozenset(kind.partition(" ")[0].rpartition("/")[0] for _, _, kind, _ in self._rows if kind)
 
     def view(self, version: str) -> PackView:
         """The definitions of one version. Raises KeyError."""
         if version not in self._views:
             if version not in self.versions:
                 raise KeyError(version)
-            self._views[version] = PackView(self._lines, self.versions.index(version))
+            self._views[version] = PackView(self._rows, self.versions.index(version))
         return self._views[version]
 
 
 class PackView:
     """What a pack says for one version: kinds, and definitions by name."""
 
-    def __init__(self, lines: list[str], index: int) -> None:
-        self._texts: dict[str, str] = {}
-        self.kinds: dict[str, str] = {}
-        for line in lines:
-            name, ranges, kind, text = line.split("\t", 3)
-            if ranges != "*" and not _covers(ranges, index):
-                continue
-            self._texts[name] = text
-            if kind:
-                self.kinds[kind] = name
+    def __init__(self, rows: list[list[str]], index: int) -> None:
+        covered = {ranges for ranges in {row[1] for row in rows} if ranges == "*" or _covers(ranges, index)}
+        own = [row for row in rows if row[1] in covered]
+        self._texts = {name: text for name, _, _, text in own}
+        self.kinds = {kind: name for name, _, kind, _ in own if kind}
 
     def definition(self, name: str) -> Schema:
         schema: Schema = json.loads(self._texts[name])

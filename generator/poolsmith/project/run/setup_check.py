@@ -13,7 +13,6 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.core.sources.source_file import tree_digest
 from poolsmith.fleet.plan.origin import profile_inputs
-from poolsmith.gpu.values.release_tier import said_alike
 from poolsmith.guard.rules.setup.registry import SETUP_RULES
 from poolsmith.guard.rules.setup.resource_values import judge_resources
 from poolsmith.guard.rules.setup.setup_view import (
@@ -209,6 +208,7 @@ def _said_alike(
     known: Iterable[Diagnostic],
 ) -> Iterator[Diagnostic]:
     """Where nobody says the release: what is `known` without it is left out, and what not all releases say."""
+    from poolsmith.gpu.values.release_tier import said_alike
     from poolsmith.guard.rules.setup.repository_setups import view_of  # on demand
 
     asked: frozenset[str] | None = None

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.sources.pointer import MISSING, value_at
+from poolsmith.fleet.operands.chart.chart_objects import ChartWorkloads
 from poolsmith.fleet.operands.chart.chart_projection import HelmRelease, project
 from poolsmith.fleet.operands.chart.operator_part import operator_chart_objects
 from poolsmith.gpu.catalog.charts import read_chart
@@ -23,7 +24,26 @@ if TYPE_CHECKING:
 _MOST = 12
 
 
-def chart_errors(release: str, values: dict[str, Any], helm: HelmRelease | None = None) -> tuple[ChartError, ...]:
+class Workloads:
+    """What the chart makes of values over its own, beside custom resources: once of the values that were asked last."""
+
+    def __init__(self) -> None:
+        self._asked: tuple[str, dict[str, Any], str] | None = None
+        self._made = ChartWorkloads()
+
+    def of(self, chart: Chart, release: str, values: dict[str, Any], helm: HelmRelease) -> ChartWorkloads:
+        """`values` are known again by being the same object, which nobody changes meanwhile."""
+        known = self._asked
+        if known is None or known[1] is not values or (known[0], known[2]) != (release, helm.name):
+            self._asked = release, values, helm.name
+            merged = merge_over_defaults(chart.defaults, values)
+            self._made = operator_chart_objects(release, merged, OPERATOR_NAMESPACE, helm.name)
+        return self._made
+
+
+def chart_errors(
+    release: str, values: dict[str, Any], helm: HelmRelease | None = None, workloads: Workloads | None = None
+) -> tuple[ChartError, ...]:
     """Why the chart renders nothing for `values` over its own, or something else than its templates mean.
 
     A template stops at the first value: those of `values` that are to blame are taken away one by one. Empty for a
@@ -35,7 +55,7 @@ def chart_errors(release: str, values: dict[str, Any], helm: HelmRelease | None 
     found: dict[ChartError, None] = {}
     left = values
     while len(found) < _MOST:
-        errors = _errors(projection, chart, left, helm or HelmRelease())
+        errors = _errors(projection, chart, left, helm or HelmRelease(), workloads or Workloads())
         fresh = [error for error in errors if error not in found]
         found |= dict.fromkeys(fresh)
         cut = left
@@ -47,12 +67,13 @@ def chart_errors(release: str, values: dict[str, Any], helm: HelmRelease | None 
     return tuple(found)
 
 
-def _errors(projection: Projection, chart: Chart, values: dict[str, Any], helm: HelmRelease) -> tuple[ChartError, ...]:
+def _errors(
+    projection: Projection, chart: Chart, values: dict[str, Any], helm: HelmRelease, workloads: Workloads
+) -> tuple[ChartError, ...]:
     projected = project(projection, chart.defaults, values, helm)
     if projected.errors:
         return projected.errors
-    merged = merge_over_defaults(chart.defaults, values)
-    return operator_chart_objects(projection.release, merged, OPERATOR_NAMESPACE, helm.name).errors
+    return workloads.of(chart, projection.release, values, helm).errors
 
 
 def _without(values: dict[str, Any], path: list[str]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.gpu.catalog.chart_contents import image_default
@@ -24,8 +24,8 @@ RULE = RuleInfo(
     name="driver-exclusion",
     applies_to="values",
     what="Helm values combine driver settings that exclude each other: precompiled with a full version, a digest, "
-    "GPUDirect Storage or GDRCopy; GPUDirect Storage with modules that are not open; `rdma.useHostMofed` "
-    "without `rdma.enabled`. With a registry of your own, a full version is not told: nobody knows its images.",
+    "GPUDirect Storage or GDRCopy; GPUDirect Storage with modules that are not open. With a registry of your own, a "
+    "full version is not told: nobody knows its images.",
     why="The tag of a precompiled image has a branch and a kernel, so there is no image for a full version. The "
     "operator refuses the other combinations: the ClusterPolicy or NVIDIADriver is not ready, and no driver pod "
     "is created.",
@@ -48,11 +48,6 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     if is_on(document, "driver.usePrecompiled"):
         yield from _precompiled(document)
     yield from _storage(document)
-    mofed = ("driver", "rdma", "useHostMofed")
-    if document.get(mofed) is True and is_off(document, "driver.rdma.enabled"):
-        message = "`driver.rdma.useHostMofed` has no effect: `driver.rdma.enabled` is off"
-        help_text = "write `driver.rdma.enabled: true`, or remove it"
-        yield Finding(place=mofed, message=message, help=help_text, severity=Severity.WARNING)
 
 
 def _precompiled(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:

@@ -16,7 +16,6 @@ from poolsmith.core.record import record
 from poolsmith.core.shape.documents import load_kind_document
 from poolsmith.core.shape.review import is_placeholder
 from poolsmith.guard.ledger.grants.grant import last_day_of
-from poolsmith.guard.ledger.grants.matching import glob_matches
 from poolsmith.guard.policies.supply.supply_kind import SUPPLY, SupplySpec
 
 if TYPE_CHECKING:
@@ -142,6 +141,8 @@ class SupplyPolicy:
 
     def accepts_setting(self, cluster: str, workload: str, text: str, today: dt.date) -> bool:
         """Whether somebody answers for this setting of this workload, or of all that a pattern matches."""
+        from poolsmith.guard.ledger.grants.matching import glob_matches  # on demand
+
         return any(
             today <= day and (pattern == workload or glob_matches(pattern, workload))
             for pattern, day in self._setting_days.get((cluster, text), ())

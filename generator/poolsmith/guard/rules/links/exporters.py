@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.facts import store
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, word, words
-from poolsmith.core.sources.pointer import MISSING
+from poolsmith.core.sources.pointer import MISSING, reached
+from poolsmith.guard.rules.names.need import Need, Offer, Supply
+from poolsmith.guard.rules.names.spelling import Spelling
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,6 +20,8 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView
 
 EXPORTER = "dcgm-exporter"
+SERIES = "Series"
+_SERIES = pattern(r"\bDCGM_(?:FI|EXP)_[A-Z0-9_]+\b")
 _FLAG = "-m"
 _MADE = "exporter"
 
@@ -78,3 +84,39 @@ def _own(text: Any, place: Location) -> Series | None:
         return None
     lines = (line.partition(",")[0].strip() for line in text.splitlines() if not line.lstrip().startswith("#"))
     return Series(names=frozenset(filter(None, lines)), is_own=True, place=place)
+
+
+def lists_of(view: LinkView) -> tuple[Series, ...]:
+    """Of all exporters here; empty where nobody can tell what one of them has."""
+    return view.kept("lists of series", lambda: _lists_of(view))
+
+
+def _lists_of(view: LinkView) -> Iterator[Series]:
+    found = [series_of(view, chart) for chart in exporters(view)]
+    known = [item for item in found if item is not None]
+    yield from known if len(known) == len(found) else ()
+
+
+def series_needs(view: LinkView) -> tuple[Need, ...]:
+    """Series of the exporter that alerts read."""
+    return view.kept("series needs", lambda: _series_needs(view))
+
+
+def _series_needs(view: LinkView) -> Iterator[Need]:
+    """`where` is the number of the object and the expression in it."""
+    for index, item in enumerate(view.of_kind("PrometheusRule", "VMRule") if view.is_whole else ()):
+        for at, text in reached(item.spec, ("groups", "*", "rules", "*", "expr")):
+            for name in dict.fromkeys(_SERIES.findall(str(text))):
+                where, pointer = f"{index}{at}", f"/spec{at}"
+                yield Need(kind=SERIES, name=name, where=where, who=item.name, locate=item.place, pointer=pointer)
+
+
+def series_supply(view: LinkView) -> Supply:
+    lists = lists_of(view) if series_needs(view) else ()
+    names = frozenset(name for item in lists for name in item.names)
+    return Supply(known=names, owns=lambda _: bool(lists), spelled=partial(_spelled, Spelling(sorted(names))))
+
+
+def _spelled(names: Spelling, name: str) -> Offer | None:
+    right = names.nearest(name)
+    return None if right is None else Offer(kind=SERIES, name=right)

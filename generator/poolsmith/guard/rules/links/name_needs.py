@@ -13,6 +13,7 @@ from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import dotted_pointer, reached, value_at
 from poolsmith.gpu.catalog.stack_objects import CHARTS
 from poolsmith.guard.rules.links.class_supply import class_supply, runtime_supply
+from poolsmith.guard.rules.links.exporters import SERIES, series_needs, series_supply
 from poolsmith.guard.rules.links.label_offers import label_offers, label_supply
 from poolsmith.guard.rules.links.resource_links import (
     PERMITTED,
@@ -47,7 +48,8 @@ def names_of(view: LinkView) -> Names:
     """What is named in a view, and what supplies it; made by the first rule that asks."""
     if _MADE not in view.made:
         labels = (*selections(view), *(need for _, need in selections_of_charts(view)))
-        needs = (*needs_of_view(view), *labels, *resource_needs(view), *device_needs(view))
+        of_nodes = (labels, resource_needs(view), device_needs(view), series_needs(view))
+        needs = chain(needs_of_view(view), *of_nodes)
         offers = chain(
             offers_of(view.objects), _accounts_of_charts(view), label_offers(view, labels), resource_offers(view)
         )
@@ -62,6 +64,7 @@ def supplies_of(view: LinkView) -> dict[str, Supply]:
         RESOURCE: resource_supply(view),
         PERMITTED: device_supply(view),
         DEVICE_CLASS: class_supply(view),
+        SERIES: series_supply(view),
         "RuntimeClass": runtime_supply(view),
     }
 
@@ -147,7 +150,7 @@ def counted(view: LinkView) -> Counter[State]:
     """How the needs of the stack stand: those of charts, of the operator, and of pods that ask for GPUs."""
     of_pods = (need for pod in view.gpu_pods for need in needs_of_linked_pod(view, pod))
     of_charts = (need for chart in view.charts for need in needs_of_chart(chart))
-    of_nodes = chain(resource_needs(view), device_needs(view), selections(view))
+    of_nodes = chain(resource_needs(view), device_needs(view), selections(view), series_needs(view))
     needs = (
         *of_pods,
         *of_charts,

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.facts.versions import at_least
 from poolsmith.core.sources.pointer import MISSING, value_at
+from poolsmith.gpu.catalog.engines import engine_facts, is_known
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -37,11 +39,24 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
         for path in _nulls(chart.values):
             if value_at(chart.defaults, path.split("."), MISSING) not in (MISSING, None):
                 yield Finding(
-                    message=f"`{path}: null` in the values of the chart around {chart.name} deletes the default with "
-                    "Helm 3 (Argo CD 3.4, Flux 2.7), and leaves it with Helm 4 (Argo CD 3.5, Flux 2.8)",
+                    message=f"`{path}: null` in the values around {chart.name} {_effect(chart.engine, view)}",
                     place=chart.place(path),
                     help="write the value itself, such as `[]` or `{}`",
                 )
+
+
+def _effect(engine: str, view: LinkView) -> str:
+    """By the version that is installed, where the files say it, or the only engine that they install."""
+    engine = engine or (next(iter(view.engines)) if len(view.engines) == 1 else "")
+    version = view.engines.get(engine)
+    if version is None or not is_known(engine, version):
+        return (
+            "deletes the default with Helm 3 (Argo CD 3.4, Flux 2.7), and leaves it with Helm 4 (Argo CD 3.5, Flux 2.8)"
+        )
+    facts = engine_facts(engine)
+    helm = str(facts["versions"][version]["helm"])
+    does = "leaves the default as it is" if at_least(helm, "4") else "deletes the default, which Helm 4 no longer does"
+    return f"{does}: {facts['name']} {version} renders by Helm {helm}"
 
 
 def _nulls(values: Mapping[str, Any], above: str = "") -> Iterator[str]:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.message_text import listed, nearest, shorten
+from poolsmith.core.diagnostics.message_text import listed, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
-from poolsmith.core.pattern import pattern
-from poolsmith.core.sources.pointer import reached
-from poolsmith.guard.rules.links.exporters import exporters, series_of
+from poolsmith.guard.rules.links.exporters import lists_of, series_needs
+from poolsmith.guard.rules.links.name_needs import names_of
+from poolsmith.guard.rules.names.need import State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.links.exporters import Series
     from poolsmith.guard.rules.links.link_view import LinkView
-    from poolsmith.guard.rules.setup.setup_view import SetupObject
+    from poolsmith.guard.rules.names.need import Verdict
 
 RULE = RuleInfo(
     code="PSM779",
@@ -32,31 +32,26 @@ RULE = RuleInfo(
     good="expr: DCGM_FI_DEV_XID_ERRORS > 0\n",
     references=("NVIDIA/dcgm-exporter@4.5.3-4.8.2:etc/default-counters.csv, etc/dcp-metrics-included.csv",),
 )
-_SERIES = pattern(r"\bDCGM_(?:FI|EXP)_[A-Z0-9_]+\b")
-_KINDS = ("PrometheusRule", "VMRule")
 _FEW = 3
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
-    rules = [item for item in view.of_kind(*_KINDS) if view.is_whole]
-    lists = [series_of(view, chart) for chart in exporters(view)] if rules else []
-    known = [found for found in lists if found is not None]
-    if known and len(known) == len(lists):
-        for item in rules:
-            yield from _unknown(item, known)
+    """One finding for each expression."""
+    for _, needs in groupby(series_needs(view), key=lambda need: need.where):
+        verdicts = [names_of(view).verdict(need) for need in needs]
+        missing = [verdict for verdict in verdicts if verdict.state in (State.NEAR, State.UNDEFINED)]
+        if missing and lists_of(view):
+            yield _finding(view, missing)
 
 
-def _unknown(item: SetupObject, lists: list[Series]) -> Iterator[Finding[Location]]:
-    has = frozenset(name for found in lists for name in found.names)
-    for at, text in reached(item.spec, ("groups", "*", "rules", "*", "expr")):
-        missing = [name for name in dict.fromkeys(_SERIES.findall(str(text))) if name not in has]
-        if missing:
-            near = nearest(missing[0], has, certain=True)
-            own = next((found for found in lists if found.is_own), None)
-            yield Finding(
-                message=f"{item.name} reads {listed(map(shorten, missing), _FEW)}, which "
-                + ("the list of metrics here does not have" if own else "no list of the exporter's image has"),
-                place=item.place(f"/spec{at}"),
-                help=f"did you mean `{near}`?" if near else "add it to the exporter's list of metrics",
-                related=((own or lists[0]).place,),
-            )
+def _finding(view: LinkView, missing: list[Verdict]) -> Finding[Location]:
+    need, near = missing[0].need, missing[0].offer
+    lists = lists_of(view)
+    own = next((found for found in lists if found.is_own), None)
+    return Finding(
+        message=f"{need.who} reads {listed((shorten(item.need.name) for item in missing), _FEW)}, which "
+        + ("the list of metrics here does not have" if own else "no list of the exporter's image has"),
+        place=need.place,
+        help=f"did you mean `{near.name}`?" if near is not None else "add it to the exporter's list of metrics",
+        related=((own or lists[0]).place,),
+    )

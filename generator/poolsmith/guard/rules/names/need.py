@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import field
 from enum import Enum
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from poolsmith.core.diagnostics.flat_words import flatten
@@ -153,17 +154,19 @@ class Verdict:
 
 
 class Names:
-    """Everything that one cluster is given under a name, and everything that is asked for: each is looked up once."""
+    """Everything that one cluster is given under a name, and everything that is asked for: each is looked up once.
+
+    `needs` are read once, and later.
+    """
 
     def __init__(
         self, offers: Iterable[Offer], needs: Iterable[Need], supplies: Mapping[str, Supply] | None = None
     ) -> None:
-        self.needs = tuple(needs)
+        self._needs = needs
         self._supplies = supplies or {}
         self._by_name: dict[tuple[str, str], list[Offer]] = defaultdict(list)
         self._by_call: dict[tuple[str, str], list[Offer]] = defaultdict(list)
         self._by_place: dict[tuple[str, str], list[Offer]] = defaultdict(list)
-        self._asked = {(need.kind, need.name, need.namespace) for need in self.needs}
         self._verdicts: dict[int, Verdict] = {}
         self._free: dict[tuple[str, str], tuple[dict[str, Offer], Spelling]] = {}
         self._nearest: dict[tuple[str, str, str | None], Offer | None] = {}
@@ -172,6 +175,11 @@ class Names:
             self._by_place[offer.kind, offer.namespace].append(offer)
             for name in offer.calls:
                 self._by_call[offer.kind, name].append(offer)
+
+    @cached_property
+    def _asked(self) -> set[tuple[str, str, str | None]]:
+        """Read where something is not supplied: then others may be what is meant."""
+        return {(need.kind, need.name, need.namespace) for need in self._needs}
 
     def verdict(self, need: Need) -> Verdict:
         """The same need is judged once: the verdict keeps it, so that its identity stays its own."""

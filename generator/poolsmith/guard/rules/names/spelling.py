@@ -13,14 +13,16 @@ from poolsmith.core.diagnostics.message_text import nearest
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-_LONGEST = 80
+_LONGEST, _MOST, _FEW = 128, 5_000, 12
+"""Letters of a name, names, and words of a name that are looked into: strangers write them."""
 
 
 class Spelling:
     """Names in their order."""
 
     def __init__(self, names: Iterable[str]) -> None:
-        self._names = tuple(dict.fromkeys(names))
+        own = tuple(dict.fromkeys(names))
+        self._names = own if len(own) <= _MOST else ()
 
     def nearest(self, word: str) -> str | None:
         """The one that differs by a slip of the pen; never by a number alone."""
@@ -67,5 +69,7 @@ def _forms(word: str) -> Iterator[str]:
 
 
 def _parts(word: str) -> set[str]:
-    ends = [index for index, letter in enumerate(word) if letter in "-."]
+    if len(word) > _LONGEST:
+        return set()
+    ends = [index for index, letter in enumerate(word) if letter in "-."][:_FEW]
     return {word[:index] for index in ends} | {word[index + 1 :] for index in ends}

@@ -8,13 +8,12 @@ from poolsmith.core.facts.packs import remembered
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import join, reach, split
 from poolsmith.fleet.operands.chart.chart_projection import HelmRelease, project
-from poolsmith.fleet.operands.chart.operator_part import operator_chart_objects
+from poolsmith.fleet.operands.chart.judgement import Workloads
 from poolsmith.gpu.catalog.charts import read_chart
 from poolsmith.gpu.catalog.gpu_clusters import served_by
-from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART, OPERATOR_NAMESPACE
+from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.gpu.catalog.projections import read_projection
 from poolsmith.gpu.catalog.schema_versions import schema_versions
-from poolsmith.kubernetes.helm.values_merge import merge_over_defaults
 from poolsmith.kubernetes.schema.schemas import NoSchema, newest_kubernetes, schemas_for
 from poolsmith.kubernetes.schema.violation import What
 
@@ -52,7 +51,11 @@ class RefusedValue:
 
 
 def refused_values(
-    release: str, values: dict[str, Any], written: dict[str, Any], helm: HelmRelease | None = None
+    release: str,
+    values: dict[str, Any],
+    written: dict[str, Any],
+    helm: HelmRelease | None = None,
+    workloads: Workloads | None = None,
 ) -> Iterator[RefusedValue]:
     """In the order of the objects, at most MOST. `written` are those of the `values` that somebody answers for.
 
@@ -60,7 +63,7 @@ def refused_values(
     """
     told: set[Place] = set()
     helm = helm or HelmRelease(api_versions=served_by(release, None))
-    for item, violation in _violations(release, values, helm):
+    for item, violation in _violations(release, values, helm, workloads or Workloads()):
         if (item["kind"], violation.pointer) in _of_the_chart(release):
             continue
         place = _place(item, violation, written)
@@ -84,18 +87,21 @@ def _is_dropped(violation: Violation) -> bool:
 @remembered
 def _of_the_chart(release: str) -> frozenset[tuple[str, str]]:
     """What is wrong without any values: no line of the user's leads to it."""
-    return frozenset((item["kind"], violation.pointer) for item, violation in _violations(release, {}, HelmRelease()))
+    return frozenset(
+        (item["kind"], violation.pointer) for item, violation in _violations(release, {}, HelmRelease(), Workloads())
+    )
 
 
-def _violations(release: str, values: dict[str, Any], helm: HelmRelease) -> Iterator[tuple[dict[str, Any], Violation]]:
+def _violations(
+    release: str, values: dict[str, Any], helm: HelmRelease, workloads: Workloads
+) -> Iterator[tuple[dict[str, Any], Violation]]:
     projection, chart = read_projection(release), read_chart(OPERATOR_CHART, release)
     if projection is None or chart is None:
         return
     projected = project(projection, chart.defaults, values, helm)
     if projected.errors:
         return
-    merged = merge_over_defaults(chart.defaults, values)
-    rendered = operator_chart_objects(release, merged, OPERATOR_NAMESPACE, helm.name)
+    rendered = workloads.of(chart, release, values, helm)
     schemas = schemas_for(schema_versions(kubernetes=newest_kubernetes(), operator=release))
     for item in (*projected.objects, *rendered.objects, *rendered.hooks):
         schema = schemas.find(item["apiVersion"], item["kind"])

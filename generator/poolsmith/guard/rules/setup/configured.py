@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
-from poolsmith.core.sources.pointer import MISSING, join, value_at
+from poolsmith.core.sources.pointer import MISSING, join, leaves_of, value_at
 from poolsmith.fleet.operands.chart.chart_projection import HelmRelease, project
 from poolsmith.fleet.operands.expansion import ClusterState, Node, object_order
 from poolsmith.fleet.operands.install import expand_on_pools, failures
@@ -33,7 +33,7 @@ from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART, OPERATOR_NAMESP
 from poolsmith.gpu.catalog.projections import read_projection
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.setup.setup_view import Place, SetupNode, SetupView
@@ -90,7 +90,6 @@ class Configured:
     def __init__(self, view: SetupView) -> None:
         self._view = view
         self.parts = tuple(_parts(view))
-        self._known: dict[Hashable, Outcome | None] = {}
         self._stored_parts: dict[int, list[dict[str, Any]] | None] = {}
 
     @property
@@ -145,15 +144,6 @@ class Configured:
             node_labels=expansion.node_labels,
             errors=tuple(dict.fromkeys((*expansion.errors, *failures(expansion)))),
         )
-
-    def outcome_with(
-        self, part: int, settings: Hashable, trees: Callable[[], tuple[Mapping[str, Any], ...]]
-    ) -> Outcome | None:
-        """The outcome of what was written with settings in a part, which many leaves ask for."""
-        key = (part, settings)
-        if key not in self._known:
-            self._known[key] = self.outcome(trees())
-        return self._known[key]
 
     def resources(self, trees: tuple[Mapping[str, Any], ...]) -> tuple[dict[str, Any], ...] | None:
         """The custom resources, as the API server stores them."""
@@ -286,16 +276,6 @@ def _put(tree: dict[str, Any], steps: Steps, more: dict[str, Any]) -> dict[str, 
     if below is not None and not isinstance(below, dict):
         return tree
     return {**tree, steps[0]: _put(below or {}, steps[1:], more)}
-
-
-def leaves_of(tree: Mapping[str, Any], above: Steps = ()) -> Iterator[tuple[Steps, Any]]:
-    """Everything below a mapping that is none itself, or is empty."""
-    for key, value in tree.items():
-        steps = (*above, str(key))
-        if isinstance(value, dict) and value:
-            yield from leaves_of(value, steps)
-        else:
-            yield steps, value
 
 
 def cut(tree: Mapping[str, Any], steps: Steps) -> Mapping[str, Any]:

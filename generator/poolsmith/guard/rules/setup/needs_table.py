@@ -50,5 +50,5 @@ NEEDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "operator_words": ((), ()),
     "operator_refuses": (("release", "all"), ()),
     "refused_operands": (("release", "all"), ()),
-    "value_turned_off": (("release", "all"), ()),
+    "value_turned_off": (("release", "values"), ()),
 }

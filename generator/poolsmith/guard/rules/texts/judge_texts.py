@@ -8,6 +8,7 @@ from poolsmith.core.diagnostics.rule_engine import run_rules
 from poolsmith.core.record import record
 from poolsmith.guard.rules.texts.registry import TEXT_RULES, TOLD_BEFORE
 from poolsmith.guard.rules.texts.stack_text import texts_of
+from poolsmith.kubernetes.repository.delivered import Delivered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -40,6 +41,8 @@ def _documents(trees: Iterable[CheckedTree], model: RepositoryModel) -> Iterator
         for document in tree.objects:
             judged.add((document.path, document.index))
             yield document
+    made_by_tasks = (item for item in model.loose.documents if isinstance(item, Delivered))
+    yield from made_by_tasks
     for document in model.documents:
         if (document.path, document.index) not in judged and (document.is_object or document.path not in values):
             yield document

@@ -81,11 +81,21 @@ _MARK = pattern(
 _LAYOUTS = pattern(r"""(?:^|[{,])[^\S\n]*+["']?mig-configs["']?\s*+:""", re.MULTILINE)
 _INSIDE = pattern(r"mig-configs|timeSlicing|DCGM_FI_|nfd-(?:worker|master)\.conf", re.ASCII)
 """What a text that is YAML has to have in it, so that its own texts are looked for."""
+_WORDS = ("\\", "!", "mig-configs", "DCGM_", "timeSlicing", "nfd-", "extraLabelNs")
+_WHOLE_WORDS = (
+    pattern(r"config(?<!\wconfig)(?![\w-])", re.ASCII),
+    pattern(r"version(?<!\wversion)(?![\w-])", re.ASCII),
+    pattern(r"sources(?<!\wsources)(?![\w-])", re.ASCII),
+    pattern(r"core(?<!\wcore)(?![\w-])", re.ASCII),
+)
+"""One of these is written in each file that has a text of some shape, or a sign by which words are hidden."""
 _PLUGIN_SECTIONS = ("sharing", "flags", "resources", "imex")
 _PLUGIN_FLAGS = ("mig", "device", "plugin", "gfd", "fail", "nvidia", "gds", "mofed", "imex")
 _DISCOVERY = "node-feature-discovery"
 """The chart in that of the operator, whose values nobody else reads."""
 _MASTER_FILE = "nfd-master"
+_OF_OPENSHIFT = ("workerConfig", "configData")
+"""Of a NodeFeatureDiscovery, whose operator hands it to the worker as it is."""
 _EXTRA_LABELS = "extraLabelNs"
 _CONFIG, _MASTER = "config", "master"
 _DEFINITION = "CustomResourceDefinition"
@@ -130,6 +140,7 @@ _OPERANDS = {"node-feature-discovery": "discovery", "nvidia-device-plugin": "dev
 
 
 def _of_documents(documents: Iterable[CheckedDocument]) -> Iterator[StackText]:
+    has_words: dict[str, bool] = {}
     for document in documents:
         if document.kind == _DEFINITION:
             continue
@@ -141,7 +152,14 @@ def _of_documents(documents: Iterable[CheckedDocument]) -> Iterator[StackText]:
             yield StackText(Shape.RULES, document.source, place, name, None, rules, name)
         if not document.is_object:
             yield from walk.shaped(document.data, "", ())
-        yield from walk.texts(document.data, "", ())
+        if document.text not in has_words:
+            has_words[document.text] = _has_words(document.text)
+        if has_words[document.text]:
+            yield from walk.texts(document.data, "", ())
+
+
+def _has_words(text: str) -> bool:
+    return any(word in text for word in _WORDS) or any(word.search(text) for word in _WHOLE_WORDS)
 
 
 class _Walk:
@@ -246,7 +264,8 @@ def _shape_of(data: Any, path: tuple[str, ...]) -> Shape | None:
         return Shape.PLUGIN
     from poolsmith.gpu.values.discovery_config import MASTER, WORKER, looks_like  # on demand
 
-    if looks_like(WORKER, data) or path[-3:] == (_DISCOVERY, WORKER, "config"):
+    is_worker = path[-3:] == (_DISCOVERY, WORKER, "config") or path[-2:] == _OF_OPENSHIFT
+    if is_worker or looks_like(WORKER, data):
         return Shape.WORKER
     is_master = any(_MASTER_FILE in step for step in path[-1:]) or path[-2:] == (MASTER, "config")
     return Shape.MASTER if is_master and looks_like(MASTER, data) else None

@@ -1,0 +1,57 @@
+"""What values take effect with: recorded for each release, and what the prediction says of switches in any position."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from poolsmith.gpu.catalog.chart_workloads import chart_versions
+from poolsmith.gpu.catalog.value_effects import effects, recorded_effect, recorded_releases
+from tools.record_value_effects import Probe, changed, effect, given, variables
+
+RELEASES = chart_versions("gpu-operator")
+SAMPLE = (
+    "driver.env",
+    "gds.env",
+    "ccManager.defaultMode",
+    "dcgmExporter.serviceMonitor.interval",
+    "cdi.nriPluginEnabled",
+)
+
+
+def test_every_release_of_the_catalog_is_recorded():
+    assert recorded_releases() == RELEASES
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_every_value_that_a_release_reads_has_an_effect_recorded(release):
+    missing = [path for path in Probe(release).leaves if recorded_effect(path, release) is None]
+    assert not missing, "record it: tests/tools/record_value_effects.py"
+
+
+@pytest.mark.parametrize("release", ["v25.3.4", "v26.7.0"])
+@pytest.mark.parametrize("path", SAMPLE)
+def test_a_value_recorded_anew_has_the_same_effect(path, release):
+    probe = Probe(release)
+    recorded = recorded_effect(path, release)
+
+    assert recorded is None if path not in probe.leaves else effect(probe, path) == recorded
+
+
+@pytest.mark.deep("each predicts an installation for a value and random positions of its switches")
+@pytest.mark.parametrize("seed", range(150))
+def test_what_is_told_to_have_no_effect_has_none_wherever_the_other_switches_stand(seed):
+    draw = random.Random(seed)
+    release = draw.choice(RELEASES)
+    probe = Probe(release)
+    path = draw.choice([item for item in probe.leaves if isinstance(recorded_effect(item, release), dict)])
+    known = variables(probe, path)
+    settings = given(known, {name: draw.choice(list(positions)) for name, positions in known.items()})
+    value = next(probe.values_of(path))
+
+    def holds(dotted):
+        return settings.get(dotted, probe.chart.default(tuple(dotted.split("."))))
+
+    if any(effects(release).missing(path, holds)):
+        assert changed(probe, path, value, settings) is not True, (release, path, settings)
