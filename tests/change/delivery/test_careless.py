@@ -14,10 +14,12 @@ _FOR_ALL = ("Namespace", "CustomResourceDefinition")
 
 
 def _outages(report):
-    """What installs something and goes, is refused or is replaced, and what goes for the whole cluster."""
+    """What installs something and goes, is refused or is replaced, and what goes for the whole cluster. A cluster that
+    nobody knows again is removed, which is a warning: it happens when somebody deletes what holds its delivery."""
     return [
         item
         for found in report["clusters"]
+        if found["standing"] != "removed"
         for item in found["delivery"]
         if (item["verb"] in _ENDS and not item["within"]) or (item["verb"] == "delete" and item["kind"] in _FOR_ALL)
     ]
@@ -65,6 +67,7 @@ def test_a_cluster_renamed_with_its_namespace_is_one(told):
     "other",
     [
         pytest.param({_AT.format("rome"): _MOVED, "profiles/rome/a.yaml": pool("a", H100)}, id="other machines"),
+        pytest.param({_AT.format("rome"): _MOVED, "profiles/rome/z.yaml": pool("z")}, id="another pool"),
         pytest.param(
             {_AT.format("rome"): _MOVED.replace('"1.33"', '"1.34"'), "profiles/rome/a.yaml": pool("a")},
             id="another Kubernetes",

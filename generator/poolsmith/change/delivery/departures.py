@@ -155,7 +155,8 @@ def _departure(
     item, after = leaving.item, leaving.after
     fact = ""
     drivers = change.drivers if effect.takes_drivers else ()
-    if (item.is_chart or drivers) and effect.outcome is not DepartureOutcome.LEFT and after is not None:
+    is_contested = effect.outcome is DepartureOutcome.CONTESTED
+    if (item.is_chart or drivers or is_contested) and effect.outcome is not DepartureOutcome.LEFT and after is not None:
         release = item.release
         fact = (
             gone_fact(item.kind, item.name) if leaves or release is None else gone_fact(RELEASE, "/".join(release[1:]))

@@ -19,6 +19,7 @@ from poolsmith.core.sources.pointer import value_at
 from poolsmith.fleet.profiles.cluster import NfdProvider, Retiring
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.project.output.argocd import CASCADE, SKIP_RECONCILE
+from poolsmith.project.output.delivery_units import FOLDER as PLATFORM
 from poolsmith.project.output.pools import FOLDER as POOLS
 
 if TYPE_CHECKING:
@@ -79,6 +80,13 @@ class Leaving:
     def is_handed_over(self) -> bool:
         """Whether something else takes what this one lets go of."""
         return self.instead is not None or self.turns == {"ENGINE"}
+
+    @property
+    def is_plugin_refused(self) -> bool:
+        """Whether it is the Application of a plugin without a chart, and another one is to take its place."""
+        beside = [f"{self.before.plan.delivery_name}-{unit}" for unit in (PLATFORM, POOLS)]
+        stays = self.after is not None and not self.turns
+        return stays and self.cause in _SAME_STACK and self.item.name not in beside
 
     @property
     def parting(self) -> str:
@@ -360,6 +368,14 @@ def _application(leaving: Leaving) -> DepartureEffect:
             headline=f"may uninstall {leaving.title}",
             may_go=True,
             words=f"{prunes}; what the chart made stays, unless the chart has a hook for its deletion",
+        )
+    if leaving.is_plugin_refused:
+        return DepartureEffect(
+            outcome=DepartureOutcome.CONTESTED,
+            evidence=Evidence.SEEN,
+            headline=f"gives {leaving.title} two owners",
+            words=f"{prunes}; what it applied stays, and the Application that is to take its place is refused as long as "
+            "that carries the old one's tracking (FailOnSharedResource): docs/moves.md has the steps",
         )
     return DepartureEffect(
         outcome=DepartureOutcome.LEFT,

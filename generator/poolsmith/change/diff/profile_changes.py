@@ -183,26 +183,30 @@ _MACHINE = ("os", "kernel", "runtime", "gpu")
 
 
 def _is_same_place(before: LoadedCluster, after: LoadedCluster) -> bool:
-    """Whether it is one cluster with half of its machines at least, whatever is to run there and delivers it."""
+    """Whether it is one cluster with half of its pools at least: under their names, whatever is to run there and
+    delivers it; or under others, where nothing else differs."""
     if before.cluster is None or after.cluster is None:
         return False
     was, now = before.cluster.spec, after.cluster.spec
     if was.delivery.destination and now.delivery.destination and was.delivery.destination != now.delivery.destination:
         return False
     old, new = (_without(spec_document(spec), _ASKED) for spec in (was, now))
-    then, there = _machines(before), _machines(after)
-    shared, most = (then & there).total(), max(then.total(), there.total())
-    return _with_name(old, before.name, after.name) == new and shared * 2 >= most > 0
+    if _with_name(old, before.name, after.name) != new:
+        return False
+    is_asked_alike = _with_name(_cluster_document(was), before.name, after.name) == _cluster_document(now)
+    told_by = _meaning if is_asked_alike else _machine
+    then, there = (Counter(told_by(item) for item in side.pools) for side in (before, after))
+    return (then & there).total() * 2 >= max(then.total(), there.total()) > 0
+
+
+def _machine(item: LoadedPool) -> Hashable:
+    """Its name, and what its machines are."""
+    document = spec_document(item.pool.spec)
+    return item.pool.name, repr([document.get(key) for key in _MACHINE])
 
 
 def _without(document: Mapping[str, Any], keys: Collection[str]) -> dict[str, Any]:
     return {key: value for key, value in document.items() if key not in keys}
-
-
-def _machines(loaded: LoadedCluster) -> Counter[str]:
-    """Kinds of machines, each as often as pools are of it."""
-    documents = (spec_document(item.pool.spec) for item in loaded.pools)
-    return Counter(repr([document.get(key) for key in _MACHINE]) for document in documents)
 
 
 def _kept_name(loaded: LoadedCluster) -> str:
