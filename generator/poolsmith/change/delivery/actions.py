@@ -365,8 +365,10 @@ def _action(
 
 
 def _idle(change: DeliveryChange, found: Sequence[Action]) -> dict[str, tuple[str, Evidence]]:
-    """Units that apply nothing, and why. Some wait for a Kustomization that waits for a HelmRelease that is refused: seen
-    on Flux 2.9."""
+    """Units that apply nothing, and why.
+
+    Some wait for a Kustomization that waits for a HelmRelease that is refused: seen on Flux 2.9.
+    """
     if change.now is None or change.after is None:
         return {}
     idle = {item.name: _NOT_MADE for item in found if item.verb is Verb.WAIT and item.kind == APPLICATION}

@@ -285,8 +285,8 @@ def _guarded(leaving: Leaving) -> DepartureEffect:
             outcome=DepartureOutcome.CONTESTED,
             evidence=Evidence.UNKNOWN,
             headline=f"leaves {leaving.title} beside the new one",
-            words=f"{stays}: {release} keeps running beside the one in the new namespace, and what both have for the whole "
-            "cluster has two owners, until the old one is retired, as docs/moves.md says",
+            words=f"{stays}: {release} keeps running beside the one in the new namespace, and what both have for the "
+            "whole cluster has two owners, until the old one is retired, as docs/moves.md says",
         )
     if "ENGINE" in leaving.turns:
         return DepartureEffect(
