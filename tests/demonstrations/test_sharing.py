@@ -86,7 +86,7 @@ MISTAKES = {
     ),
     "layouts in another namespace (NVIDIA/gpu-operator issue 281)": (
         (release(OWN) + layouts(HALF, "default"), nodes()),
-        "config-of-another-namespace",
+        "object-of-nobody",
         "namespace: gpu-operator",
         (release(OWN) + layouts(HALF), nodes()),
     ),

@@ -163,7 +163,7 @@ def effect(probe: Probe, path: str) -> str | dict[str, list[str]]:
     for position in contexts(known):
         for value in islice(probe.values_of(path), _MOST_VALUES):
             word = changed(probe, path, value, given(known, position))
-            if word is True:
+            if not isinstance(word, str):
                 return conditions(probe, path, value, known, position)
             best = word if (word, best) != (NOTHING, RESOURCE) and word != REFUSED else best
     return of_code().get(path, best)

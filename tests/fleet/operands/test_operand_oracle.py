@@ -10,6 +10,8 @@ import pytest
 
 from fleet.operands import oracle, record_objects, verdicts
 from poolsmith.core.facts.versions import version_key
+from poolsmith.core.record import replace
+from poolsmith.fleet.operands import policy_expansion
 from poolsmith.gpu.catalog.operands import operand_releases
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -31,6 +33,47 @@ def test_a_recorded_run_is_the_expansion(recorded):
     status, lines = verdicts.verdict(recorded)
 
     assert (status, "\n".join(lines)) == (verdicts.MATCHED, "")
+
+
+class AskedLabels(dict):
+    """Labels of a node that remember which of them were asked for, absent ones too."""
+
+    def __init__(self, labels, asked):
+        super().__init__(labels)
+        self.asked = asked
+
+    def __getitem__(self, key):
+        self.asked.add(key)
+        return super().__getitem__(key)
+
+    def get(self, key, default=None):
+        self.asked.add(key)
+        return super().get(key, default)
+
+    def __contains__(self, key):
+        self.asked.add(key)
+        return super().__contains__(key)
+
+    def __iter__(self):
+        self.asked.add("all of them")
+        return super().__iter__()
+
+    keys = items = values = __iter__
+
+
+def test_steps_ask_nodes_for_nothing_but_the_labels_that_tell_clusters_apart(monkeypatch):
+    asked = set()
+    monkeypatch.setattr(
+        policy_expansion,
+        "_as_steps_see",
+        lambda context: [replace(node, labels=AskedLabels(node.labels, asked)) for node in context.nodes],
+    )
+    monkeypatch.setattr(policy_expansion, "tree_digest", lambda tree: object())
+    for case in CASES:
+        verdicts.ours(verdicts.RUNS[case])
+
+    assert asked
+    assert asked <= set(policy_expansion.SEEN_BY_STEPS)
 
 
 @pytest.mark.parametrize("case", RENDERED)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from poolsmith.fleet.operands.expansion import KubernetesObject
     from poolsmith.fleet.operands.expansion_context import Context
 
+SEEN_BY_STEPS = frozenset((GPU_PRESENT, OS_ID, OS_VERSION, KERNEL))
+"""Labels of nodes that the steps of a ClusterPolicy read: nodes that are alike in these are alike to it."""
 _POD_SECURITY = tuple(f"pod-security.kubernetes.io/{mode}" for mode in ("enforce", "audit", "warn"))
 _NFD = "feature.node.kubernetes.io/"
 _READY = "ClusterPolicy is ready as all resources have been successfully reconciled"
@@ -86,12 +88,11 @@ def _created(policy: ClusterPolicySpec, context: Context) -> Created:
 
 def _as_steps_see(context: Context) -> Iterator[Node]:
     """Unlike nodes in their order: they tell systems apart, and kernels where drivers are precompiled."""
-    asked = {GPU_PRESENT, OS_ID, OS_VERSION}
     unlike = {}
     for node in context.nodes:
-        labels = {key: text for key, text in node.labels.items() if key in asked}
-        if KERNEL in node.labels:
-            labels[KERNEL] = node.labels[KERNEL] if context.spec.precompiled else node.labels[KERNEL][:1]
+        labels = {key: text for key, text in node.labels.items() if key in SEEN_BY_STEPS}
+        if KERNEL in labels and not context.spec.precompiled:
+            labels[KERNEL] = labels[KERNEL][:1]
         unlike[tuple(sorted(labels.items()))] = labels
     return (Node(name="", labels=labels) for labels in unlike.values())
 
