@@ -374,8 +374,8 @@ def _application(leaving: Leaving) -> DepartureEffect:
             outcome=DepartureOutcome.CONTESTED,
             evidence=Evidence.SEEN,
             headline=f"gives {leaving.title} two owners",
-            words=f"{prunes}; what it applied stays, and the Application that is to take its place is refused as long as "
-            "that carries the old one's tracking (FailOnSharedResource): docs/moves.md has the steps",
+            words=f"{prunes}; what it applied stays, and the Application that is to take its place is refused as long "
+            "as that carries the old one's tracking (FailOnSharedResource): docs/moves.md has the steps",
         )
     return DepartureEffect(
         outcome=DepartureOutcome.LEFT,
