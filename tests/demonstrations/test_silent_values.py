@@ -49,11 +49,11 @@ MISTAKES = {
         "toolkit:\n  env:\n    - {name: CONTAINERD_SET_AS_DEFAULT, value: 'false'}\n",
     ),
     "a key twice inside a text": (
-        "devicePlugin:\n  config:\n    data:\n      any: |\n        version: v1\n        version: v2\n",
+        "devicePlugin:\n  config:\n    create: true\n    name: own\n    data:\n      any: |\n        version: v1\n        version: v2\n",
         "v26.3.3",
-        "1 of embedded-yaml at 4:7",
+        "1 of embedded-yaml at 6:7",
         "correct the text",
-        "devicePlugin:\n  config:\n    data:\n      any: |\n        version: v1\n",
+        "devicePlugin:\n  config:\n    create: true\n    name: own\n    data:\n      any: |\n        version: v1\n",
     ),
     "NRI without CDI, which the chart refuses in the cluster only": (
         "cdi:\n  enabled: false\n  nriPluginEnabled: true\n",

@@ -26,7 +26,7 @@ from poolsmith.gpu.catalog.chart_workloads import chart_versions
 from poolsmith.gpu.catalog.charts import SUBCHART, Chart, read_chart
 from poolsmith.gpu.catalog.gpu_clusters import served_by
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
-from poolsmith.gpu.catalog.value_effects import of_code, recorded_effect, recorded_releases, switches
+from poolsmith.gpu.catalog.value_effects import of_code, recorded_effects, recorded_releases, switches
 from poolsmith.gpu.catalog.value_paths import value_paths
 from poolsmith.guard.rules.setup.configured import one_of_each
 from poolsmith.kubernetes.helm.values_merge import merge_files
@@ -228,7 +228,8 @@ def main(*only: str) -> None:
 
 def _recorded(release: str) -> dict[str, Any]:
     paths = json.loads((store.DATA / PLACE).read_text("utf-8"))["values"]
-    found = {path: recorded_effect(path, release) for path in paths}
+    known = recorded_effects(release)
+    found = {path: known.get(path) for path in paths}
     return {path: effect for path, effect in found.items() if effect is not None}
 
 

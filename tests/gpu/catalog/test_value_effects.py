@@ -7,7 +7,7 @@ import random
 import pytest
 
 from poolsmith.gpu.catalog.chart_workloads import chart_versions
-from poolsmith.gpu.catalog.value_effects import effects, recorded_effect, recorded_releases
+from poolsmith.gpu.catalog.value_effects import effects, recorded_effects, recorded_releases
 from tools.record_value_effects import Probe, changed, effect, given, variables
 
 RELEASES = chart_versions("gpu-operator")
@@ -26,7 +26,8 @@ def test_every_release_of_the_catalog_is_recorded():
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_every_value_that_a_release_reads_has_an_effect_recorded(release):
-    missing = [path for path in Probe(release).leaves if recorded_effect(path, release) is None]
+    known = recorded_effects(release)
+    missing = [path for path in Probe(release).leaves if known.get(path) is None]
     assert not missing, "record it: tests/tools/record_value_effects.py"
 
 
@@ -34,7 +35,7 @@ def test_every_value_that_a_release_reads_has_an_effect_recorded(release):
 @pytest.mark.parametrize("path", SAMPLE)
 def test_a_value_recorded_anew_has_the_same_effect(path, release):
     probe = Probe(release)
-    recorded = recorded_effect(path, release)
+    recorded = recorded_effects(release).get(path)
 
     assert recorded is None if path not in probe.leaves else effect(probe, path) == recorded
 
@@ -45,7 +46,8 @@ def test_what_is_told_to_have_no_effect_has_none_wherever_the_other_switches_sta
     draw = random.Random(seed)
     release = draw.choice(RELEASES)
     probe = Probe(release)
-    path = draw.choice([item for item in probe.leaves if isinstance(recorded_effect(item, release), dict)])
+    known = recorded_effects(release)
+    path = draw.choice([item for item in probe.leaves if isinstance(known.get(item), dict)])
     known = variables(probe, path)
     settings = given(known, {name: draw.choice(list(positions)) for name, positions in known.items()})
     value = next(probe.values_of(path))

@@ -288,14 +288,6 @@ MISTAKES = [
         "driver.kernelModuleType",
         "kernelModuleType: open",
     ),
-    (
-        "PSM292",
-        "v26.3.3",
-        "driver: {rdma: {useHostMofed: true}}",
-        "warning",
-        "driver.rdma.useHostMofed",
-        "rdma.enabled",
-    ),
     ("PSM293", "v25.3.4", "driver: {version: '535'}", "warning", "driver.version", "proprietary"),
     (
         "PSM293",

@@ -39,6 +39,7 @@ def told(folder, text, release=None):
     [
         ("{driver: {env: [{name: A, value: b}], nvidiaDriverCRD: {enabled: true, deployDefaultCR: false}}}", "v26.3.3", "objects of your own"),
         ("{driver: {version: 570.86.15, nvidiaDriverCRD: {enabled: true, deployDefaultCR: false}}}", "v25.3.4", "objects of your own"),
+        ("{driver: {rdma: {useHostMofed: true}}}", "v26.3.3", "`driver.rdma.enabled` is not on"),
         ("{driver: {nvidiaDriverCRD: {driverType: vgpu}}}", "v25.10.1", "`driver.nvidiaDriverCRD.enabled` is not on"),
         ("{dcgmExporter: {serviceMonitor: {interval: 5s}}}", "v25.3.0", "`dcgmExporter.serviceMonitor.enabled` is not on"),
         ("{driver: {enabled: false}, gds: {enabled: true, env: [{name: A, value: b}]}}", "v26.3.1", "`driver.enabled` is `false`"),

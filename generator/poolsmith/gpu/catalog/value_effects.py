@@ -61,23 +61,24 @@ def recorded_releases() -> tuple[str, ...]:
     return tuple(store.read_json(_FILE)["releases"])
 
 
-def recorded_effect(path: str, release: str) -> Any:
-    """The positions of each switch with which a value takes effect; a word where it has none, or nobody knows; None for
-    a path that the release does not read."""
+def recorded_effects(release: str) -> dict[str, Any]:
+    """By path the positions of each switch with which a value takes effect; a word where it has none, or nobody knows;
+    None where the release does not read it. Nothing of a release that is not recorded."""
     table = store.read_json(_FILE)
     order = {tag: number for number, tag in enumerate(table["releases"])}
     if release not in order:
-        return None
-    runs = table["values"].get(path, ())
-    return next((found for first, found in reversed(runs) if order[first] <= order[release]), None)
+        return {}
+    return {
+        path: next((found for first, found in reversed(runs) if order[first] <= order[release]), None)
+        for path, runs in table["values"].items()
+    }
 
 
 class Effects:
     """What the values of one release take effect with."""
 
     def __init__(self, release: str) -> None:
-        table = store.read_json(_FILE)
-        self._by_path = {path: recorded_effect(path, release) for path in table["values"]}
+        self._by_path = recorded_effects(release)
         self._read = frozenset(path for path, found in self._by_path.items() if found is not None)
 
     def missing(self, path: str, value: Callable[[str], Any]) -> Iterator[Settings]:
