@@ -176,7 +176,10 @@ def await_established(client, body):
     ends = monotonic() + 20
     while body["kind"] == "CustomResourceDefinition" and monotonic() < ends:
         found = client.get(body["apiVersion"], body["kind"], body["metadata"]["name"]).body
-        if any((one["type"], one["status"]) == ("Established", "True") for one in found.get("status", {}).get("conditions") or ()):
+        if any(
+            (one["type"], one["status"]) == ("Established", "True")
+            for one in found.get("status", {}).get("conditions") or ()
+        ):
             return
         sleep(0.05)
 
