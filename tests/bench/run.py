@@ -9,6 +9,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from policies import policies
 
 from fleet import change_base, change_one_profile, write_files_without_gpus, write_fleet
 from poolsmith import __version__
+from poolsmith.core.sources.file_states import MARGIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,7 +85,8 @@ class Bench:
         self.rows[f"{pools:,} pools: generate + check, nothing cached"] = found
 
     def unchanged(self, pools: int) -> None:
-        """On the output that `large` made; the store of results has seen it once."""
+        """On the output that `large` made, once it is old enough to be known again; the store has seen it once."""
+        time.sleep(MARGIN / 1e9 + 0.5)
         folder = self._folder / f"pools-{pools}"
         row = f"{pools:,} pools: generate --check, "
         for name, command in (("unchanged", COMPARE), ("unchanged, every byte hashed", (*COMPARE, "--rehash"))):
