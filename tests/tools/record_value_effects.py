@@ -26,7 +26,7 @@ from poolsmith.gpu.catalog.chart_workloads import chart_versions
 from poolsmith.gpu.catalog.charts import SUBCHART, Chart, read_chart
 from poolsmith.gpu.catalog.gpu_clusters import served_by
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
-from poolsmith.gpu.catalog.value_effects import of_code, recorded_effects, recorded_releases, switches
+from poolsmith.gpu.catalog.value_effects import recorded_effects, recorded_releases, switches
 from poolsmith.gpu.catalog.value_paths import value_paths
 from poolsmith.guard.rules.setup.configured import one_of_each
 from poolsmith.kubernetes.helm.values_merge import merge_files
@@ -166,7 +166,8 @@ def effect(probe: Probe, path: str) -> str | dict[str, list[str]]:
             if not isinstance(word, str):
                 return conditions(probe, path, value, known, position)
             best = word if (word, best) != (NOTHING, RESOURCE) and word != REFUSED else best
-    return of_code().get(path, best)
+    of_code: dict[str, dict[str, list[str]]] = store.read_yaml("values/switches.yaml")["code"]
+    return of_code.get(path, best)
 
 
 def contexts(known: dict[str, dict[str, Settings]]) -> Iterator[dict[str, str]]:

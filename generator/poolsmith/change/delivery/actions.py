@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from poolsmith.change.delivery.objects import DeliveryObject
     from poolsmith.change.delivery.outcomes import Departure
     from poolsmith.change.review.seen_cluster import SeenCluster
+    from poolsmith.core.diagnostics import Location
     from poolsmith.fleet.operands.manifest import ManifestTree
     from poolsmith.fleet.plan.plan import ClusterPlan
 
@@ -137,15 +138,7 @@ def first_actions(handed: Handed) -> tuple[Action, ...]:
 def _first(item: DeliveryObject, idle: tuple[str, Evidence] | None) -> Action:
     said = _MADE.get(item.kind, "its chart is installed" if item.is_chart else "it is fetched")
     words, evidence = idle or (said, Evidence.SEEN)
-    return Action(
-        verb=Verb.WAIT if idle else Verb.CREATE,
-        kind=item.kind,
-        namespace=item.namespace,
-        name=item.name,
-        within="",
-        words=words,
-        evidence=evidence,
-    )
+    return _of_item(item, Verb.WAIT if idle else Verb.CREATE, words, evidence)
 
 
 def _departing(leaving: Sequence[Departure]) -> Iterator[Action]:
@@ -331,16 +324,8 @@ def _same_release(change: DeliveryChange, old: DeliveryObject, new: DeliveryObje
 def _waits(item: DeliveryObject) -> Iterator[Action]:
     """A Kustomization or a HelmRelease, for others of its kind."""
     for other in mappings(value_at(item.body, ("spec", "dependsOn"))):
-        yield Action(
-            verb=Verb.WAIT,
-            kind=item.kind,
-            namespace=item.namespace,
-            name=item.name,
-            within="",
-            words=f"it waits until {item.kind} `{word(other.get('name'))}` is ready",
-            evidence=Evidence.SEEN,
-            fields=("/spec/dependsOn",),
-        )
+        said = f"it waits until {item.kind} `{word(other.get('name'))}` is ready"
+        yield _of_item(item, Verb.WAIT, said, Evidence.SEEN, ("/spec/dependsOn",))
 
 
 def _action(
@@ -351,6 +336,18 @@ def _action(
     evidence: Evidence,
     fields: tuple[str, ...] = (),
 ) -> Action:
+    """At the line that was edited."""
+    return _of_item(item, verb, said, evidence, fields, next(iter(change.edited), None))
+
+
+def _of_item(
+    item: DeliveryObject,
+    verb: Verb,
+    said: str,
+    evidence: Evidence,
+    fields: tuple[str, ...] = (),
+    place: Location | None = None,
+) -> Action:
     return Action(
         verb=verb,
         kind=item.kind,
@@ -360,7 +357,7 @@ def _action(
         words=said,
         evidence=evidence,
         fields=fields,
-        place=next(iter(change.edited), None),
+        place=place,
     )
 
 

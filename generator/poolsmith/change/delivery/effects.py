@@ -263,47 +263,33 @@ def _guarded(leaving: Leaving) -> DepartureEffect:
     is_release = leaving.item.kind == HELM_RELEASE
     guard = "prune: disabled" if is_release else "Prune=false"
     stays = f"{leaving.later}it stays in the cluster, since it has `{guard}`"
-    if instead is not None and not is_release:
-        return DepartureEffect(
-            outcome=DepartureOutcome.CONTESTED,
-            evidence=Evidence.SEEN if leaving.cause in _OTHER_NAMES else Evidence.READ,
-            headline=f"gives {leaving.title} two owners",
-            words=f"{stays}; another Application is refused for what carries its tracking (FailOnSharedResource), so "
-            "that nobody updates what runs. Deleted by hand as it is, it starts the hooks of the chart: docs/moves.md "
-            "has the steps",
-        )
+    two_owners = f"gives {leaving.title} two owners"
     if instead is not None:
-        return DepartureEffect(
-            outcome=DepartureOutcome.CONTESTED,
-            evidence=Evidence.SEEN if leaving.cause in _OTHER_NAMES else Evidence.READ,
-            headline=f"gives {leaving.title} two owners",
-            words=f"{stays}; another HelmRelease takes {release} and upgrades it, and the old one has lost its values "
-            "and does nothing more. Deleted without being suspended first, it uninstalls the release of both: "
-            "docs/moves.md has the steps",
+        evidence = Evidence.SEEN if leaving.cause in _OTHER_NAMES else Evidence.READ
+        does = (
+            f"another HelmRelease takes {release} and upgrades it, and the old one has lost its values and does "
+            "nothing more. Deleted without being suspended first, it uninstalls the release of both: docs/moves.md has "
+            "the steps"
+            if is_release
+            else "another Application is refused for what carries its tracking (FailOnSharedResource), so that nobody "
+            "updates what runs. Deleted by hand as it is, it starts the hooks of the chart: docs/moves.md has the steps"
         )
+        return _contested(evidence, two_owners, f"{stays}; {does}")
     if "KIND" in leaving.turns:
-        return DepartureEffect(
-            outcome=DepartureOutcome.CONTESTED,
-            evidence=Evidence.UNKNOWN,
-            headline=f"leaves {leaving.title} beside the new stack",
-            words=f"{stays}: {release} keeps running until it is retired, as docs/rename.md says",
-        )
+        does = f"{release} keeps running until it is retired, as docs/rename.md says"
+        return _contested(Evidence.UNKNOWN, f"leaves {leaving.title} beside the new stack", f"{stays}: {does}")
     if "STACK_NAMESPACE" in leaving.turns:
-        return DepartureEffect(
-            outcome=DepartureOutcome.CONTESTED,
-            evidence=Evidence.UNKNOWN,
-            headline=f"leaves {leaving.title} beside the new one",
-            words=f"{stays}: {release} keeps running beside the one in the new namespace, and what both have for the "
-            "whole cluster has two owners, until the old one is retired, as docs/moves.md says",
+        does = (
+            f"{release} keeps running beside the one in the new namespace, and what both have for the whole cluster "
+            "has two owners, until the old one is retired, as docs/moves.md says"
         )
+        return _contested(Evidence.UNKNOWN, f"leaves {leaving.title} beside the new one", f"{stays}: {does}")
     if "ENGINE" in leaving.turns:
-        return DepartureEffect(
-            outcome=DepartureOutcome.CONTESTED,
-            evidence=Evidence.SEEN,
-            headline=f"gives {leaving.title} two owners",
-            words=f"{stays}, while {'Argo CD' if is_release else 'Flux'} applies the objects of {release} too, until "
-            "the old one is suspended and then deleted, as docs/moves.md says",
+        does = (
+            f"while {'Argo CD' if is_release else 'Flux'} applies the objects of {release} too, until the old one is "
+            "suspended and then deleted, as docs/moves.md says"
         )
+        return _contested(Evidence.SEEN, two_owners, f"{stays}, {does}")
     return DepartureEffect(
         outcome=DepartureOutcome.LEFT,
         evidence=Evidence.READ,
@@ -311,6 +297,10 @@ def _guarded(leaving: Leaving) -> DepartureEffect:
         words=f"{stays}: {release} keeps running, nothing updates it any more, and its values may be gone. "
         "docs/rename.md says how it is retired",
     )
+
+
+def _contested(evidence: Evidence, headline: str, words: str) -> DepartureEffect:
+    return DepartureEffect(outcome=DepartureOutcome.CONTESTED, evidence=evidence, headline=headline, words=words)
 
 
 def _kustomization(leaving: Leaving) -> DepartureEffect:

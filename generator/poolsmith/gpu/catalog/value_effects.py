@@ -50,12 +50,6 @@ def switches() -> dict[str, Switch]:
     }
 
 
-def of_code() -> dict[str, dict[str, list[str]]]:
-    """Effects of what is no object: of values that controllers of the operator alone read."""
-    found: dict[str, dict[str, list[str]]] = store.read_yaml("values/switches.yaml")["code"]
-    return found
-
-
 def recorded_releases() -> tuple[str, ...]:
     """Oldest first."""
     return tuple(store.read_json(_FILE)["releases"])
