@@ -8,7 +8,7 @@ from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import mapping, mappings
 from poolsmith.fleet.profiles.toleration import covered, keeps_away
-from poolsmith.gpu.catalog.gpu_requests import GPU, asks_for_gpus, gpu_resources
+from poolsmith.gpu.catalog.gpu_requests import GPU
 from poolsmith.gpu.catalog.node_labels import matches
 from poolsmith.guard.rules.links.plugin_by_hand import is_plugin as stands_for_plugin
 from poolsmith.guard.rules.setup.setup_view import named
@@ -55,7 +55,7 @@ def _of_nodes(view: LinkView) -> Iterator[Finding[Location]]:
     beside_none = not any(chart.is_operator for chart in view.charts)
     for pod in view.pods:
         is_plugin = beside_none and pod.owner.kind == "DaemonSet" and stands_for_plugin(pod)
-        if (next(gpu_resources(pod.spec), None) is None and not is_plugin) or pod.spec.get("nodeName"):
+        if not (pod.gpu_resources or is_plugin) or pod.spec.get("nodeName"):
             continue
         nodes = [node for node in view.nodes or () if _is_selected(pod, node)]
         gaps = [
@@ -70,7 +70,7 @@ def _of_templates(view: LinkView) -> Iterator[Finding[Location]]:
     pods = [
         pod
         for pod in view.pods
-        if (view.is_whole or view.is_alone) and pod.spec.get("nodeSelector") and asks_for_gpus(pod.spec)
+        if (view.is_whole or view.is_alone) and pod.spec.get("nodeSelector") and pod.asks_for_gpus
     ]
     for pod in pods:
         selected = [view.machines.whole[index] for index in view.machines.by_labels.of(_selector(pod))]
@@ -99,7 +99,7 @@ def _is_selected(pod: LinkedPod, node: SetupNode) -> bool:
 
 def _keeps_out(pod: LinkedPod, taint: Taint, *, adds: bool = True) -> bool:
     """`adds`: the cluster may tolerate by itself what is called like the resource."""
-    known = (GPU, *gpu_resources(pod.spec)) if adds else ()
+    known = (GPU, *pod.gpu_resources) if adds else ()
     is_own = taint.get("key") in (None, "", *known)  # a taint without a key is none
     return keeps_away(taint) and not is_own and covered(taint, list(mappings(pod.spec.get("tolerations")))) is False
 
