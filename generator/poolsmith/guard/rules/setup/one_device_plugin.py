@@ -82,13 +82,13 @@ def _plugins(view: SetupView) -> Iterator[tuple[str, Location, dict[str, str] | 
         pod = value_at(item.spec, ("template", "spec"))
         images = [word(container.get("image")) for container in mappings(value_at(pod, ("containers",)))]
         if not item.metadata.get("ownerReferences") and any(_is_plugin(image, item) for image in images):
-            yield item.name, item.place("/metadata/name", "the other one"), _selector(pod)
+            yield item.name, item.place("/metadata/name", "the other one"), selected_labels(pod)
     rows = {row["chart"]: row for row in store.table("scheduling.yaml")["pluginCharts"]}
     for item, chart in view.installed_charts():
         row = rows.get(chart.name)
         if row is not None and _runs(item, chart, row):
             place = item.place("/metadata/name" if item.own_name else chart.pointer, "the other one")
-            selector = None if chart.partial else _selector(first_document(chart.values))
+            selector = None if chart.partial else selected_labels(first_document(chart.values))
             yield f"the chart {chart.name} of {item.name}", place, selector
 
 
@@ -103,7 +103,7 @@ def _is_plugin(image: str, item: SetupObject) -> bool:
     return _IMAGE in image and "nvidia" in f"{image} {item.own_name}"
 
 
-def _selector(spec: Any) -> dict[str, str] | None:
+def selected_labels(spec: Any) -> dict[str, str] | None:
     if value_at(spec, ("affinity",)) not in (None, {}, *_BY_PRESENCE):
         return None
     selector = value_at(spec, ("nodeSelector",)) or {}
