@@ -25,9 +25,12 @@ _AZURE_MACHINES = pattern(r"Standard_N(?![GP])(?!V[0-9]+as_v4)(?!.*_MI[0-9]).*")
 """The series N without FPGAs and without GPUs of AMD."""
 _NAMED: tuple[tuple[tuple[str, ...], Any], ...] = (
     *((path, _AZURE_MACHINES) for path in (("spec", "vmSize"), ("spec", "sku"), ("spec", "forProvider", "vmSize"))),
-    (("spec", "nodeConfig", "guestAccelerator", "*"), None),
+    (("vm_size",), _AZURE_MACHINES),
+    *((path, None) for path in (("spec", "nodeConfig"), ("node_config", "*"))),
+    *((path, _GPU_MACHINES) for path in (("instanceType",), ("instanceTypes", "*"), ("instance_types", "*"))),
 )
-"""Where groups of nodes name machines, and accelerators of whatever sort."""
+"""Where groups of nodes name machines, and what holds accelerators of whatever sort."""
+_ACCELERATORS = ("guestAccelerator", "guest_accelerator")
 
 
 def known_images() -> dict[str, Mapping[str, Any]]:
@@ -70,9 +73,15 @@ def makes_gpu_nodes(template: NodeTemplate) -> bool:
 
 
 def names_gpus(body: Mapping[str, Any]) -> bool:
-    """Whether a group of nodes names machines or accelerators that are NVIDIA's GPUs."""
-    found = [(word(value), known) for path, known in _NAMED for _, value in reached(body, path)]
-    return any(known is None or known.fullmatch(text) for text, known in found)
+    """Whether a group of nodes names machines with GPUs of NVIDIA alone, or accelerators."""
+    found = [_is_gpu(value, known) for path, known in _NAMED for _, value in reached(body, path)]
+    return bool(found) and all(found)
+
+
+def _is_gpu(value: Any, known: Any) -> bool:
+    if known is None:
+        return any(bool(mapping(value).get(field)) for field in _ACCELERATORS)
+    return known.fullmatch(word(value)) is not None
 
 
 def has_gpus(spec: Mapping[str, Any]) -> bool:

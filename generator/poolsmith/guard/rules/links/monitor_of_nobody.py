@@ -46,12 +46,12 @@ def _judged(view: LinkView, verdict: Verdict) -> Iterator[Finding[Location]]:
     if verdict.state is State.UNDEFINED:
         first = targets(view, need.where)[0]
         advice = ", ".join(f"{key}: {value}" for key, value in first.labels.items())
-        yield _finding(need.place, f"{need.who} selects labels that the exporter of {first.title} does not have", advice)
+        yield _finding(
+            need.place, f"{need.who} selects labels that the exporter of {first.title} does not have", advice
+        )
     elif verdict.state is State.ELSEWHERE and target is not None:
         text = f"{need.who} looks into another namespace than that of the exporter of {target.title}"
-        yield _finding(
-            need.locate(target.asked_at), text, f"namespaceSelector: {{matchNames: [{target.namespace}]}}"
-        )
+        yield _finding(need.locate(target.asked_at), text, f"namespaceSelector: {{matchNames: [{target.namespace}]}}")
     elif verdict.state is State.LACKS_KEY and target is not None:
         for port in verdict.missing:
             text = f"{need.who} names a port that the exporter of {target.title} does not have"

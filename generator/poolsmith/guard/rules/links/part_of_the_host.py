@@ -105,7 +105,7 @@ def _of_template(template: NodeTemplate) -> Iterator[_Host]:
             place = template.at(f"{template.top}{choice.pointer}")
             yield _Host(title=f"nodes of {choice.value}", parts=choice.parts, place=place)
     known = maker_of(body)
-    if known is not None and names_gpus(body):
+    if known is not None and names_gpus(body) and not template.is_partial:
         yield from _of_cloud(template, body, *known)
 
 
@@ -120,7 +120,7 @@ def _of_cloud(
             place=_driver_place(template, body, switch),
             advice=f"write {switch.shown} there",
         )
-    if maker.plugin_off and not is_kept_off and not template.is_partial:
+    if maker.plugin_off and not is_kept_off:
         yield _Host(
             title=f"{maker.cloud}, where {template.document.name} does not have the label `{maker.plugin_off}`,",
             parts=(_PLUGIN,),

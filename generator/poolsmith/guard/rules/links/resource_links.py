@@ -144,9 +144,7 @@ def metric_offers(view: LinkView) -> Iterator[Offer]:
     for name, chart, path in _exporters(view) if metric_needs(view) else ():
         said = mappings(chart.known(path))
         texts = (str(item.get("value")) for item in said if item.get("name") == NAMES_OF_RESOURCES)
-        yield from (
-            Offer(kind=METRIC, name=word.strip(), namespace=name) for text in texts for word in text.split(",")
-        )
+        yield from (Offer(kind=METRIC, name=word.strip(), namespace=name) for text in texts for word in text.split(","))
 
 
 def metric_supply(_: LinkView) -> Supply:

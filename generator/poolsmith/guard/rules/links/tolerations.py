@@ -1,4 +1,4 @@
-"""Taints of nodes, given or to come, and what has to run there in spite of them: DaemonSets of charts, and workloads."""
+"""Taints of nodes, given or to come, and what has to run there in spite of them: charts' DaemonSets, and workloads."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from poolsmith.core.facts import store
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings
+from poolsmith.core.sources.pointer import MISSING
 from poolsmith.fleet.profiles.toleration import Tolerations, keeps_away
 from poolsmith.gpu.catalog.gpu_requests import GPU, asks_for_gpus, gpu_resources
 from poolsmith.gpu.catalog.node_labels import matches
@@ -91,6 +92,7 @@ def _discovers(view: LinkView, chart: LinkedChart, switch: str) -> bool:
 
 def _of_daemon(chart: LinkedChart, daemon: Mapping[str, Any], templates: Sequence[NodeTemplate]) -> Iterator[Tainted]:
     said = chart.value(daemon["path"])
+    said = daemon.get("default") if said is MISSING else said
     tolerations = Tolerations(said) if isinstance(said, list) else None
     for number, template in enumerate(templates if tolerations is not None else ()):
         for mark in template.taints:

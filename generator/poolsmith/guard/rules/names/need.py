@@ -73,7 +73,8 @@ class NamedObject(Protocol):
 class Need:
     """`where` is the field as people write it, `who` the object that has it. Without a namespace it is the cluster's,
     or nobody knows. `keys` have to be there, of `values` one. `or_else` are names that do as well.
-    `may_be_absent`: its reader starts without it. `is_sole`: of all that supply it, only one may. `follows`: what is of that namespace has its new name written here.
+    `may_be_absent`: its reader starts without it. `is_sole`: of all that supply it, only one may. `follows`: what is of
+    that namespace has its new name written here.
 
     `pointer` leads to the name, and each key's to the key: `locate` is asked only where something is wrong, for it
     reads the file again.
@@ -258,6 +259,11 @@ class Names:
             free = {offer.name: offer for offer in there if not self._is_asked(offer)}
             self._free[place] = free, Spelling(free)
         return self._free[place]
+
+
+def judged(need: Need, offers: Iterable[Offer], supply: Supply = OPEN) -> Verdict:
+    """The verdict over one need by itself."""
+    return Names(offers, (need,), {need.kind: supply}).verdict(need)
 
 
 def _is_of(account: str, guessed: str) -> bool:

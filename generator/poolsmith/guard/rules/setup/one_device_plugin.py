@@ -11,6 +11,7 @@ from poolsmith.core.facts import store
 from poolsmith.core.sources.pod_template import mappings, word
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.gpu.catalog.node_labels import DEPLOY_DEVICE_PLUGIN, GPU_PRESENT, matches
+from poolsmith.guard.rules.names.need import Need, Offer, State, judged
 from poolsmith.guard.rules.setup.driver_setup import driver_setup
 from poolsmith.guard.rules.setup.setup_view import FEW, named, takes_operands, verb
 from poolsmith.kubernetes.repository.declared_charts import first_document
@@ -39,7 +40,7 @@ RULE = RuleInfo(
 )
 NEEDS = ("values",)
 _PATH = "devicePlugin.enabled"
-_IMAGE = "k8s-device-plugin"
+_IMAGE, _PART = "k8s-device-plugin", "Part"
 _PRESENT = ({"key": GPU_PRESENT, "operator": "In", "values": ["true"]}, {"key": GPU_PRESENT, "operator": "Exists"})
 _BY_PRESENCE = tuple(
     {
@@ -63,13 +64,15 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
         if on_both is not None:
             found.append((what, place))
             shared.update((node.name, node) for node in on_both)
-    if found:
+    own = (Offer(kind=_PART, name=_IMAGE), *(Offer(kind=_PART, name=_IMAGE, via=what) for what, _ in found))
+    need = Need(kind=_PART, name=_IMAGE, where="", locate=view.value_location, pointer=_PATH, is_sole=True)
+    if judged(need, own).state is State.TWICE:
         nodes = list(shared.values())
         where = f" on {named(nodes)}" if nodes else ""
         yield Finding(
             message=f"the operator deploys its device plugin{where}, and {listed([what for what, _ in found], FEW)} "
             f"{verb(found, 'runs', 'run')} there too",
-            place=view.value_location(_PATH),
+            place=need.place,
             help="write `devicePlugin: {enabled: false}` here, or remove the other one, or switch it off there (kaito: "
             "`nvidiaDevicePlugin: {enabled: false}`)",
             related=tuple(place for _, place in found[:FEW]),
