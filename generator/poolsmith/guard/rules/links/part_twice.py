@@ -26,9 +26,9 @@ RULE = RuleInfo(
     "operator's (an error where both take the node's own port), the DRA driver that allocates GPUs by claims beside a "
     "device plugin that advertises the same ones (an error), or two charts that replace the definitions of "
     "ComputeDomains.",
-    why="Each series is there twice, so that sums are doubled, and profiling metrics have one reader at a time. A device "
-    "plugin and claims do not know what the other has given out: two tenants get one GPU. Each upgrade of one chart "
-    "brings back the other's fields.",
+    why="Each series is there twice, so that sums are doubled, and profiling metrics have one reader at a time. A "
+    "device plugin and claims do not know what the other has given out: two tenants get one GPU. Each upgrade of one "
+    "chart brings back the other's fields.",
     fix="keep one of them, and switch it off in the other",
     bad="# the chart dcgm-exporter beside the operator\ndcgmExporter: {enabled: true}\n",
     good="# the chart dcgm-exporter beside the operator\ndcgmExporter: {enabled: false}\n",
@@ -36,8 +36,8 @@ RULE = RuleInfo(
     references=(
         "NVIDIA/gpu-operator@v26.7.0:assets/state-dcgm-exporter, deployments/gpu-operator/crds",
         "NVIDIA/dcgm-exporter@4.5.3-4.8.2:deployment/values.yaml, hostNetwork",
-        "kubernetes-sigs/dra-driver-nvidia-gpu@v25.8.1:deployments/helm/nvidia-dra-driver-gpu/values.yaml, "
-        "templates/validation.yaml; @v0.4.1:deployments/helm/dra-driver-nvidia-gpu/crds",
+        "kubernetes-sigs/dra-driver-nvidia-gpu@v25.8.1:deployments/helm/nvidia-dra-driver-gpu/templates/validation.yaml",
+        "kubernetes-sigs/dra-driver-nvidia-gpu@v0.4.1:deployments/helm/dra-driver-nvidia-gpu/crds",
         "NVIDIA/aicr pull request 2439",
     ),
 )

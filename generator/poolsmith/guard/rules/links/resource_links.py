@@ -148,7 +148,7 @@ def metric_offers(view: LinkView) -> Iterator[Offer]:
 
 
 def metric_supply(_: LinkView) -> Supply:
-    return Supply(owns=lambda name: bool(name))
+    return Supply(owns=bool)
 
 
 def _exporters(view: LinkView) -> Iterator[tuple[str, LinkedChart, str]]:

@@ -13,6 +13,7 @@ from poolsmith.core.sources.pointer import value_at
 from poolsmith.gpu.catalog.node_labels import DEPLOY_DEVICE_PLUGIN, GPU_PRESENT, matches
 from poolsmith.guard.rules.names.need import Need, Offer, State, judged
 from poolsmith.guard.rules.setup.driver_setup import driver_setup
+from poolsmith.guard.rules.setup.one_feature_discovery import remote_base
 from poolsmith.guard.rules.setup.setup_view import FEW, named, takes_operands, verb
 from poolsmith.kubernetes.repository.declared_charts import first_document
 
@@ -41,6 +42,9 @@ RULE = RuleInfo(
 NEEDS = ("values",)
 _PATH = "devicePlugin.enabled"
 _IMAGE, _PART = "k8s-device-plugin", "Part"
+_STATIC = ("NVIDIA/k8s-device-plugin", "nvidia/k8s-device-plugin")
+"""The repository, whose manifests are DaemonSets of the plugin for all nodes, unless somebody patches them."""
+_PATCHES = ("patches", "patchesStrategicMerge", "patchesJson6902")
 _PRESENT = ({"key": GPU_PRESENT, "operator": "In", "values": ["true"]}, {"key": GPU_PRESENT, "operator": "Exists"})
 _BY_PRESENCE = tuple(
     {
@@ -86,6 +90,10 @@ def _plugins(view: SetupView) -> Iterator[tuple[str, Location, dict[str, str] | 
         images = [word(container.get("image")) for container in mappings(value_at(pod, ("containers",)))]
         if not item.metadata.get("ownerReferences") and any(_is_plugin(image, item) for image in images):
             yield item.name, item.place("/metadata/name", "the other one"), selected_labels(pod)
+    for item in view.of_kind("Kustomization"):
+        for repository in _STATIC:
+            if (pointer := remote_base(item, repository)) is not None and not any(map(item.data.get, _PATCHES)):
+                yield f"what {item.file} takes from {repository}", item.place(pointer, "the other one"), {}
     rows = {row["chart"]: row for row in store.table("scheduling.yaml")["pluginCharts"]}
     for item, chart in view.installed_charts():
         row = rows.get(chart.name)

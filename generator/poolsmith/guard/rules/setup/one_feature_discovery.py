@@ -65,7 +65,7 @@ def installs_charts(view: SetupView) -> bool:
 def _of(item: SetupObject) -> Iterator[FeatureDiscovery]:
     if item.kind == "NodeFeatureDiscovery" and item.group in _OPERATORS:
         yield FeatureDiscovery(item=item, what=item.name, pointer="/metadata/name", tolerations=None)
-    elif item.kind == "Kustomization" and (pointer := _remote(item)) is not None:
+    elif item.kind == "Kustomization" and (pointer := remote_base(item, _REPOSITORY)) is not None:
         yield FeatureDiscovery(item=item, what=f"a base of {item.file}", pointer=pointer, tolerations=None)
     elif item.kind == "DaemonSet" and _is_worker(item):
         pod = value_at(item.spec, ("template", "spec"))
@@ -99,12 +99,12 @@ def _brings(known: DiscoveryChart, values: Any, *, partial: bool) -> bool:
     return given is True or (given is MISSING and known.default is True and not partial)
 
 
-def _remote(item: SetupObject) -> str | None:
-    """Where a kustomization takes NFD's own manifests from its repository."""
+def remote_base(item: SetupObject, repository: str) -> str | None:
+    """Where a kustomization takes manifests from a repository; a name of one, or a part of an address."""
     for field in ("resources", "bases"):
         listed = item.data.get(field)
         for index, entry in enumerate(listed if isinstance(listed, list) else ()):
-            if _REPOSITORY in word(entry):
+            if repository in word(entry):
                 return f"/{field}/{index}"
     return None
 

@@ -72,7 +72,8 @@ def setups_of(model: RepositoryModel, loose: list[FoundValues], release: str | N
     for delivery in model.deliveries:
         own = [found for found in values_of(delivery.installations, release) if _is_here(found)]
         others = _without_object(delivery.installations)
-        setups += [Setup(found=item, objects=delivery.objects, charts=others) for item in own]
+        together = (*delivery.objects, *delivery.kustomizations)
+        setups += [Setup(found=item, objects=together, charts=others) for item in own]
         if not own and delivery.by_engine and any(map(is_of_operator, delivery.objects)):
             setups.append(Setup(found=None, objects=delivery.objects))
     alone = list(_alone(model, release))
