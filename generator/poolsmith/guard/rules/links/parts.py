@@ -64,7 +64,7 @@ def _of_chart(row: Mapping[str, Any], known: Mapping[str, Any], chart: LinkedCha
         part=row["part"],
         title=f"the chart {chart.name}",
         place=chart.place(known["path"]) if "path" in known else chart.declared_at,
-        off=known.get("off", ""),
+        off=known.get("tell", ""),
         speaks=known.get("speaks", False),
         takes_port="port" in known and chart.value(known["port"]) is True,
     )

@@ -25,7 +25,12 @@ if TYPE_CHECKING:
 
 SCRAPER, TARGET = "Scraper", "Target"
 """Kinds of what monitors need: a Prometheus that selects them, and something to scrape."""
-ENDPOINTS = {"ServiceMonitor": ("endpoints", "labels", "port"), "PodMonitor": ("podMetricsEndpoints", "pod", "podPort")}
+_OF_SERVICES, _OF_PODS = ("endpoints", "labels", "port"), ("podMetricsEndpoints", "pod", "podPort")
+ENDPOINTS = {
+    **dict.fromkeys(("ServiceMonitor", "VMServiceScrape"), _OF_SERVICES),
+    **dict.fromkeys(("PodMonitor", "VMPodScrape"), _OF_PODS),
+}
+"""Kinds of monitors, of Prometheus and of VictoriaMetrics: their endpoints, and what an exporter has for them."""
 _GROUP = "monitoring.coreos.com"
 _SELECTORS = {"ServiceMonitor": "serviceMonitorSelector", "PodMonitor": "podMonitorSelector"}
 _OF_CHARTS = {"gpu-operator": "dcgmExporter.serviceMonitor", EXPORTER: "serviceMonitor"}
@@ -81,6 +86,8 @@ def _monitors(view: LinkView) -> Iterator[Monitor]:
                 need=need, kind="ServiceMonitor", labels=mapping(chart.value(f"{path}.additionalLabels")), path=path
             )
     for item in _of_the_exporter(view):
+        if item.kind not in _SELECTORS:
+            continue
         at = "/metadata/labels" if item.metadata.get("labels") else "/metadata/name"
         need = Need(kind=SCRAPER, name=_id(item), where="", who=item.name, locate=item.place, pointer=at)
         yield Monitor(need=need, kind=item.kind, labels=mapping(item.metadata.get("labels")))

@@ -68,7 +68,7 @@ class _Labels:
 
     @cached_property
     def _written(self) -> set[str]:
-        return _written(self._view)
+        return _written(self._view) | self._view.labels_said
 
     def __contains__(self, key: object) -> bool:
         name = str(key)
