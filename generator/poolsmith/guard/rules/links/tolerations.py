@@ -8,7 +8,7 @@ from poolsmith.core.facts import store
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings
 from poolsmith.core.sources.pointer import MISSING
-from poolsmith.fleet.profiles.toleration import Tolerations, keeps_away
+from poolsmith.fleet.profiles.toleration import Tolerations, covered, keeps_away
 from poolsmith.gpu.catalog.gpu_requests import GPU, asks_for_gpus, gpu_resources
 from poolsmith.gpu.catalog.node_labels import matches
 from poolsmith.guard.rules.links.machine_images import makes_gpu_nodes
@@ -17,7 +17,7 @@ from poolsmith.guard.rules.names.need import Need, Offer, Supply
 from poolsmith.guard.rules.setup.setup_view import named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from poolsmith.core.diagnostics import Location
@@ -157,10 +157,12 @@ def _is_selected(pod: LinkedPod, node: SetupNode) -> bool:
     return matches(node.labels, {key: value for key, value in _selector(pod).items() if key in node.labels})
 
 
-def _gap(pod: LinkedPod, taints: Iterator[Taint] | Sequence[Taint], *, adds: bool) -> Taint | None:
+def _gap(pod: LinkedPod, taints: Iterable[Taint], *, adds: bool) -> Taint | None:
     """The first taint that keeps the pod off. `adds`: the cluster may tolerate by itself what is called like the
     resource; a taint without a key is none."""
-    own = (None, "", *((GPU, *gpu_resources(pod.spec)) if adds else ()))
-    tolerations = Tolerations(mappings(pod.spec.get("tolerations")))
-    kept_off = (taint for taint in taints if keeps_away(taint) and taint.get("key") not in own)
-    return next((taint for taint in kept_off if tolerations.cover(taint) is False), None)
+    for taint in taints:
+        if keeps_away(taint) and taint.get("key") not in (None, "", *((GPU,) if adds else ())):
+            is_own = adds and taint["key"] in tuple(gpu_resources(pod.spec))
+            if not is_own and covered(taint, mappings(pod.spec.get("tolerations"))) is False:
+                return taint
+    return None
