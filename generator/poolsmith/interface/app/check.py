@@ -193,7 +193,8 @@ def _check_paths(
     diagnostics += links.diagnostics
     loose, found = _values_here(model, release, named, scope)
     values = _judged_values(found, model, release, named)
-    setups_here = setups_of(model, loose, release)
+    said = frozenset(mark.key for nodes in labelled for mark in nodes.labels)
+    setups_here = setups_of(model, loose, release, said)
     setups = judge_setups_of(setups_here, release, given, kubernetes, _errors(diagnostics, values.diagnostics))
     coverage, unjudged = coverage_of(found, filter(scope.has_installation, model.all_installations), setups_here)
     problems = given.problems if given is not None else ()

@@ -70,6 +70,8 @@ class RepositoryModel:
     parts: frozenset[str]
     left_out: frozenset[str] = frozenset()
     """Folders and files that an engine has been told to leave out."""
+    others: tuple[str, ...] = ()
+    """Files that are no YAML."""
 
     def is_left_out(self, path: str) -> bool:
         """Whether an engine leaves a file out, so that what it installs says nothing of it."""
@@ -133,6 +135,7 @@ class _Modelling:
             unknown=tuple(dict.fromkeys(self.unknown)),
             parts=parts,
             left_out=frozenset(self.left_out),
+            others=self.others,
         )
 
     def _of_tasks(self, loose: tuple[CheckedDocument, ...]) -> list[CheckedDocument]:
