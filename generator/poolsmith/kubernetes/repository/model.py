@@ -154,10 +154,12 @@ class _Modelling:
         for document in self.whole.objects:
             if document.api_version.startswith("kustomize.config.k8s.io/"):  # components too, whoever uses them
                 found.update(declared_files(document.data, posixpath.dirname(document.path)))
+        beside: dict[str, bool] = {}
         for path in self.whole.paths:
             folder, _, name = path.rpartition("/")
-            beside = any(self.files.is_file(f"{folder}/{test}" if folder else test) for test in _ASSERTS)
-            if name.endswith(_ASSERT_ENDINGS) or (beside and name not in _ASSERTS):
+            if folder not in beside:
+                beside[folder] = any(self.files.is_file(posixpath.join(folder, test)) for test in _ASSERTS)
+            if name.endswith(_ASSERT_ENDINGS) or (beside[folder] and name not in _ASSERTS):
                 found.add(path)
         return frozenset(found)
 

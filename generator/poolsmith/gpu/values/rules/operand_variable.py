@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import nearest, shorten
@@ -13,10 +13,9 @@ from poolsmith.gpu.values.effective_values import Environment, is_off, text
 from poolsmith.gpu.values.rules.unknown_value import MOST_SUGGESTED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
-    from poolsmith.gpu.values.effective_values import EnvironmentVariable
 
 RULE = RuleInfo(
     code="PSM332",
@@ -44,25 +43,34 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
             version = text(document, f"{component}.version") or image_default(
                 f"{component}.version", document.release.tag
             )
-            for place, message, help_text in unread(component, environment.entries, version):
-                yield Finding(place=place, message=message, help=help_text)
+            entries = environment.entries
+            tag = operand_inputs(component).tag_of(version)
+            for found in unread(component, [entry.name for entry in entries], tag):
+                place = (*entries[found.at].path, "name")
+                yield Finding(place=place, message=found.message, help=found.help)
 
 
-def unread(
-    component: str, entries: list[EnvironmentVariable], version: str | None
-) -> Iterator[tuple[ValuePlace, str, str]]:
-    """Of each variable that its image does not read: its place, what is wrong, what to do. Of a name that is close to
-    none that is known nobody knows whose it is, and nothing is said."""
+class Unread(NamedTuple):
+    """`at` is the index of the name."""
+
+    at: int
+    message: str
+    help: str
+
+
+def unread(component: str, names: Sequence[str], tag: str | None) -> Iterator[Unread]:
+    """Of each variable that its image does not read: what is wrong, what to do. Of a name that is close to none that is
+    known nobody knows whose it is, and nothing is said."""
     inputs = operand_inputs(component)
-    tag, known = inputs.tag_of(version), inputs.names
-    for count, variable in enumerate(entries):
-        name, place = variable.name, (*variable.path, "name")
+    known = inputs.names
+    for index, name in enumerate(names):
         if name in known:
             if tag is not None and not inputs.is_read(name, tag):
-                yield place, f"{component} {tag} does not read `{name}`: {inputs.told(name, tag)}", "remove it"
+                told = inputs.told(name, tag)
+                yield Unread(index, f"{component} {tag} does not read `{name}`: {told}", "remove it")
             continue
         is_meant = name.startswith(_PREFIXES.get(component, " "))
-        match = nearest(name, known, certain=not is_meant) if count < MOST_SUGGESTED else None
+        match = nearest(name, known, certain=not is_meant) if index < MOST_SUGGESTED else None
         if match is not None or is_meant:
             help_text = f"did you mean `{match}`?" if match else "remove it"
-            yield place, f"no {component} that is known reads `{shorten(name)}`", help_text
+            yield Unread(index, f"no {component} that is known reads `{shorten(name)}`", help_text)

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from poolsmith.core.diagnostics.message_text import nearest
-from poolsmith.core.sources.pod_template import container_places, mapping, mappings, word
+from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.core.sources.pointer import join, reached
 from poolsmith.gpu.catalog.gpu_requests import GPU, MIG, SHARED, VENDOR, is_gpu_resource
 from poolsmith.gpu.catalog.node_labels import GPU_PRODUCT, OF_A_SLICE
@@ -37,11 +37,11 @@ def resource_needs(view: LinkView) -> tuple[Need, ...]:
 
 
 def _of_pod(pod: LinkedPod) -> Iterator[Need]:
-    for field, index, container in container_places(pod.spec):
+    for at, container in pod.containers:
         for name in map(str, mapping(mapping(container.get("resources")).get("limits"))):
             if is_gpu_resource(name):
-                at = join("", field, index, "resources", "limits", name)
-                yield Need(kind=RESOURCE, name=name, where="", who=pod.owner.name, locate=pod.place, pointer=at)
+                pointer = join(at, "resources", "limits", name)
+                yield Need(kind=RESOURCE, name=name, where="", who=pod.owner.name, locate=pod.place, pointer=pointer)
 
 
 def counted_needs(item: SetupObject) -> Iterator[tuple[Need, object]]:

@@ -9,7 +9,7 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings
 from poolsmith.core.sources.pointer import MISSING
 from poolsmith.fleet.profiles.toleration import Tolerations, covered, keeps_away
-from poolsmith.gpu.catalog.gpu_requests import GPU, asks_for_gpus, gpu_resources
+from poolsmith.gpu.catalog.gpu_requests import GPU
 from poolsmith.gpu.catalog.node_labels import matches
 from poolsmith.guard.rules.links.machine_images import makes_gpu_nodes
 from poolsmith.guard.rules.links.plugin_by_hand import is_plugin
@@ -116,7 +116,7 @@ def _of_nodes(view: LinkView, pod: LinkedPod, name: str) -> Iterator[Tainted]:
     """Of device plugins by hand, too; beside an operator a rule over its setup judges DaemonSets."""
     stands_alone = pod.owner.kind == "DaemonSet" and not any(chart.is_operator for chart in view.charts)
     stands_for_plugin = stands_alone and is_plugin(pod)
-    if pod.spec.get("nodeName") or not (stands_for_plugin or next(gpu_resources(pod.spec), None)):
+    if pod.spec.get("nodeName") or not (stands_for_plugin or pod.gpu_resources):
         return
     nodes = [node for node in view.nodes or () if _is_selected(pod, node)]
     gaps = [_gap(pod, node.taints, adds=not stands_for_plugin) for node in nodes]
@@ -127,7 +127,7 @@ def _of_nodes(view: LinkView, pod: LinkedPod, name: str) -> Iterator[Tainted]:
 
 def _of_templates(view: LinkView, pod: LinkedPod, name: str) -> Iterator[Tainted]:
     """Where files describe nodes to come, by those that have all labels which the pod selects by."""
-    if not (view.is_whole or view.is_alone) or not pod.spec.get("nodeSelector") or not asks_for_gpus(pod.spec):
+    if not (view.is_whole or view.is_alone) or not pod.spec.get("nodeSelector") or not pod.asks_for_gpus:
         return
     nodes = [view.machines.whole[index] for index in view.machines.by_labels.of(_selector(pod))]
     if nodes:
@@ -162,7 +162,7 @@ def _gap(pod: LinkedPod, taints: Iterable[Taint], *, adds: bool) -> Taint | None
     resource; a taint without a key is none."""
     for taint in taints:
         if keeps_away(taint) and taint.get("key") not in (None, "", *((GPU,) if adds else ())):
-            is_own = adds and taint["key"] in tuple(gpu_resources(pod.spec))
+            is_own = adds and taint["key"] in tuple(pod.gpu_resources)
             if not is_own and covered(taint, mappings(pod.spec.get("tolerations"))) is False:
                 return taint
     return None

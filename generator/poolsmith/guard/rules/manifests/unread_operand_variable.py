@@ -8,17 +8,9 @@ from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
-from poolsmith.core.sources.pod_template import (
-    container_places,
-    mapping,
-    pod_template_of,
-    pod_template_pointer,
-    word,
-    words,
-)
-from poolsmith.core.sources.pointer import join
-from poolsmith.gpu.values.effective_values import EnvironmentVariable
-from poolsmith.gpu.values.rules.operand_variable import unread
+from poolsmith.core.sources.pod_template import word, words
+from poolsmith.gpu.catalog.operand_inputs import operand_inputs
+from poolsmith.gpu.values.rules.operand_variable import Unread, unread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -73,20 +65,25 @@ class OperandContainer:
 
 def operand_containers(tree: CheckedTree) -> Iterator[OperandContainer]:
     for document in tree.objects:
-        pointer = pod_template_pointer(document.data)
-        pod = mapping((pod_template_of(document.data) or {}).get("spec"))
-        for field, index, container in container_places(pod):
+        for pointer, container in document.containers:
             found = _IMAGE.search(word(container.get("image")))
             if found is not None:
-                yield OperandContainer(document, f"{pointer}/spec/{field}/{index}", container, found[1], found[2])
+                yield OperandContainer(document, pointer, container, found[1], found[2])
 
 
 def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
+    judged: dict[tuple[str, tuple[str, ...], str | None], tuple[Unread, ...]] = {}
     for item in operand_containers(tree):
+        named = _variables(item.container)
+        if not named:
+            continue
         operand = _operand(item.image, item.container)
-        for place, message, help_text in unread(operand, _variables(item.container), item.version):
-            where = item.document.source.locate(join(f"{item.pointer}/env", *place))
-            yield Finding(message=message, place=where, help=help_text, subject=item.document.name)
+        case = operand, tuple(named.values()), operand_inputs(operand).tag_of(item.version)
+        if case not in judged:
+            judged[case] = tuple(unread(*case))
+        for found in judged[case]:
+            where = item.document.source.locate(f"{item.pointer}/env/{tuple(named)[found.at]}/name")
+            yield Finding(message=found.message, place=where, help=found.help, subject=item.document.name)
 
 
 def _operand(image: str, container: Mapping[str, Any]) -> str:
@@ -95,10 +92,11 @@ def _operand(image: str, container: Mapping[str, Any]) -> str:
     return _OPERANDS["gpu-feature-discovery" if any("gpu-feature-discovery" in item for item in said) else image]
 
 
-def _variables(container: Mapping[str, Any]) -> list[EnvironmentVariable]:
+def _variables(container: Mapping[str, Any]) -> dict[int, str]:
+    """The names, by their place in the list."""
     env = container.get("env")
-    return [
-        EnvironmentVariable(item["name"], word(item.get("value")), (index,), own=True)
+    return {
+        index: item["name"]
         for index, item in enumerate(env if isinstance(env, list) else ())
         if isinstance(item, dict) and isinstance(item.get("name"), str)
-    ]
+    }
