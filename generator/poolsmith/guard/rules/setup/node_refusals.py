@@ -1,5 +1,5 @@
-"""What the API server takes of a pod and no node can do, whatever it has: pull names that are none or of no registry, and
-mount folders of the host that are not absolute.
+"""What the API server takes of a pod and no node can do, whatever it has: pull names that are none or of no registry,
+and mount folders of the host that are not absolute.
 
 Source: distribution/reference: reference.go, the grammar at its top; opencontainers/runtime-spec: config.md, Mounts.
 """
