@@ -66,6 +66,7 @@ if TYPE_CHECKING:
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.fleet.operands.chart.judgement import Workloads
+    from poolsmith.gpu.catalog.value_paths import ReleaseValues
     from poolsmith.gpu.values.document import ValuePlace
     from poolsmith.gpu.values.values_check import ValuesResult
     from poolsmith.gpu.values.values_places import FoundValues
@@ -315,11 +316,14 @@ def _neighbours(
     return result.templates
 
 
-def _not_rendered(workloads: Workloads, release: str, values: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _not_rendered(workloads: Workloads, release: ReleaseValues, values: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """What the chart stops at; what it refuses in its own words is a rule's."""
-    from poolsmith.fleet.operands.chart.judgement import chart_errors  # on demand
+    from poolsmith.fleet.operands.chart.judgement import chart_errors, stack_chart_errors  # on demand
 
-    for error in chart_errors(release, values, workloads=workloads):
+    chart, tag = release.paths.chart, release.tag
+    is_operator = release.is_of_operator
+    found = chart_errors(tag, values, workloads=workloads) if is_operator else stack_chart_errors(chart, tag, values)
+    for error in found:
         if not error.refusal:
             yield error.path, error.message
 

@@ -22,30 +22,43 @@ RULE = RuleInfo(
     name="operand-variable",
     severity=Severity.WARNING,
     applies_to="values",
-    what="Helm values give the device plugin, GPU Feature Discovery, dcgm-exporter or the MIG manager a variable that "
-    "the version of this release does not read, or whose name is one letter from one that it reads.",
+    what="Values, a ClusterPolicy or an NVIDIADriver give the device plugin, GPU Feature Discovery, dcgm-exporter, the "
+    "MIG manager, the vGPU device manager or the driver manager a variable that the version of this release does not "
+    "read, or whose name is one letter from one that it reads.",
     why="Nothing reports a variable that nobody reads: the operand keeps its default.",
     fix="correct the name, remove it, or take a release whose operand reads it",
     bad="dcgmExporter:\n  env:\n    - {name: DCGM_EXPORTER_LISTENER, value: ':9401'}\n",
     good="dcgmExporter:\n  env:\n    - {name: DCGM_EXPORTER_LISTEN, value: ':9401'}\n",
     symptom="an operand behaves as if the variable were not there",
-    references=("flags of NVIDIA/k8s-device-plugin, NVIDIA/dcgm-exporter and NVIDIA/mig-parted at their tags",),
+    references=(
+        "flags of NVIDIA/k8s-device-plugin, dcgm-exporter, mig-parted, k8s-driver-manager, vgpu-device-manager",
+    ),
 )
-COMPONENTS = ("devicePlugin", "gfd", "dcgmExporter", "migManager")
-_PREFIXES = {"dcgmExporter": "DCGM_EXPORTER_", "gfd": "GFD_", "migManager": "MIG_PARTED_"}
+_MANAGER = "driver.manager"
+COMPONENTS = {
+    **{name: name for name in ("devicePlugin", "gfd", "dcgmExporter", "migManager", "vgpuDeviceManager", _MANAGER)},
+    "vgpuManager.driverManager": _MANAGER,
+    "vfioManager.driverManager": _MANAGER,
+}
+"""Where values have their variables, with the operand whose image reads them."""
+_PREFIXES = {
+    "dcgmExporter": ("DCGM_EXPORTER_",),
+    "gfd": ("GFD_",),
+    "migManager": ("MIG_PARTED_",),
+    "vgpuDeviceManager": ("VGPU_DM_",),
+    _MANAGER: ("DRAIN_", "ENABLE_"),
+}
 """Whose name begins like this is meant for the operand, and has no effect when it is none that it reads."""
 
 
 def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
-    for component in COMPONENTS:
-        if document.has((component, "env")) and not is_off(document, f"{component}.enabled"):
-            environment = Environment(document, (component,))
-            version = text(document, f"{component}.version") or image_default(
-                f"{component}.version", document.release.tag
-            )
-            entries = environment.entries
-            tag = operand_inputs(component).tag_of(version)
-            for found in unread(component, [entry.name for entry in entries], tag):
+    for path, operand in COMPONENTS.items():
+        steps = tuple(path.split("."))
+        if document.has((*steps, "env")) and not is_off(document, f"{steps[0]}.enabled"):
+            entries = Environment(document, steps).entries
+            version = text(document, f"{path}.version") or image_default(f"{path}.version", document.release.tag)
+            tag = operand_inputs(operand).tag_of(version)
+            for found in unread(operand, [entry.name for entry in entries], tag):
                 place = (*entries[found.at].path, "name")
                 yield Finding(place=place, message=found.message, help=found.help)
 
@@ -69,7 +82,7 @@ def unread(component: str, names: Sequence[str], tag: str | None) -> Iterator[Un
                 told = inputs.told(name, tag)
                 yield Unread(index, f"{component} {tag} does not read `{name}`: {told}", "remove it")
             continue
-        is_meant = name.startswith(_PREFIXES.get(component, " "))
+        is_meant = name.startswith(_PREFIXES.get(component, ()))
         match = nearest(name, known, certain=not is_meant) if index < MOST_SUGGESTED else None
         if match is not None or is_meant:
             help_text = f"did you mean `{match}`?" if match else "remove it"

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from poolsmith.core.diagnostics.message_text import nearest
 from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.core.sources.pointer import join, reached
 from poolsmith.gpu.catalog.gpu_requests import GPU, MIG, SHARED, VENDOR, is_gpu_resource
@@ -73,14 +71,7 @@ def resource_supply(view: LinkView) -> Supply:
     offers = plugin_offers(view)
     if offers is None:
         return OPEN
-    return Supply(known=offers, owns=_is_of_the_plugin, spelled=partial(_spelled, offers))
-
-
-def _spelled(offers: PluginOffers, name: str) -> Offer | None:
-    """Of resources that somebody called otherwise; the plugin's own names are no slips of each other."""
-    own = [item for item in sorted(offers.resources) if not _is_of_the_plugin(item)]
-    right = None if _is_of_the_plugin(name) else nearest(name, own, certain=True)
-    return None if right is None else Offer(kind=RESOURCE, name=right, via=offers)
+    return Supply(known=offers, owns=lambda name: _is_of_the_plugin(name) or name in offers.unnamed)
 
 
 def _is_of_the_plugin(name: str) -> bool:

@@ -23,9 +23,9 @@ RULE = RuleInfo(
     name="unread-operand-variable",
     severity=Severity.WARNING,
     applies_to="manifest",
-    what="A container of the device plugin, GPU Feature Discovery, dcgm-exporter, the MIG manager or the DRA driver, "
-    "in a workload that somebody wrote, has a variable that the version of its image does not read, or whose name is "
-    "one letter from one that it reads.",
+    what="A container of the device plugin, GPU Feature Discovery, dcgm-exporter, the MIG manager, the vGPU device "
+    "manager, the driver manager or the DRA driver, in a workload that somebody wrote, has a variable that the version "
+    "of its image does not read, or whose name is one letter from one that it reads.",
     why="Nothing reports a variable that nobody reads: the operand keeps its default.",
     fix="correct the name, remove it, or take an image that reads it",
     bad="image: nvcr.io/nvidia/k8s/dcgm-exporter:3.3.5-3.4.0-ubuntu22.04\nenv:\n"
@@ -40,13 +40,15 @@ RULE = RuleInfo(
 )
 _IMAGE = pattern(
     r"(?:^|/)(k8s-device-plugin|gpu-feature-discovery|dcgm-exporter|k8s-mig-manager"
-    r"|k8s-dra-driver-gpu|dra-driver-nvidia-gpu)(?::([\w][\w.-]{0,127}+))?(?:@|$)"
+    r"|k8s-driver-manager|vgpu-device-manager|k8s-dra-driver-gpu|dra-driver-nvidia-gpu)(?::([\w][\w.-]{0,127}+))?(?:@|$)"
 )
 _OPERANDS = {
     "k8s-device-plugin": "devicePlugin",
     "gpu-feature-discovery": "gfd",
     "dcgm-exporter": "dcgmExporter",
     "k8s-mig-manager": "migManager",
+    "k8s-driver-manager": "driver.manager",
+    "vgpu-device-manager": "vgpuDeviceManager",
     "k8s-dra-driver-gpu": "draDriver",
     "dra-driver-nvidia-gpu": "draDriver",
 }
