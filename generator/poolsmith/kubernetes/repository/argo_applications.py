@@ -123,7 +123,7 @@ def helm_layers(
         if layer is not None:
             layers.append(layer)
         else:
-            unknown.append(Unknown(item.source.locate(where), "a value of a parameter"))
+            unknown.append(Unknown(item.source.locate(where), "a value of a parameter", is_here=True))
     if helm.get("fileParameters"):
         unknown.append(Unknown(item.source.locate(f"{pointer}/fileParameters"), "values from `fileParameters`"))
     return tuple(layers), tuple(unknown)

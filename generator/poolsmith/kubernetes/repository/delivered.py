@@ -243,7 +243,7 @@ class ChartInstallation:
         if found is None:
             return self.document.source.locate(self.pointer, note)
         layer, steps, depth = found
-        if depth == 0 and steps and not layer.pointer:
+        if depth == 0 and not layer.pointer:
             return self._top(layer, note)
         return layer.source.locate(join(layer.pointer, *steps), note)
 

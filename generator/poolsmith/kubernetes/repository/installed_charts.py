@@ -59,7 +59,7 @@ def k3s_chart(item: CheckedDocument, objects: Finder) -> Iterator[ChartInstallat
         if layer is not None:
             layers.append(layer)
         else:
-            unseen.append(Unknown(item.source.locate(place), "a value of `set`"))
+            unseen.append(Unknown(item.source.locate(place), "a value of `set`", is_here=True))
     yield ChartInstallation(
         chart=chart,
         document=item,

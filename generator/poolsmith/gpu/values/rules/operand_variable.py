@@ -9,6 +9,7 @@ from poolsmith.core.diagnostics.message_text import nearest, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.gpu.catalog.chart_contents import image_default
 from poolsmith.gpu.catalog.operand_inputs import operand_inputs
+from poolsmith.gpu.values.device_plugin_config import wrong_word
 from poolsmith.gpu.values.effective_values import Environment, is_off, text
 from poolsmith.gpu.values.rules.unknown_value import MOST_SUGGESTED
 
@@ -24,8 +25,9 @@ RULE = RuleInfo(
     severity=Severity.WARNING,
     applies_to="values",
     what="Helm values give the device plugin, GPU Feature Discovery, dcgm-exporter or the MIG manager a variable that "
-    "the version of this release does not read, or whose name is one letter from one that it reads.",
-    why="Nothing reports a variable that nobody reads: the operand keeps its default.",
+    "the version of this release does not read, or whose name is one letter from one that it reads; "
+    "or a word that the device plugin refuses.",
+    why="Nothing reports a variable that nobody reads: the operand keeps its default. At a wrong word the plugin ends.",
     fix="correct the name, remove it, or take a release whose operand reads it",
     bad="dcgmExporter:\n  env:\n    - {name: DCGM_EXPORTER_LISTENER, value: ':9401'}\n",
     good="dcgmExporter:\n  env:\n    - {name: DCGM_EXPORTER_LISTEN, value: ':9401'}\n",
@@ -33,6 +35,7 @@ RULE = RuleInfo(
     references=("flags of NVIDIA/k8s-device-plugin, NVIDIA/dcgm-exporter and NVIDIA/mig-parted at their tags",),
 )
 COMPONENTS = ("devicePlugin", "gfd", "dcgmExporter", "migManager")
+_PLUGIN = "devicePlugin"
 _PREFIXES = {"dcgmExporter": "DCGM_EXPORTER_", "gfd": "GFD_", "migManager": "MIG_PARTED_"}
 """Whose name begins like this is meant for the operand, and has no effect when it is none that it reads."""
 
@@ -60,6 +63,8 @@ def unread(
         if name in known:
             if tag is not None and not inputs.is_read(name, tag):
                 yield place, f"{component} {tag} does not read `{name}`: {inputs.told(name, tag)}", "remove it"
+            elif component == _PLUGIN and (wrong := wrong_word(name, variable.value, version)) is not None:
+                yield (*variable.path, "value"), f"`{name}`: {wrong.message}, and stops", wrong.help
             continue
         is_meant = name.startswith(_PREFIXES.get(component, " "))
         match = nearest(name, known, certain=not is_meant) if count < MOST_SUGGESTED else None

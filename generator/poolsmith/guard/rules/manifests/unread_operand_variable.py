@@ -33,8 +33,8 @@ RULE = RuleInfo(
     applies_to="manifest",
     what="A container of the device plugin, GPU Feature Discovery, dcgm-exporter, the MIG manager or the DRA driver, "
     "in a workload that somebody wrote, has a variable that the version of its image does not read, or whose name is "
-    "one letter from one that it reads.",
-    why="Nothing reports a variable that nobody reads: the operand keeps its default.",
+    "one letter from one that it reads; or a word that the device plugin refuses.",
+    why="Nothing reports a variable that nobody reads: the operand keeps its default. At a wrong word the plugin ends.",
     fix="correct the name, remove it, or take an image that reads it",
     bad="image: nvcr.io/nvidia/k8s/dcgm-exporter:3.3.5-3.4.0-ubuntu22.04\nenv:\n"
     "  - {name: KUBERNETES_VIRTUAL_GPUS, value: 'true'}\n",
