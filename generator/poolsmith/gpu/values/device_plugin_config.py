@@ -79,6 +79,19 @@ def _excluded(config: Any, strategy: str | None) -> Iterator[ConfigMistake]:
         )
 
 
+def wrong_word(name: str, value: str, plugin: str | None) -> ConfigMistake | None:
+    """What the plugin refuses of a flag, which may be called `MIG_STRATEGY`, `--mig-strategy` or `migStrategy`."""
+    plain, facts = name.replace("-", "").replace("_", "").lower(), configuration_facts()
+    for dotted in facts["words"]:
+        if dotted.rpartition(".")[2].lower() == plain:
+            given: Any = value.split(",") if facts["fields"][dotted]["type"] == "texts" else value
+            for step in reversed(dotted.split(".")):
+                given = {step: given}
+            found = _PLUGIN.match(plugin or "")
+            return next(_Reading(found.group() if found else None).words(given, ()), None)
+    return None
+
+
 def _clients(config: Any, capabilities: Collection[str]) -> Iterator[ConfigMistake]:
     """Of several entries the last one counts, and only full GPUs have a daemon."""
     most = min(map(most_clients, capabilities), default=most_clients(None))

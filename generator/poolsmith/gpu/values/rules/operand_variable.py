@@ -9,6 +9,7 @@ from poolsmith.core.diagnostics.message_text import nearest, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.gpu.catalog.chart_contents import image_default
 from poolsmith.gpu.catalog.operand_inputs import operand_inputs
+from poolsmith.gpu.values.device_plugin_config import wrong_word
 from poolsmith.gpu.values.effective_values import Environment, is_off, text
 from poolsmith.gpu.values.rules.unknown_value import MOST_SUGGESTED
 
@@ -24,8 +25,8 @@ RULE = RuleInfo(
     applies_to="values",
     what="Values, a ClusterPolicy or an NVIDIADriver give the device plugin, GPU Feature Discovery, dcgm-exporter, the "
     "MIG manager, the vGPU device manager or the driver manager a variable that the version of this release does not "
-    "read, or whose name is one letter from one that it reads.",
-    why="Nothing reports a variable that nobody reads: the operand keeps its default.",
+    "read, or whose name is one letter from one that it reads; or a word that the device plugin refuses.",
+    why="Nothing reports a variable that nobody reads: the operand keeps its default. At a wrong word the plugin ends.",
     fix="correct the name, remove it, or take a release whose operand reads it",
     bad="dcgmExporter:\n  env:\n    - {name: DCGM_EXPORTER_LISTENER, value: ':9401'}\n",
     good="dcgmExporter:\n  env:\n    - {name: DCGM_EXPORTER_LISTEN, value: ':9401'}\n",
@@ -35,8 +36,9 @@ RULE = RuleInfo(
     ),
 )
 _MANAGER = "driver.manager"
+_PLUGIN = "devicePlugin"
 COMPONENTS = {
-    **{name: name for name in ("devicePlugin", "gfd", "dcgmExporter", "migManager", "vgpuDeviceManager", _MANAGER)},
+    **{name: name for name in (_PLUGIN, "gfd", "dcgmExporter", "migManager", "vgpuDeviceManager", _MANAGER)},
     "vgpuManager.driverManager": _MANAGER,
     "vfioManager.driverManager": _MANAGER,
 }
@@ -58,29 +60,32 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
             entries = Environment(document, steps).entries
             version = text(document, f"{path}.version") or image_default(f"{path}.version", document.release.tag)
             tag = operand_inputs(operand).tag_of(version)
-            for found in unread(operand, [entry.name for entry in entries], tag):
-                place = (*entries[found.at].path, "name")
+            for found in unread(operand, [(entry.name, entry.value) for entry in entries], tag):
+                place = (*entries[found.at].path, found.field)
                 yield Finding(place=place, message=found.message, help=found.help)
 
 
 class Unread(NamedTuple):
-    """`at` is the index of the name."""
+    """`at` is the index of the variable."""
 
     at: int
     message: str
     help: str
+    field: str = "name"
 
 
-def unread(component: str, names: Sequence[str], tag: str | None) -> Iterator[Unread]:
-    """Of each variable that its image does not read: what is wrong, what to do. Of a name that is close to none that is
+def unread(component: str, variables: Sequence[tuple[str, str]], tag: str | None) -> Iterator[Unread]:
+    """Of each variable that its image does not read, or whose value it refuses: what is wrong, what to do. Of a name that is close to none that is
     known nobody knows whose it is, and nothing is said."""
     inputs = operand_inputs(component)
     known = inputs.names
-    for index, name in enumerate(names):
+    for index, (name, value) in enumerate(variables):
         if name in known:
             if tag is not None and not inputs.is_read(name, tag):
                 told = inputs.told(name, tag)
                 yield Unread(index, f"{component} {tag} does not read `{name}`: {told}", "remove it")
+            elif component == _PLUGIN and value and (wrong := wrong_word(name, value, tag)) is not None:
+                yield Unread(index, f"`{name}`: {wrong.message}, and stops", wrong.help, "value")
             continue
         is_meant = name.startswith(_PREFIXES.get(component, ()))
         match = nearest(name, known, certain=not is_meant) if index < MOST_SUGGESTED else None

@@ -5,6 +5,7 @@ A user can describe nodes that are not in the files.
 
 from __future__ import annotations
 
+import posixpath
 from collections import Counter
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from poolsmith.gpu.values.resource_documents import operator_defaults
 from poolsmith.gpu.values.values_places import values_of
 from poolsmith.guard.rules.setup.goes_to import enforced_by, told_distribution
 from poolsmith.guard.rules.setup.setup_view import SetupObject, SetupValues, SetupView
+from poolsmith.kubernetes.repository.chart_folders import CHART_FILE
 from poolsmith.kubernetes.repository.declared_charts import DeclaredChart
 from poolsmith.kubernetes.repository.kustomize_roots import folder_of
 from poolsmith.kubernetes.repository.manifest_files import folders_above, unfolded
@@ -127,12 +129,14 @@ def _without_object(installations: Iterable[ChartInstallation]) -> tuple[ChartIn
 
 
 def _is_beside(one: ChartInstallation, other: ChartInstallation) -> bool:
-    """Whether both go into one cluster: they stand in one folder, or each in a folder that has its name."""
+    """Whether both go into one cluster: they stand in one folder, or each in a folder that has its name. Of charts on
+    one shelf somebody else says which are taken."""
     folders = [folder_of(item.document.path) for item in (one, other)]
     if folders[0] == folders[1]:
         return True
     above = {folder.rpartition("/")[0] for folder in folders}
-    return len(above) == 1 and all(map(_has_its_name, (one, other), folders))
+    is_shelf = all(posixpath.basename(item.document.path) == CHART_FILE for item in (one, other))
+    return len(above) == 1 and not is_shelf and all(map(_has_its_name, (one, other), folders))
 
 
 def _has_its_name(item: ChartInstallation, folder: str) -> bool:
