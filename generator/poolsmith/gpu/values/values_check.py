@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import Diagnostic, Severity, UsageError, diagnose
 from poolsmith.core.diagnostics.codes import reading
-from poolsmith.core.diagnostics.codes.schema import REFUSED_BY_DEFINITION, VALUES_DO_NOT_RENDER
+from poolsmith.core.diagnostics.codes.schema import REFUSED_BY_DEFINITION, VALUES_DO_NOT_RENDER, mend_of_rendering
 from poolsmith.core.diagnostics.diagnostic import Span
 from poolsmith.core.diagnostics.message_text import did_you_mean
 from poolsmith.core.diagnostics.rule_engine import Finding, Found
@@ -313,7 +313,7 @@ def _not_rendered(
     for path, message in render(release, values):
         place = place_in(values, path)
         if place and not any(overlap(place, other) for other in told):
-            yield Found(VALUES_DO_NOT_RENDER, Finding(place=place, message=message))
+            yield Found(VALUES_DO_NOT_RENDER, Finding(place=place, message=message, help=mend_of_rendering(message)))
 
 
 _NAMES = (OPERATOR_CHART, *CHART_OF)
