@@ -89,12 +89,14 @@ class Machines:
     """What files say of nodes to come, read by the first rule that asks."""
 
     tree: CheckedTree
+    others: Callable[[], Iterator[NodeTemplate]] = lambda: iter(())
+    """Those that are no documents of YAML."""
 
     @cached_property
     def templates(self) -> tuple[NodeTemplate, ...]:
         from poolsmith.kubernetes.repository.node_templates import node_templates  # on demand
 
-        return node_templates(self.tree)
+        return (*node_templates(self.tree), *self.others())
 
     @cached_property
     def whole(self) -> tuple[NodeTemplate, ...]:

@@ -23,10 +23,11 @@ RULE = RuleInfo(
     name="unread-operand-variable",
     severity=Severity.WARNING,
     applies_to="manifest",
-    what="A container of the device plugin, GPU Feature Discovery, dcgm-exporter, the MIG manager or the DRA driver, "
-    "in a workload that somebody wrote, has a variable that the version of its image does not read, or whose name is "
-    "one letter from one that it reads.",
-    why="Nothing reports a variable that nobody reads: the operand keeps its default.",
+    what="A container of the device plugin, GPU Feature Discovery, dcgm-exporter, the MIG manager, the vGPU device "
+    "manager, the driver manager or the DRA driver, in a workload that somebody wrote, has a variable that the version "
+    "of its image does not read, or whose name is one letter from one that it reads; or a word that the device plugin "
+    "refuses.",
+    why="Nothing reports a variable that nobody reads: the operand keeps its default. At a wrong word the plugin ends.",
     fix="correct the name, remove it, or take an image that reads it",
     bad="image: nvcr.io/nvidia/k8s/dcgm-exporter:3.3.5-3.4.0-ubuntu22.04\nenv:\n"
     "  - {name: KUBERNETES_VIRTUAL_GPUS, value: 'true'}\n",
@@ -40,13 +41,15 @@ RULE = RuleInfo(
 )
 _IMAGE = pattern(
     r"(?:^|/)(k8s-device-plugin|gpu-feature-discovery|dcgm-exporter|k8s-mig-manager"
-    r"|k8s-dra-driver-gpu|dra-driver-nvidia-gpu)(?::([\w][\w.-]{0,127}+))?(?:@|$)"
+    r"|k8s-driver-manager|vgpu-device-manager|k8s-dra-driver-gpu|dra-driver-nvidia-gpu)(?::([\w][\w.-]{0,127}+))?(?:@|$)"
 )
 _OPERANDS = {
     "k8s-device-plugin": "devicePlugin",
     "gpu-feature-discovery": "gfd",
     "dcgm-exporter": "dcgmExporter",
     "k8s-mig-manager": "migManager",
+    "k8s-driver-manager": "driver.manager",
+    "vgpu-device-manager": "vgpuDeviceManager",
     "k8s-dra-driver-gpu": "draDriver",
     "dra-driver-nvidia-gpu": "draDriver",
 }
@@ -72,7 +75,7 @@ def operand_containers(tree: CheckedTree) -> Iterator[OperandContainer]:
 
 
 def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
-    judged: dict[tuple[str, tuple[str, ...], str | None], tuple[Unread, ...]] = {}
+    judged: dict[tuple[str, tuple[tuple[str, str], ...], str | None], tuple[Unread, ...]] = {}
     for item in operand_containers(tree):
         named = _variables(item.container)
         if not named:
@@ -82,7 +85,7 @@ def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
         if case not in judged:
             judged[case] = tuple(unread(*case))
         for found in judged[case]:
-            where = item.document.source.locate(f"{item.pointer}/env/{tuple(named)[found.at]}/name")
+            where = item.document.source.locate(f"{item.pointer}/env/{tuple(named)[found.at]}/{found.field}")
             yield Finding(message=found.message, place=where, help=found.help, subject=item.document.name)
 
 
@@ -92,11 +95,11 @@ def _operand(image: str, container: Mapping[str, Any]) -> str:
     return _OPERANDS["gpu-feature-discovery" if any("gpu-feature-discovery" in item for item in said) else image]
 
 
-def _variables(container: Mapping[str, Any]) -> dict[int, str]:
-    """The names, by their place in the list."""
+def _variables(container: Mapping[str, Any]) -> dict[int, tuple[str, str]]:
+    """Names and values, by their place in the list; a value that is taken from elsewhere is empty."""
     env = container.get("env")
     return {
-        index: item["name"]
+        index: (item["name"], word(item.get("value")))
         for index, item in enumerate(env if isinstance(env, list) else ())
         if isinstance(item, dict) and isinstance(item.get("name"), str)
     }
