@@ -76,7 +76,9 @@ def parameters(
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--circle", choices=(*CIRCLES, BOTH), help="take the tests of one circle, or of the first two; without it all, with small counts"
+        "--circle",
+        choices=(*CIRCLES, BOTH),
+        help="take the tests of one circle, or of the first two; without it all, with small counts",
     )
 
 

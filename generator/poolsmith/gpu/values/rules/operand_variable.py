@@ -75,8 +75,8 @@ class Unread(NamedTuple):
 
 
 def unread(component: str, variables: Sequence[tuple[str, str]], tag: str | None) -> Iterator[Unread]:
-    """Of each variable that its image does not read, or whose value it refuses: what is wrong, what to do. Of a name that
-    is close to none that is known nobody knows whose it is, and nothing is said."""
+    """Of each variable that its image does not read, or whose value it refuses: what is wrong, what to do. Of a name
+    that is close to none that is known nobody knows whose it is, and nothing is said."""
     inputs = operand_inputs(component)
     known = inputs.names
     for index, (name, value) in enumerate(variables):
