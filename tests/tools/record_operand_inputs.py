@@ -153,6 +153,10 @@ def main(place: str) -> None:
         ),
         "dcgmExporter": Input(exporter, of_exporter, variables("cmd", "pkg", "internal"), anywhere=True),
         "migManager": Input("NVIDIA/mig-parted", r"(v0\.(?:[5-9]|1\d)\.\d+)", variables("cmd"), anywhere=True),
+        "driver.manager": Input(
+            "NVIDIA/k8s-driver-manager", r"(v0\.(?:[6-9]|[1-9]\d)\.\d+)", variables("cmd"), anywhere=True
+        ),
+        "vgpuDeviceManager": Input("NVIDIA/vgpu-device-manager", r"(v0\.[2-9]\.\d+)", variables("cmd"), anywhere=True),
         "draDriver": Input(
             "kubernetes-sigs/dra-driver-nvidia-gpu",
             r"(v(?:2\d|0)\.\d+\.\d+)",
