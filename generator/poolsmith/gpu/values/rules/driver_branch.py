@@ -27,7 +27,7 @@ RULE = RuleInfo(
     fix="compare the version with the vendor's list of drivers",
     bad="driver: {version: 999.1.2}\n",
     good="driver: {version: 580.126.20}\n",
-    symptom="driver pods in ImagePullBackOff: `manifest unknown`",
+    symptom="`ImagePullBackOff` of the driver on every node: no tag of the image begins so",
     references=SUPPORT_ENDED.references[1:],
 )
 _VERSION = ("driver", "version")
