@@ -67,7 +67,7 @@ class Limits:
         return f"support of the driver branch {known.number} ended{when} (as of {self.as_of})"
 
     def unlikely(self, number: int | None) -> str | None:
-        """That no driver branch has a number: they go by fives since R430, and one far beyond the newest is not near."""
+        """That no driver branch has a number: they go by fives since R430, and far beyond the newest is none."""
         newest = max(self.branches)
         if number is None or (number <= newest + _FAR and (number < _BY_FIVES_SINCE or number % _BRANCHES_APART == 0)):
             return None

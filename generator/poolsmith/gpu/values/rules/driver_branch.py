@@ -21,7 +21,7 @@ RULE = RuleInfo(
     name="driver-branch",
     severity=Severity.WARNING,
     applies_to="values",
-    what="Helm values, a ClusterPolicy or an NVIDIADriver pin a driver of a branch that has no such number. A note where "
+    what="Helm values, a ClusterPolicy or an NVIDIADriver pin a driver of a branch that is none. A note where "
     "support of the branch has ended, as of the day that the catalog says.",
     why="There is no image of the first, and driver pods wait for it. Nobody mends the second any more.",
     fix="compare the version with the vendor's list of drivers",
