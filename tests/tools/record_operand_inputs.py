@@ -1,6 +1,6 @@
 """Record what operands read at each tag: variables, fields of configurations, names of metrics: `data/operand_inputs.json`.
 
-    PYTHONPATH=generator:tests python tests/tools/record_operand_inputs.py REPOSITORIES
+    PYTHONPATH=generator:tests python tests/tools/record_operand_inputs.py REPOSITORIES [ENTRY...]
 
 `REPOSITORIES` holds git repositories as `<owner>+<name>/repo`, bare ones too; dcgm-exporter's fields are those of the
 go-dcgm that it is built with. A name is read at a tag where the code of the tag says so: variables in the flags of its
@@ -25,8 +25,8 @@ from tools.record_stack_charts import Repository
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_VARIABLES = pattern(r"EnvVars(?::\s*+\[\]string\{([^}]*+)\}|\(([^)]*+)\))")
-_QUOTED = pattern(r'"([A-Z][A-Z0-9_]*)"')
+_VARIABLES = pattern(r"(?:EnvVars|Getenv|environ\.get)(?::\s*+\[\]string\{([^}]*+)\}|\(([^)]*+)\))")
+_QUOTED = pattern(r"""["']([A-Z][A-Z0-9_]*)["']""")
 _FIELD = pattern(r'^\t+([A-Z]\w*)\s+[^`\n]*+(?:`json:"(\w+)[^`]*`)?', re.MULTILINE)
 _BUILT_WITH = pattern(r"NVIDIA/go-dcgm v\S+-([0-9a-f]{12})")
 _METRIC = pattern(r'^\s*"((?:DCGM_FI_|dcgm_)\w+)":\s', re.MULTILINE)
@@ -38,6 +38,9 @@ _FLAG = pattern(r'\bName:\s*(?:"([^"\n]+)"|(\w+)\b)')
 _ALIASES = pattern(r"\bAliases:\s*\[\]string\{([^}]*+)\}")
 _WORD = pattern(r'"([^"\n]+)"')
 _IS_FLAG = pattern(r"[a-z][a-z0-9_-]*")
+_CODE = ("*.go", "*.sh")
+_OF_DRIVER = (".", ":!tests", ":!.github", ":!ci", ":!scripts", ":!*.md", ":!*.yml", ":!*.json", ":!*Makefile")
+_VALIDATOR = r"(v2[4-9]\.\d+\.\d+)"
 MAIN = "HEAD"
 """Of go-dcgm: the fields of a DCGM that the next exporter has; which one that is, its tag will say."""
 NEXT = "next"
@@ -58,8 +61,8 @@ class Input:
     read: Callable[[Repository, str], set[str]]
     beyond: tuple[tuple[str, str], ...] = ()
     """What is no release yet, with its name."""
-    anywhere: bool = False
-    """Whether a name counts as read wherever the code of a tag has it, once some tag's flags have it."""
+    anywhere: tuple[str, ...] = ()
+    """Files in which a name of some tag's flags counts as read at each tag that has it: older ones read it otherwise."""
 
 
 def variables(*folders: str) -> Callable[[Repository, str], set[str]]:
@@ -140,24 +143,32 @@ def metrics(repositories: Path) -> Callable[[Repository, str], set[str]]:
     return read
 
 
-def main(place: str) -> None:
+def main(place: str, *only: str) -> None:
     repositories = Path(place)
     plugin, exporter = "NVIDIA/k8s-device-plugin", "NVIDIA/dcgm-exporter"
     of_exporter = r"([34]\.\d+\.\d+-\d+\.\d+\.\d+)"
     of_plugin = r"(v0\.(?:1[4-9]|[2-9]\d)\.\d+)"
     common = ("cmd/config-manager", "cmd/mps-control-daemon", "internal/flags", "internal/k8s")
     inputs = {
-        "devicePlugin": Input(plugin, of_plugin, variables("cmd/nvidia-device-plugin", *common), anywhere=True),
+        "devicePlugin": Input(plugin, of_plugin, variables("cmd/nvidia-device-plugin", *common), anywhere=_CODE),
         "gfd": Input(
-            plugin, r"(v0\.(?:1[5-9]|[2-9]\d)\.\d+)", variables("cmd/gpu-feature-discovery", *common), anywhere=True
+            plugin, r"(v0\.(?:1[5-9]|[2-9]\d)\.\d+)", variables("cmd/gpu-feature-discovery", *common), anywhere=_CODE
         ),
-        "dcgmExporter": Input(exporter, of_exporter, variables("cmd", "pkg", "internal"), anywhere=True),
-        "migManager": Input("NVIDIA/mig-parted", r"(v0\.(?:[5-9]|1\d)\.\d+)", variables("cmd"), anywhere=True),
+        "dcgmExporter": Input(exporter, of_exporter, variables("cmd", "pkg", "internal"), anywhere=_CODE),
+        "migManager": Input("NVIDIA/mig-parted", r"(v0\.(?:[5-9]|1\d)\.\d+)", variables("cmd"), anywhere=_CODE),
+        "validator": Input(
+            "NVIDIA/gpu-operator", _VALIDATOR, variables("cmd/nvidia-validator", "validator", "cmd/sandbox-validator")
+        ),
+        "ccManager": Input("NVIDIA/k8s-cc-manager", r"(v\d+\.\d+\.\d+)", variables("."), anywhere=(".",)),
+        "vgpuDeviceManager": Input("NVIDIA/vgpu-device-manager", r"(v0\.\d+\.\d+)", variables("cmd"), anywhere=(".",)),
+        "driverManager": Input(
+            "NVIDIA/k8s-driver-manager", r"(v0\.\d+\.\d+)", variables("cmd", "internal"), anywhere=(".",)
+        ),
         "draDriver": Input(
             "kubernetes-sigs/dra-driver-nvidia-gpu",
             r"(v(?:2\d|0)\.\d+\.\d+)",
             variables("cmd", "pkg/flags"),
-            anywhere=True,
+            anywhere=_CODE,
         ),
         "devicePlugin.flags": Input(plugin, of_plugin, flags("cmd/nvidia-device-plugin", "internal/flags")),
         "gfd.flags": Input(
@@ -169,10 +180,21 @@ def main(place: str) -> None:
             "kubernetes-sigs/node-feature-discovery", r"(v0\.(?:1[3-9]|[2-9]\d)\.\d+)", discovery_fields
         ),
     }
-    entries = {name: recorded(repositories, item) for name, item in inputs.items()}
-    (store.DATA / "operand_inputs.json").write_text(_text(entries))
+    place_of_all = store.DATA / "operand_inputs.json"
+    entries = json.loads(place_of_all.read_text("utf-8")) if only else {}
+    entries |= {name: recorded(repositories, item) for name, item in inputs.items() if not only or name in only}
+    entries["driver"] = of_the_driver(repositories, entries)
+    place_of_all.write_text(_text(entries))
     for name, entry in entries.items():
         print(f"{name}: {len(entry['tags'])} tags, {len(entry['read'])} names")
+
+
+def of_the_driver(repositories: Path, entries: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Which variables of the other operands the driver's container reads too: the words of its scripts."""
+    git = Repository(repositories / "NVIDIA+gpu-driver-container" / "repo")
+    names = {name for entry in entries.values() for name in entry["read"] if _QUOTED.fullmatch(f'"{name}"')}
+    found = sorted(git.words(MAIN, frozenset(names), *_OF_DRIVER))
+    return {"source": "NVIDIA/gpu-driver-container", "tags": [MAIN], "read": dict.fromkeys(found, "all")}
 
 
 def recorded(repositories: Path, item: Input) -> dict[str, Any]:
@@ -180,7 +202,7 @@ def recorded(repositories: Path, item: Input) -> dict[str, Any]:
     by_tag = {name: item.read(git, tag) for name, tag in (*git.tags(item.tags), *item.beyond)}
     if item.anywhere:
         every = frozenset().union(*by_tag.values())
-        by_tag = {name: set(git.words(tag, every)) for name, tag in git.tags(item.tags)}
+        by_tag = {name: set(git.words(tag, every, *item.anywhere)) for name, tag in git.tags(item.tags)}
     released = [tag for tag, names in by_tag.items() if names and tag != NEXT]
     tags = sorted(released, key=lambda tag: (tag.startswith("v0"), version_key(tag)))
     tags += [name for name, _ in item.beyond]
