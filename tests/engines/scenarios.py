@@ -63,13 +63,21 @@ class Step:
 
 @dataclass(frozen=True)
 class Merge:
-    """Profiles before and after; `steps` are the merge, and those until whoever holds the delivery has read it."""
+    """The last of some commits, each of which writes profiles or moves them; `steps` are the merge, and those until
+    whoever holds the delivery has read it."""
 
     scenario: str
     step: str
-    before: Files
-    after: Files
+    commits: tuple[Step, ...]
     steps: tuple[str, ...]
+
+    @property
+    def before(self) -> Files:
+        return _written(self.commits[:-1])
+
+    @property
+    def after(self) -> Files:
+        return _written(self.commits)
 
 
 @dataclass(frozen=True)
@@ -109,17 +117,25 @@ class Scenario:
 
     @property
     def merges(self) -> list[Merge]:
-        """Each merge after the first, with the profiles before and after, and the steps that it takes to be read."""
+        """Each merge after the first, and the steps that it takes to be read."""
         found: list[Merge] = []
-        files: Files = {}
+        commits: tuple[Step, ...] = ()
         for step in self.steps:
-            now = _moved(tuple(sorted(files.items())), step.move) if step.move else step.files
-            if now is not None:
-                found += [Merge(self.name, step.name, files, now, (step.name,))] if files else []
-                files = now
+            if step.move or step.files is not None:
+                commits += (step,)
+                found += [Merge(self.name, step.name, commits, (step.name,))] if len(commits) > 1 else []
             elif step.hold is not None and step.by_hand is None and found:
                 found[-1] = replace(found[-1], steps=(*found[-1].steps, step.name))
         return found
+
+
+def _written(commits: tuple[Step, ...]) -> Files:
+    """The profiles after some commits."""
+    *earlier, last = commits
+    if last.move:
+        return _moved(tuple(sorted(_written(tuple(earlier)).items())), last.move)
+    assert last.files is not None
+    return last.files
 
 
 @cache

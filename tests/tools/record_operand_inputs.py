@@ -25,7 +25,7 @@ from tools.record_stack_charts import Repository
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_VARIABLES = pattern(r"(?:EnvVars|Getenv|environ\.get)(?::\s*+\[\]string\{([^}]*+)\}|\(([^)]*+)\))")
+_VARIABLES = pattern(r"(?:EnvVars|environ\.get)(?::\s*+\[\]string\{([^}]*+)\}|\(([^)]*+)\))")
 _QUOTED = pattern(r"""["']([A-Z][A-Z0-9_]*)["']""")
 _FIELD = pattern(r'^\t+([A-Z]\w*)\s+[^`\n]*+(?:`json:"(\w+)[^`]*`)?', re.MULTILINE)
 _BUILT_WITH = pattern(r"NVIDIA/go-dcgm v\S+-([0-9a-f]{12})")
@@ -38,9 +38,10 @@ _FLAG = pattern(r'\bName:\s*(?:"([^"\n]+)"|(\w+)\b)')
 _ALIASES = pattern(r"\bAliases:\s*\[\]string\{([^}]*+)\}")
 _WORD = pattern(r'"([^"\n]+)"')
 _IS_FLAG = pattern(r"[a-z][a-z0-9_-]*")
-_CODE = ("*.go", "*.sh")
-_OF_DRIVER = (".", ":!tests", ":!.github", ":!ci", ":!scripts", ":!*.md", ":!*.yml", ":!*.json", ":!*Makefile")
-_VALIDATOR = r"(v2[4-9]\.\d+\.\d+)"
+_OF_DRIVER = (
+    ".",
+    *(f":!{name}" for name in ("tests", ".github", "ci", "scripts", "*.md", "*.yml", "*.json", "*Makefile")),
+)
 MAIN = "HEAD"
 """Of go-dcgm: the fields of a DCGM that the next exporter has; which one that is, its tag will say."""
 NEXT = "next"
@@ -61,8 +62,8 @@ class Input:
     read: Callable[[Repository, str], set[str]]
     beyond: tuple[tuple[str, str], ...] = ()
     """What is no release yet, with its name."""
-    anywhere: tuple[str, ...] = ()
-    """Files in which a name of some tag's flags counts as read at each tag that has it: older ones read it otherwise."""
+    anywhere: bool = False
+    """Whether a name counts as read wherever the code of a tag has it, once some tag's flags have it."""
 
 
 def variables(*folders: str) -> Callable[[Repository, str], set[str]]:
@@ -150,25 +151,25 @@ def main(place: str, *only: str) -> None:
     of_plugin = r"(v0\.(?:1[4-9]|[2-9]\d)\.\d+)"
     common = ("cmd/config-manager", "cmd/mps-control-daemon", "internal/flags", "internal/k8s")
     inputs = {
-        "devicePlugin": Input(plugin, of_plugin, variables("cmd/nvidia-device-plugin", *common), anywhere=_CODE),
+        "devicePlugin": Input(plugin, of_plugin, variables("cmd/nvidia-device-plugin", *common), anywhere=True),
         "gfd": Input(
-            plugin, r"(v0\.(?:1[5-9]|[2-9]\d)\.\d+)", variables("cmd/gpu-feature-discovery", *common), anywhere=_CODE
+            plugin, r"(v0\.(?:1[5-9]|[2-9]\d)\.\d+)", variables("cmd/gpu-feature-discovery", *common), anywhere=True
         ),
-        "dcgmExporter": Input(exporter, of_exporter, variables("cmd", "pkg", "internal"), anywhere=_CODE),
-        "migManager": Input("NVIDIA/mig-parted", r"(v0\.(?:[5-9]|1\d)\.\d+)", variables("cmd"), anywhere=_CODE),
+        "dcgmExporter": Input(exporter, of_exporter, variables("cmd", "pkg", "internal"), anywhere=True),
+        "migManager": Input("NVIDIA/mig-parted", r"(v0\.(?:[5-9]|1\d)\.\d+)", variables("cmd"), anywhere=True),
+        "driver.manager": Input(
+            "NVIDIA/k8s-driver-manager", r"(v0\.(?:[6-9]|[1-9]\d)\.\d+)", variables("cmd"), anywhere=True
+        ),
+        "vgpuDeviceManager": Input("NVIDIA/vgpu-device-manager", r"(v0\.[2-9]\.\d+)", variables("cmd"), anywhere=True),
         "validator": Input(
-            "NVIDIA/gpu-operator", _VALIDATOR, variables("cmd/nvidia-validator", "validator", "cmd/sandbox-validator")
+            "NVIDIA/gpu-operator", r"(v2[4-9]\.\d+\.\d+)", variables("cmd/nvidia-validator", "validator")
         ),
-        "ccManager": Input("NVIDIA/k8s-cc-manager", r"(v\d+\.\d+\.\d+)", variables("."), anywhere=(".",)),
-        "vgpuDeviceManager": Input("NVIDIA/vgpu-device-manager", r"(v0\.\d+\.\d+)", variables("cmd"), anywhere=(".",)),
-        "driverManager": Input(
-            "NVIDIA/k8s-driver-manager", r"(v0\.\d+\.\d+)", variables("cmd", "internal"), anywhere=(".",)
-        ),
+        "ccManager": Input("NVIDIA/k8s-cc-manager", r"(v\d+\.\d+\.\d+)", variables("."), anywhere=True),
         "draDriver": Input(
             "kubernetes-sigs/dra-driver-nvidia-gpu",
             r"(v(?:2\d|0)\.\d+\.\d+)",
             variables("cmd", "pkg/flags"),
-            anywhere=_CODE,
+            anywhere=True,
         ),
         "devicePlugin.flags": Input(plugin, of_plugin, flags("cmd/nvidia-device-plugin", "internal/flags")),
         "gfd.flags": Input(
@@ -180,11 +181,11 @@ def main(place: str, *only: str) -> None:
             "kubernetes-sigs/node-feature-discovery", r"(v0\.(?:1[3-9]|[2-9]\d)\.\d+)", discovery_fields
         ),
     }
-    place_of_all = store.DATA / "operand_inputs.json"
-    entries = json.loads(place_of_all.read_text("utf-8")) if only else {}
+    table = store.DATA / "operand_inputs.json"
+    entries = json.loads(table.read_text("utf-8")) if only else {}
     entries |= {name: recorded(repositories, item) for name, item in inputs.items() if not only or name in only}
     entries["driver"] = of_the_driver(repositories, entries)
-    place_of_all.write_text(_text(entries))
+    table.write_text(_text(entries))
     for name, entry in entries.items():
         print(f"{name}: {len(entry['tags'])} tags, {len(entry['read'])} names")
 
@@ -202,7 +203,7 @@ def recorded(repositories: Path, item: Input) -> dict[str, Any]:
     by_tag = {name: item.read(git, tag) for name, tag in (*git.tags(item.tags), *item.beyond)}
     if item.anywhere:
         every = frozenset().union(*by_tag.values())
-        by_tag = {name: set(git.words(tag, every, *item.anywhere)) for name, tag in git.tags(item.tags)}
+        by_tag = {name: set(git.words(tag, every)) for name, tag in git.tags(item.tags)}
     released = [tag for tag, names in by_tag.items() if names and tag != NEXT]
     tags = sorted(released, key=lambda tag: (tag.startswith("v0"), version_key(tag)))
     tags += [name for name, _ in item.beyond]

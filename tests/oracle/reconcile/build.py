@@ -53,7 +53,9 @@ def build(repository: str, folder: Path, tag: str) -> None:
     (controllers / "oracle_shim_test.go").write_text(_shim(controllers))
     given = {**os.environ, "GOFLAGS": "-mod=vendor -buildvcs=false -trimpath", "GOTOOLCHAIN": "local"}
     program = folder.resolve() / f"{tag}.oracle"
-    subprocess.run(["go", "test", "-vet=off", "-c", "-o", program, "./controllers"], cwd=checkout, env=given, check=True)
+    subprocess.run(
+        ["go", "test", "-vet=off", "-c", "-o", program, "./controllers"], cwd=checkout, env=given, check=True
+    )
 
 
 def _shim(controllers: Path) -> str:

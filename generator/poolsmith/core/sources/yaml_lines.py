@@ -49,6 +49,10 @@ _REMEMBERED, _LONGEST_REMEMBERED = 4_096, 120
 """Lines and collections that are read once, since files have many of them alike; and how long they are at most."""
 
 
+_OTHER = object()
+"""Stands for what is no plain scalar."""
+
+
 class _OtherError(Exception):
     """What stands there is not for this reader."""
 
@@ -91,12 +95,18 @@ def _read(lines: list[str], *, has_tabs: bool) -> list[Any]:  # noqa: PLR0915 - 
     at, is_open, is_told = -1, True, False
     stack: list[tuple[int, Any]] = []
     raw, raw_end, number, end = "", -1, 0, len(lines)
-    known, longest, resolve = _known_line, _LONGEST_REMEMBERED, resolve_plain
+    known, longest, resolve, other = _known_line, _LONGEST_REMEMBERED, resolve_plain, _OTHER
     anchors: dict[str, Any] = {}
     while number < end:
         line = lines[number]
         number += 1
-        column, dashes, name, value = known(line) if len(line) <= longest else _parts(line)
+        column, dashes, name, value, plain = known(line) if len(line) <= longest else _parts(line)
+        if column == at and name is not None and not (is_open or dashes or plain is other) and box.__class__ is dict:
+            if name in box or (has_tabs and "\t" in line):
+                raise _OtherError
+            key, raw, raw_end = name, value, number
+            box[name] = plain
+            continue
         if name is None and not dashes and (not value or value[0] == "#"):
             continue
         if has_tabs and "\t" in line:
@@ -135,13 +145,13 @@ def _read(lines: list[str], *, has_tabs: bool) -> list[Any]:  # noqa: PLR0915 - 
                 box[key] = inner
                 stack.append((at, box))
                 at, box = column, inner
+                if len(stack) > _DEEPEST:
+                    raise _OtherError
             elif box.__class__ is not list:
-                raise _OtherError
-            if len(stack) > _DEEPEST:
                 raise _OtherError
             box.append(None)
             key, is_open = -1, True
-            width = 1 if dashes == "-" else _width(dashes)
+            width = 2 if dashes == "- " else 1 if dashes == "-" else _width(dashes)
             column, dashes = column + width, dashes[width:]
         if name is not None:
             if is_open:
@@ -149,6 +159,8 @@ def _read(lines: list[str], *, has_tabs: bool) -> list[Any]:  # noqa: PLR0915 - 
                 box[key] = inner
                 stack.append((at, box))
                 at, box = column, inner
+                if len(stack) > _DEEPEST:
+                    raise _OtherError
             elif box.__class__ is not dict:
                 raise _OtherError
             if name in box:
@@ -156,8 +168,10 @@ def _read(lines: list[str], *, has_tabs: bool) -> list[Any]:  # noqa: PLR0915 - 
             key, box[name], is_open = name, None, True
         elif not is_open:
             raise _OtherError
-        if len(stack) > _DEEPEST:
-            raise _OtherError
+        if plain is not other:
+            is_open, raw, raw_end = False, value, number
+            box[key] = plain
+            continue
         if not value or value[0] == "#":
             continue
         is_open, anchor = False, ""
@@ -168,8 +182,8 @@ def _read(lines: list[str], *, has_tabs: bool) -> list[Any]:  # noqa: PLR0915 - 
         elif first == "*":
             box[key] = _of_alias(value, anchors)
             continue
-        if first in _BEFORE_PLAIN or (first in "-:?" and value[1:2] not in ("", " ")):
-            raw = value if ("#" not in value and value[-1] not in ": " and ": " not in value) else _plain(value)
+        if _may_be_plain(value):
+            raw = value if _is_bare(value) else _plain(value)
             raw_end = number if len(raw) == len(value) or " #" not in value else -1
             box[key] = resolve(raw)
         elif first in "\"'":
@@ -189,11 +203,22 @@ def _read(lines: list[str], *, has_tabs: bool) -> list[Any]:  # noqa: PLR0915 - 
     return documents
 
 
-def _parts(line: str) -> tuple[int, str, str | None, str]:
-    """The indent, the dashes, the key if there is one, and what stands behind it."""
+def _parts(line: str) -> tuple[int, str, str | None, str, Any]:
+    """The indent, the dashes, the key if there is one, what stands behind it, and what that is where it is a plain
+    scalar and nothing else."""
     found: Any = _LINE.match(line)
     indent, dashes, name, value = found.groups()
-    return len(indent), dashes, None if name is None else _key(name), value
+    plain = resolve_plain(value) if value and _may_be_plain(value) and _is_bare(value) else _OTHER
+    return len(indent), dashes, None if name is None else _key(name), value, plain
+
+
+def _may_be_plain(value: str) -> bool:
+    return value[0] in _BEFORE_PLAIN or (value[0] in "-:?" and value[1:2] not in ("", " "))
+
+
+def _is_bare(value: str) -> bool:
+    """Whether all of a text belongs to a plain scalar."""
+    return "#" not in value and value[-1] not in ": " and ": " not in value
 
 
 _known_line = lru_cache(_REMEMBERED)(_parts)

@@ -85,6 +85,7 @@ CHART_VALUE_RULES: tuple[Rule[ValuesDocument, ValuePlace], ...] = (
     dead_value,
     value_of_later_release,
     operand_flag,
+    value_enum,
     value_type,
     unknown_value,
 )

@@ -71,6 +71,7 @@ OF_DRIVER: tuple[Rule[ValuesDocument, ValuePlace], ...] = (
     kernel_modules_undecided,
     driver_upgrade_policy,
     mutable_image,
+    operand_variable,
 )
 _ON = ("driver", "toolkit", "devicePlugin", "gfd", "dcgm", "dcgmExporter", "migManager")
 """What runs unless a ClusterPolicy says otherwise. Source: NVIDIA/gpu-operator:api/nvidia/v1."""

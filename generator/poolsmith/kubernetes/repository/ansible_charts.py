@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.sources.inner_text import InnerText
 from poolsmith.core.sources.pod_template import mapping, mappings, words
 from poolsmith.core.sources.pointer import join
-from poolsmith.core.sources.scalars import NotJsonError, resolve_plain
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.kubernetes.repository.ansible_variables import AnsibleVariables, is_computed
 from poolsmith.kubernetes.repository.argo_applications import file_layer
 from poolsmith.kubernetes.repository.chart_folders import resolved
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, Delivered, Layer, Unknown, ValuesLayer
 from poolsmith.kubernetes.repository.flux_releases import named
+from poolsmith.kubernetes.repository.set_values import set_layer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -171,13 +171,13 @@ class _Task:
             self._told("set_values", "values of `set_values`")
         for index, entry in enumerate(mappings(entries)):
             path, sign, value = (self._text(entry.get("value")) or "").partition("=")
-            if not sign or any(mark in path for mark in "[]\\{},") or entry.get("value_type", "raw") not in _PLAIN:
+            place, kind = join(self._pointer, "set_values", index, "value"), entry.get("value_type", "raw")
+            given = value if sign and kind in _PLAIN else None
+            layer = set_layer(self._document.source, place, path, given, is_text=kind == "string")
+            if layer is not None:
+                self._layers.append(layer)
+            else:
                 self._told("set_values", "values of `set_values`")
-                continue
-            place = join(self._pointer, "set_values", index, "value")
-            self._layers.append(
-                ValuesLayer(_scalar(value, entry), self._document.source, place, tuple(path.split(".")))
-            )
 
 
 def _documents(text: str) -> list[Any]:
@@ -188,12 +188,3 @@ def _documents(text: str) -> list[Any]:
 
 
 _PLAIN = ("raw", "string")
-
-
-def _scalar(value: str, entry: Any) -> Any:
-    if entry.get("value_type") == "string":
-        return value
-    try:
-        return resolve_plain(value)
-    except NotJsonError:
-        return value

@@ -106,7 +106,8 @@ class AnsibleVariables:
         told = self.resolved(path)
         if not isinstance(told, str) or is_computed(told):
             return None
-        tops = [folder for folder in (self._role, self._folder) if folder is not None]
+        play = posixpath.dirname(posixpath.dirname(self._role)) if self._role is not None else None
+        tops = [folder for folder in (self._role, self._folder, play) if folder is not None]
         candidates = [posixpath.join(top, sub, told) for top in tops for sub in ("files", "")]
         known = (posixpath.normpath(candidate) for candidate in (*candidates, told))
         return next((candidate for candidate in known if self._files.is_file(candidate)), None)

@@ -20,10 +20,10 @@ from poolsmith.core.pattern import pattern as compiled_later
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word, words
 from poolsmith.core.sources.pointer import copied, value_at
-from poolsmith.core.sources.scalars import NotJsonError, resolve_plain
 from poolsmith.core.sources.source_file import SourceFile
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, Delivered, Unknown, ValuesLayer, delivered
 from poolsmith.kubernetes.repository.flux_releases import add_text, last
+from poolsmith.kubernetes.repository.set_values import set_layer
 
 if TYPE_CHECKING:
     import re
@@ -117,10 +117,13 @@ def helm_layers(
     else:
         add_text(item.source, f"{pointer}/values", helm.get("values"), layers, unknown)
     for index, parameter in enumerate(mappings(helm.get("parameters"))):
-        wrapped = _parameter(parameter)
-        if wrapped is not None:
-            steps, values = wrapped
-            layers.append(ValuesLayer(values, item.source, f"{pointer}/parameters/{index}/value", steps))
+        where, is_text = f"{pointer}/parameters/{index}/value", bool(parameter.get("forceString"))
+        name, value = word(parameter.get("name")), parameter.get("value")
+        layer = set_layer(item.source, where, name, value, is_text=is_text, escapes_commas=True)
+        if layer is not None:
+            layers.append(layer)
+        else:
+            unknown.append(Unknown(item.source.locate(where), "a value of a parameter", is_here=True))
     if helm.get("fileParameters"):
         unknown.append(Unknown(item.source.locate(f"{pointer}/fileParameters"), "values from `fileParameters`"))
     return tuple(layers), tuple(unknown)
@@ -163,19 +166,6 @@ def file_layer(path: str, files: RepositoryFiles) -> ValuesLayer | None:
     if not isinstance(first.data, dict):
         return None
     return ValuesLayer(first.data, first.source, is_incomplete=first.is_incomplete)
-
-
-def _parameter(parameter: Any) -> tuple[tuple[str, ...], Any] | None:
-    """`name: a.b, value: x` as `--set` reads it; a name with an index or an escape is left out."""
-    name, value = word(parameter.get("name")), parameter.get("value")
-    if not name or any(sign in name for sign in "[]\\") or not isinstance(value, str):
-        return None
-    if not parameter.get("forceString"):
-        try:
-            value = resolve_plain(value)
-        except NotJsonError:
-            return None
-    return tuple(name.split(".")), value
 
 
 def item_name(item: CheckedDocument) -> str | None:

@@ -188,7 +188,7 @@ class ValuesLayer:
     values: Any
     source: SourceFile
     pointer: str = ""
-    at: tuple[str, ...] = ()
+    at: Steps = ()
     is_incomplete: bool = False
 
 
@@ -227,7 +227,10 @@ class ChartInstallation:
     @property
     def values(self) -> dict[str, Any]:
         """All layers merged, a copy."""
-        return merged(layer.values if not layer.at else _wrapped(layer) for layer in self.layers)
+        result: dict[str, Any] = {}
+        for layer in self.layers:
+            result = _with(result, layer.at, layer.values)
+        return result
 
     @property
     def is_partial(self) -> bool:
@@ -240,7 +243,7 @@ class ChartInstallation:
         if found is None:
             return self.document.source.locate(self.pointer, note)
         layer, steps, depth = found
-        if depth == 0 and steps and not layer.pointer:
+        if depth == 0 and not layer.pointer:
             return self._top(layer, note)
         return layer.source.locate(join(layer.pointer, *steps), note)
 
@@ -248,7 +251,7 @@ class ChartInstallation:
         """The layer that decides a value, the steps to it there, and how many of them the layer has."""
         best: tuple[ValuesLayer, Steps, int] | None = None
         for layer in reversed(self.layers):
-            if path[: len(layer.at)] != layer.at:
+            if tuple(map(str, path[: len(layer.at)])) != tuple(map(str, layer.at)):
                 continue
             steps = path[len(layer.at) :]
             depth = _depth(layer.values, steps)
@@ -281,11 +284,22 @@ def _merge(target: dict[str, Any], layer: dict[str, Any]) -> None:
             target[key] = copied(value)
 
 
-def _wrapped(layer: ValuesLayer) -> dict[str, Any]:
-    node: dict[str, Any] = layer.values
-    for key in reversed(layer.at):
-        node = {key: node}
-    return node
+def _with(node: Any, steps: Steps, value: Any) -> Any:
+    """`node` with a value at some steps; a list gets the items that it lacks as nulls, as with `--set`."""
+    if not steps:
+        if isinstance(node, dict) and isinstance(value, dict):
+            _merge(node, value)
+            return node
+        return copied(value)
+    step, below_it = steps[0], steps[1:]
+    if isinstance(step, int):
+        items = list(node) if isinstance(node, list) else []
+        items += [None] * (step + 1 - len(items))
+        items[step] = _with(items[step], below_it, value)
+        return items
+    inner = node if isinstance(node, dict) else {}
+    inner[step] = _with(inner.get(step), below_it, value)
+    return inner
 
 
 def _depth(values: Any, steps: Steps) -> int:

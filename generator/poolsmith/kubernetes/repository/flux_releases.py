@@ -16,6 +16,7 @@ from poolsmith.core.sources.pointer import join, value_at
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
 from poolsmith.kubernetes.repository.manifest_files import is_encrypted
+from poolsmith.kubernetes.repository.set_values import set_layer
 
 if TYPE_CHECKING:
     from poolsmith.core.sources.source_file import SourceFile
@@ -141,18 +142,10 @@ def _values_from(item: CheckedDocument, reference: Any, pointer: str, objects: F
         return Unknown(place, f"values from key `{key}` of ConfigMap `{name}`, which has no such text")
     where = join("/data", key)
     if target := word(reference.get("targetPath")):
-        steps = tuple(target.split("."))
-        return _single(text, found.source, where, steps)
+        single = set_layer(_OnePlace(found.source, where), "", target, text)
+        return single or Unknown(place, f"key `{key}` of ConfigMap `{name}` at `targetPath`")
     layer = layer_of_text(found.source, where, text)
     return layer if layer is not None else Unknown(place, f"values from key `{key}` of ConfigMap `{name}`: no mapping")
-
-
-def _single(text: str, source: SourceFile, pointer: str, steps: tuple[str, ...]) -> ValuesLayer:
-    """One value at a path; its place is the key that holds it."""
-    wrapped: Any = text
-    for step in reversed(steps):
-        wrapped = {step: wrapped}
-    return ValuesLayer(wrapped, _OnePlace(source, pointer), "")
 
 
 class _OnePlace(InnerText):

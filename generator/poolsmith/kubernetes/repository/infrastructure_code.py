@@ -13,13 +13,13 @@ from poolsmith.core.sources.hcl_file import COMPUTED, HclFile, HclProblemError, 
 from poolsmith.core.sources.hcl_literals import read_hcl
 from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import join
-from poolsmith.core.sources.scalars import NotJsonError, resolve_plain
 from poolsmith.kubernetes.repository.argo_applications import file_layer, normal
 from poolsmith.kubernetes.repository.chart_folders import resolved
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
 from poolsmith.kubernetes.repository.flux_releases import layer_of_text, named
 from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
 from poolsmith.kubernetes.repository.node_template_marks import labels_at
+from poolsmith.kubernetes.repository.set_values import set_layer
 from poolsmith.kubernetes.repository.terraform_scope import releases_of_add_ons
 
 if TYPE_CHECKING:
@@ -90,14 +90,14 @@ def terraform_charts(path: str, scopes: TerraformScopes, files: RepositoryFiles)
 
 def terraform_labels(text: str, path: str) -> Iterator[TerraformLabels]:
     """Maps of labels in resources and modules, wherever in them."""
-    for block in _blocks(text, path):
+    for block in blocks_of(text, path):
         if block.kind in _LABEL_BLOCKS and block.labels[:1] not in (("helm_release",), ("kubernetes_manifest",)):
             marks = tuple(mark for pointer, node in _label_maps(block.data) for mark in _marks(node, pointer))
             if marks:
-                yield TerraformLabels(document=_document(block), marks=marks)
+                yield TerraformLabels(document=document_of(block), marks=marks)
 
 
-def _blocks(text: str, path: str) -> Iterable[HclBlock]:
+def blocks_of(text: str, path: str) -> Iterable[HclBlock]:
     if len(text) > _MOST_BYTES:
         return ()
     try:
@@ -106,7 +106,7 @@ def _blocks(text: str, path: str) -> Iterable[HclBlock]:
         return ()
 
 
-def _document(block: HclBlock) -> TerraformDocument:
+def document_of(block: HclBlock) -> TerraformDocument:
     title = ".".join(block.labels) if block.kind == "resource" else ".".join((block.kind, *block.labels))
     return TerraformDocument(block.source.path, 0, block.data, block.source.text, places=block.source, title=title)
 
@@ -115,7 +115,7 @@ def _installation(
     block: HclBlock, data: dict[str, Any], top: str, folder: str, files: RepositoryFiles
 ) -> list[ChartInstallation]:
     """What the arguments of a helm_release say, which stand at `top` of the block."""
-    document = _document(block)
+    document = document_of(block)
     chart, repository = data.get("chart"), data.get("repository")
     if not isinstance(chart, str) or not chart or data.get("count") == 0:
         return []
@@ -187,26 +187,13 @@ def _add_set(
         return
     for index, entry in enumerate(listed if isinstance(listed, list) else [COMPUTED]):
         pointer = f"{top}/set/{index}"
-        name, value = (entry.get("name"), entry.get("value")) if isinstance(entry, dict) else (None, None)
-        is_told = isinstance(name, str) and not any(sign in name for sign in "[]\\{},")
-        if not is_told or isinstance(value, (dict, list)) or value is COMPUTED or value is None:
+        found = mapping(entry)
+        name, value, is_text = word(found.get("name")), found.get("value"), found.get("type") == "string"
+        layer = set_layer(document.source, f"{pointer}/value", name, value, is_text=is_text)
+        if layer is not None:
+            layers.append(layer)
+        else:
             unknown.append(Unknown(document.source.locate(pointer), "a value that Terraform computes", is_here=True))
-            continue
-        is_text = mapping(entry).get("type") == "string"
-        steps = tuple(word(name).split("."))
-        layers.append(ValuesLayer(_scalar(value, is_text=is_text), document.source, f"{pointer}/value", steps))
-
-
-def _scalar(value: Any, *, is_text: bool) -> Any:
-    """As `--set` reads it: the provider hands on a text."""
-    if isinstance(value, bool):
-        value = "true" if value else "false"
-    if is_text or not isinstance(value, str):
-        return value if not is_text else str(value)
-    try:
-        return resolve_plain(value)
-    except NotJsonError:
-        return value
 
 
 def _label_maps(data: Any) -> Iterator[tuple[str, dict[Any, Any]]]:

@@ -12,14 +12,14 @@ import posixpath
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.sources.pod_template import mapping, mappings, word, words
-from poolsmith.core.sources.pointer import value_at
-from poolsmith.core.sources.scalars import NotJsonError, resolve_plain
+from poolsmith.core.sources.pointer import join, value_at
 from poolsmith.kubernetes.repository.argo_applications import file_layer, normal
 from poolsmith.kubernetes.repository.chart_folders import CHART_FILE, brought_along, chart_at, resolved
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
 from poolsmith.kubernetes.repository.flux_releases import GROUP as FLUX
 from poolsmith.kubernetes.repository.flux_releases import add_text, last, named, release_of
 from poolsmith.kubernetes.repository.manifest_files import LATER
+from poolsmith.kubernetes.repository.set_values import set_layer
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator
@@ -54,9 +54,12 @@ def k3s_chart(item: CheckedDocument, objects: Finder) -> Iterator[ChartInstallat
         if spec.get(key)
     ]
     for key, value in mapping(spec.get("set")).items():
-        if isinstance(key, str) and not any(sign in key for sign in "[]\\"):
-            steps = tuple(key.split("."))
-            layers.append(ValuesLayer(_scalar(value), item.source, f"/spec/set/{key.replace('/', '~1')}", steps))
+        place, is_text = join("/spec/set", key), isinstance(value, str) and value.lower() not in _TYPED
+        layer = set_layer(item.source, place, str(key), value, is_text=is_text, escapes_commas=True)
+        if layer is not None:
+            layers.append(layer)
+        else:
+            unseen.append(Unknown(item.source.locate(place), "a value of `set`", is_here=True))
     yield ChartInstallation(
         chart=chart,
         document=item,
@@ -89,13 +92,8 @@ def k3s_chart_config(item: CheckedDocument, objects: Finder) -> Iterator[ChartIn
     )
 
 
-def _scalar(value: Any) -> Any:
-    if not isinstance(value, str):
-        return value
-    try:
-        return resolve_plain(value)
-    except NotJsonError:
-        return value
+_TYPED = ("true", "false", "null")
+"""Texts that k3s hands on as `--set`; the others are texts to the chart (k3s-io/helm-controller: typedVal)."""
 
 
 def chart_proxy(item: CheckedDocument) -> Iterator[ChartInstallation]:
@@ -266,10 +264,15 @@ def _releases(document: CheckedDocument, urls: dict[str, str], files: Repository
             else:
                 unknown.append(Unknown(document.source.locate(place), "values of a template", is_here=True))
         for number, entry in enumerate(mappings(release.get("set"))):
-            name = word(entry.get("name"))
-            if name and not any(sign in name for sign in "[]\\"):
-                steps, place = tuple(name.split(".")), f"{pointer}/set/{number}/value"
-                layers.append(ValuesLayer(_scalar(entry.get("value")), document.source, place, steps))
+            place, value = f"{pointer}/set/{number}/value", entry.get("value")
+            is_open = isinstance(value, str) and _is_open(value)
+            layer = set_layer(
+                document.source, place, word(entry.get("name")), None if is_open else value, escapes_commas=True
+            )
+            if layer is not None:
+                layers.append(layer)
+            else:
+                unknown.append(Unknown(document.source.locate(place), "a value of `set`", is_here=True))
         if release.get("secrets"):
             unknown.append(Unknown(document.source.locate(f"{pointer}/secrets"), "values that are secret"))
         name, archived = named(chart)

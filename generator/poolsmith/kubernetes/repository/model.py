@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator
 
     from poolsmith.kubernetes.repository.delivered import ChartInstallation, Delivered, Unknown
-    from poolsmith.kubernetes.repository.flux import Emptied, Identity
+    from poolsmith.kubernetes.repository.flux import Emptied, FluxDelivery, Identity
     from poolsmith.kubernetes.repository.kustomize.accumulator import Build
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 
@@ -70,6 +70,8 @@ class RepositoryModel:
     parts: frozenset[str]
     left_out: frozenset[str] = frozenset()
     """Folders and files that an engine has been told to leave out."""
+    others: tuple[str, ...] = ()
+    """Files that are no YAML."""
 
     def is_left_out(self, path: str) -> bool:
         """Whether an engine leaves a file out, so that what it installs says nothing of it."""
@@ -133,6 +135,7 @@ class _Modelling:
             unknown=tuple(dict.fromkeys(self.unknown)),
             parts=parts,
             left_out=frozenset(self.left_out),
+            others=self.others,
         )
 
     def _of_tasks(self, loose: tuple[CheckedDocument, ...]) -> list[CheckedDocument]:
@@ -151,10 +154,12 @@ class _Modelling:
         for document in self.whole.objects:
             if document.api_version.startswith("kustomize.config.k8s.io/"):  # components too, whoever uses them
                 found.update(declared_files(document.data, posixpath.dirname(document.path)))
+        beside: dict[str, bool] = {}
         for path in self.whole.paths:
             folder, _, name = path.rpartition("/")
-            beside = any(self.files.is_file(f"{folder}/{test}" if folder else test) for test in _ASSERTS)
-            if name.endswith(_ASSERT_ENDINGS) or (beside and name not in _ASSERTS):
+            if folder not in beside:
+                beside[folder] = any(self.files.is_file(posixpath.join(folder, test)) for test in _ASSERTS)
+            if name.endswith(_ASSERT_ENDINGS) or (beside[folder] and name not in _ASSERTS):
                 found.add(path)
         return frozenset(found)
 
@@ -164,7 +169,8 @@ class _Modelling:
         folders: dict[str, set[str]] = {}
         emptied: dict[str, list[Emptied]] = {}
         units: dict[str, list[tuple[Delivered, ...]]] = {}
-        for found in clusters.deliveries(whole):
+        deliveries = list(clusters.deliveries(whole))
+        for found in deliveries:
             self.taken |= found.taken
             self.unknown += found.unknown
             self._built(found.folders)
@@ -172,7 +178,7 @@ class _Modelling:
             by_place.setdefault(place, []).extend(found.objects)
             by_place[place].extend(self._beside(found.top, by_place[place]))
             folders.setdefault(place, set()).update(found.folders)
-            emptied.setdefault(place, []).extend(found.emptied)
+            emptied.setdefault(place, []).extend(() if _is_unlisted(found, deliveries) else found.emptied)
             units.setdefault(place, []).extend(found.units)
         for place, objects in by_place.items():
             inside = self._kustomizations_of(folders[place])
@@ -309,6 +315,13 @@ def _as_far_as_built(installation: ChartInstallation, refused: tuple[Unknown, ..
         item for item, folder in zip(refused, folders, strict=True) if any(_is_below(path, folder) for path in paths)
     ]
     return replace(installation, unknown=(*installation.unknown, *near)) if near else installation
+
+
+def _is_unlisted(delivery: FluxDelivery, deliveries: Iterable[FluxDelivery]) -> bool:
+    """Whether another one applies the folder that the Kustomization stands in, without it: what would be put in its
+    place, were it listed, nobody knows."""
+    others = (other for other in deliveries if other is not delivery)
+    return any(_is_below(delivery.top.path, folder) for other in others for folder in other.folders)
 
 
 def _is_below(path: str, folder: str) -> bool:

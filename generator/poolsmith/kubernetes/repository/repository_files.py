@@ -175,7 +175,7 @@ class RepositoryFiles:
         self._within = tuple(os.path.realpath(path) for path in (root, *paths))
         self._paths = paths
         self._files: dict[str, RepositoryFile] = {}
-        self._folders: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+        self._folders: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
         self._charts: dict[str, bool] = {}
 
     def shown(self, file: Path) -> str:
@@ -346,8 +346,8 @@ class RepositoryFiles:
             known = self._charts[folder] = self.is_file(f"{folder}/{_CHART}" if folder else _CHART)
         return known
 
-    def _listing(self, folder: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Names of files and of folders; of a folder that can't be read, none."""
+    def _listing(self, folder: str) -> tuple[dict[str, None], dict[str, None]]:
+        """Names of files and of folders, sorted; of a folder that can't be read, none."""
         known = self._folders.get(folder)
         if known is not None:
             return known
@@ -360,7 +360,7 @@ class RepositoryFiles:
                         (folders if entry.is_dir(follow_symlinks=False) else files).append(entry.name)
             except (OSError, ValueError):
                 files, folders = [], []
-        self._folders[folder] = (tuple(sorted(files)), tuple(sorted(folders)))
+        self._folders[folder] = (dict.fromkeys(sorted(files)), dict.fromkeys(sorted(folders)))
         return self._folders[folder]
 
     def _read(self, path: str) -> RepositoryFile:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kubernetes.repository.kustomize.side_by_side import assert_same, ours, theirs, written
+from poolsmith.kubernetes.repository.kustomize.build import Builder
+from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 
 pytestmark = pytest.mark.tool("kustomize")
 
@@ -626,3 +628,14 @@ def test_what_is_missing_is_unknown_and_not_refused(tmp_path):
     assert [item.name for item in build.objects] == ["ConfigMap/a"]
     assert len(build.unknown) == 2
     assert build.refused == ()
+
+
+def test_a_folder_that_has_nothing_but_what_kustomize_refuses_stops_nobody(tmp_path):
+    inner = tmp_path / "deploy" / "start"
+    inner.mkdir(parents=True)
+    (inner / "config.yaml").write_text("apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\n")
+
+    built = Builder(RepositoryFiles(tmp_path, [tmp_path])).folder("")
+
+    assert built.objects == ()
+    assert "no kind, or no name" in built.unknown[0].what

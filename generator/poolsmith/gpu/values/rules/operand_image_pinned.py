@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pointer import dotted
-from poolsmith.gpu.catalog.chart_contents import image_components, image_default
+from poolsmith.gpu.catalog.chart_contents import image_components, image_default, recorded_tags
 from poolsmith.gpu.catalog.container_toolkit import numbers, unfit_toolkit
 from poolsmith.gpu.catalog.limits import limits
 from poolsmith.gpu.values.effective_values import uses_nri
@@ -25,7 +27,8 @@ RULE = RuleInfo(
     severity=Severity.NOTE,
     applies_to="values",
     what="Helm values pin the image of the operator or of one operand to another version than the chart's. Drivers "
-    "and vGPU managers are not reported: their version is your choice.",
+    "and vGPU managers are not reported: their version is your choice. As an error: a tag that the vendor never "
+    "published, without the `v` of its tags or with one that they lack.",
     why="The operator sets variables, mounts and arguments for the images of its own release. The pin also stays "
     "when the chart changes: then an old toolkit meets a new containerd.",
     fix="remove the pin, or write beside it until when it is needed",
@@ -40,6 +43,8 @@ _CHOSEN = frozenset(("driver", "vgpuManager", "kataManager", "ccManager", "opera
 _OPERATOR = frozenset(("operator", "validator", "nodeStatusExporter"))
 """Images of the operator's own release; their default version is the chart's."""
 _DIGEST = "sha256:"
+_VENDOR = "nvcr.io/"
+_NUMBERED = pattern(r"v?\d+\.\d", re.ASCII)
 
 
 def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
@@ -47,7 +52,12 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     for component in image_components(tag):
         path = (*component.split("."), "version")
         version = document.get(path)
-        if component in _CHOSEN or not isinstance(version, str) or not version or version.startswith(_DIGEST):
+        if not isinstance(version, str) or not version or version.startswith(_DIGEST):
+            continue
+        if (told := _never_published(path, version, document)) is not None and not _is_another(component, document):
+            yield told
+            continue
+        if component in _CHOSEN:
             continue
         default = image_default(".".join(path), tag) or (tag if component in _OPERATOR else None)
         if default is None or _is_same(version, default) or is_moving(version) or _is_another(component, document):
@@ -59,6 +69,25 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
             message=f"`{dotted(path)}` is `{shorten(version)}`; {tag} was tested with {default}",
             help="remove it",
         )
+
+
+def _never_published(path: tuple[str, ...], version: str, document: ValuesDocument) -> Finding[ValuePlace] | None:
+    """A tag that lacks the `v` of the vendor's tags, or has one that they lack; a registry of one's own may have it."""
+    repository, first = document.get((*path[:-1], "repository")), image_default(dotted(path), recorded_tags()[0])
+    is_vendors = repository is None or str(repository).startswith(_VENDOR)
+    number = numbers(version)
+    if first is None or not is_vendors or number is None or not _NUMBERED.match(version):
+        return None
+    right, has_v = first.startswith("v"), version.startswith("v")
+    if right == has_v or number < (numbers(first) or ()):
+        return None
+    return Finding(
+        place=path,
+        message=f"`{dotted(path)}` is `{shorten(version)}`, and tags of this image begin "
+        + ("with `v`" if right else "without `v`"),
+        help=f"write `{shorten(f'v{version}' if right else version.removeprefix('v'))}`, or remove it",
+        severity=Severity.ERROR,
+    )
 
 
 def _is_told_elsewhere(version: str, default: str, document: ValuesDocument) -> bool:

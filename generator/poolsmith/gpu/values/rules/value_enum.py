@@ -8,25 +8,35 @@ from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import did_you_mean, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pointer import dotted
+from poolsmith.gpu.values.device_plugin_config import wrong_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
 
+_PLUGIN = "nvidia-device-plugin"
+
 RULE = RuleInfo(
     code="PSM323",
     name="value-enum",
     applies_to="values",
-    what="Helm values set a word that the custom resource's field does not accept. Known from v24.6.0 on.",
-    why="The API server refuses the ClusterPolicy or NVIDIADriver, and nothing of the release changes.",
+    what="Helm values set a word that the custom resource's field does not accept, known from v24.6.0 on; or those of "
+    "the device plugin's own chart a word that the plugin refuses.",
+    why="The API server refuses the ClusterPolicy or NVIDIADriver, and nothing of the release changes. The device "
+    "plugin ends.",
     bad="mig:\n  strategy: Mixed\n",
     good="mig:\n  strategy: mixed\n",
-    references=("the CRDs of the chart at its tag",),
+    references=(
+        "the CRDs of the chart at its tag",
+        "NVIDIA/k8s-device-plugin:cmd/nvidia-device-plugin/main.go, validateFlags",
+    ),
 )
 
 
 def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
+    if document.release.paths.chart == _PLUGIN:
+        yield from _of_plugin(document)
     for item in document.known:
         if not item.node.enum or not isinstance(item.value, str) or item.value in item.node.enum:
             continue
@@ -37,3 +47,12 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
             + ", ".join(f"`{word}`" for word in words),
             help=did_you_mean(item.value, words),
         )
+
+
+def _of_plugin(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
+    """The chart hands its values on as variables."""
+    tag = document.get(("image", "tag")) or f"v{document.release.tag.removeprefix('v')}"
+    for name, value in document.values.items():
+        wrong = wrong_word(name, value, str(tag)) if isinstance(value, str) else None
+        if wrong is not None:
+            yield Finding(place=(name,), message=f"`{name}`: {wrong.message}", help=wrong.help)

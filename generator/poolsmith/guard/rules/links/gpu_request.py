@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
-from poolsmith.core.sources.pod_template import container_places, mapping
+from poolsmith.core.sources.pod_template import mapping
 from poolsmith.core.sources.pointer import join
 from poolsmith.gpu.catalog.gpu_requests import is_gpu_resource
 from poolsmith.kubernetes.quantity import QuantityError, quantity_amount
@@ -39,9 +39,8 @@ _FILLED_LATER = ("${", "{{", "$(")
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
     for pod in view.pods:
-        for field, index, container in container_places(pod.spec):
-            resources = mapping(container.get("resources"))
-            yield from _refused(pod, f"/{field}/{index}/resources", resources)
+        for at, container in pod.containers if pod.gpu_resources else ():
+            yield from _refused(pod, f"{at}/resources", mapping(container.get("resources")))
 
 
 def _refused(pod: LinkedPod, at: str, resources: Any) -> Iterator[Finding[Location]]:

@@ -6,8 +6,10 @@ import posixpath
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pointer import join
+from poolsmith.gpu.values.device_plugin_config import wrong_word
 from poolsmith.gpu.values.operand_flags import OF_PROGRAMS, undefined_flags
 from poolsmith.guard.rules.manifests.unread_operand_variable import operand_containers
 
@@ -22,15 +24,18 @@ RULE = RuleInfo(
     name="undefined-flag",
     applies_to="manifest",
     what="A container of the device plugin, GPU Feature Discovery or dcgm-exporter, in a workload that somebody wrote, "
-    "is started with a flag that the version of its image does not define.",
-    why="The program prints `flag provided but not defined` and ends; the container starts again and again.",
+    "is started with a flag that the version of its image does not define, or the device plugin with a word that it "
+    "refuses.",
+    why="The program prints `flag provided but not defined`, or what it refuses, and ends; the container starts again "
+    "and again.",
     fix="correct the flag, remove it, or take an image that defines it",
     bad="image: nvcr.io/nvidia/k8s-device-plugin:v0.14.5\nargs: ['--mps-root=/run/nvidia/mps']\n",
     good="image: nvcr.io/nvidia/k8s-device-plugin:v0.17.1\nargs: ['--mps-root=/run/nvidia/mps']\n",
     symptom="`flag provided but not defined` in the log; CrashLoopBackOff",
     references=("flags of NVIDIA/k8s-device-plugin and NVIDIA/dcgm-exporter at their tags",),
 )
-_OF_IMAGES = {"k8s-device-plugin": "nvidia-device-plugin"}
+_PLUGIN = "nvidia-device-plugin"
+_OF_IMAGES = {"k8s-device-plugin": _PLUGIN}
 
 
 def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
@@ -49,6 +54,16 @@ def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
                 subject=item.document.name,
                 severity=None if found.is_certain else Severity.WARNING,
             )
+        if program == _PLUGIN:
+            for place, word in words:
+                flag, _, value = word.partition("=")
+                if flag.startswith("-") and value and (wrong := wrong_word(flag, value, item.version)) is not None:
+                    yield Finding(
+                        message=f"`{shorten(flag)}`: {wrong.message}",
+                        place=item.document.source.locate(join(item.pointer, *place)),
+                        help=wrong.help,
+                        subject=item.document.name,
+                    )
 
 
 def _words(value: Any) -> list[str]:

@@ -5,6 +5,7 @@ A user can describe nodes that are not in the files.
 
 from __future__ import annotations
 
+import posixpath
 from collections import Counter
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from poolsmith.gpu.values.resource_documents import operator_defaults
 from poolsmith.gpu.values.values_places import values_of
 from poolsmith.guard.rules.setup.goes_to import enforced_by, told_distribution
 from poolsmith.guard.rules.setup.setup_view import SetupObject, SetupValues, SetupView
+from poolsmith.kubernetes.repository.chart_folders import CHART_FILE
 from poolsmith.kubernetes.repository.declared_charts import DeclaredChart
 from poolsmith.kubernetes.repository.kustomize_roots import folder_of
 from poolsmith.kubernetes.repository.manifest_files import folders_above, unfolded
@@ -53,6 +55,8 @@ class Setup:
     """As files about machines and clusters tell it."""
     is_open: bool = False
     """They tell that its API server enforces no Pod Security level by itself."""
+    labels_said: frozenset[str] = frozenset()
+    """Labels that they give to nodes, of whichever cluster."""
     made: dict[int, tuple[SetupObject, ...]] = field(default_factory=dict, compare=False, repr=False)
     """What rules see of documents, by their identity: setups that are of one model share it."""
 
@@ -62,17 +66,21 @@ class Setup:
         return self.made[id(document)]
 
 
-def setups_of(model: RepositoryModel, loose: list[FoundValues], release: str | None) -> list[Setup]:
+def setups_of(
+    model: RepositoryModel, loose: list[FoundValues], release: str | None, said: frozenset[str] = frozenset()
+) -> list[Setup]:
     """What each cluster gets, one setup for each installation of the operator in it; then what stands alone.
 
     `loose` are values that no engine delivers: with each of them go the objects that stand nearest to it. Without any,
     all loose objects are one setup, if one of them is the operator's. What an engine leaves out goes with none of them.
+    `said` are labels that files about machines give to nodes.
     """
     setups: list[Setup] = []
     for delivery in model.deliveries:
         own = [found for found in values_of(delivery.installations, release) if _is_here(found)]
         others = _without_object(delivery.installations)
-        setups += [Setup(found=item, objects=delivery.objects, charts=others) for item in own]
+        together = (*delivery.objects, *delivery.kustomizations)
+        setups += [Setup(found=item, objects=together, charts=others) for item in own]
         if not own and delivery.by_engine and any(map(is_of_operator, delivery.objects)):
             setups.append(Setup(found=None, objects=delivery.objects))
     alone = list(_alone(model, release))
@@ -93,7 +101,10 @@ def setups_of(model: RepositoryModel, loose: list[FoundValues], release: str | N
     told = told_distribution(model)
     is_open = told is not None and not enforced_by(model.documents)
     made: dict[int, tuple[SetupObject, ...]] = {}
-    return [replace(item, distribution=told or item.distribution, is_open=is_open, made=made) for item in setups]
+    return [
+        replace(item, distribution=told or item.distribution, is_open=is_open, made=made, labels_said=said)
+        for item in setups
+    ]
 
 
 def _without_rendered(objects: list[CheckedDocument]) -> Iterator[CheckedDocument]:
@@ -118,12 +129,14 @@ def _without_object(installations: Iterable[ChartInstallation]) -> tuple[ChartIn
 
 
 def _is_beside(one: ChartInstallation, other: ChartInstallation) -> bool:
-    """Whether both go into one cluster: they stand in one folder, or each in a folder that has its name."""
+    """Whether both go into one cluster: they stand in one folder, or each in a folder that has its name. Of charts on
+    one shelf somebody else says which are taken."""
     folders = [folder_of(item.document.path) for item in (one, other)]
     if folders[0] == folders[1]:
         return True
     above = {folder.rpartition("/")[0] for folder in folders}
-    return len(above) == 1 and all(map(_has_its_name, (one, other), folders))
+    is_shelf = all(posixpath.basename(item.document.path) == CHART_FILE for item in (one, other))
+    return len(above) == 1 and not is_shelf and all(map(_has_its_name, (one, other), folders))
 
 
 def _has_its_name(item: ChartInstallation, folder: str) -> bool:
@@ -179,6 +192,7 @@ def view_of(setup: Setup, release: str | None, given: GivenNodes | None, kuberne
         operator=catalog.releases.near(tag) if tag is not None else None,
         distribution=(given.distribution if given is not None else None) or setup.distribution,
         is_open=setup.is_open,
+        labels_said=setup.labels_said,
         kubernetes=kubernetes or (given.kubernetes if given is not None else None),
         nodes=given.nodes if given is not None else None,
         bystanders=given.bystanders if given is not None else (),

@@ -121,7 +121,7 @@ def _of_values(installations: Iterable[ChartInstallation]) -> Iterator[StackText
         tag = _reader(item)
         for layer in item.layers:
             walk = _Walk(layer.source, f"values of {item.chart}", item.document.name)
-            found = walk.texts(layer.values, layer.pointer, layer.at)
+            found = walk.texts(layer.values, layer.pointer, tuple(map(str, layer.at)))
             yield from found if tag is None else (replace(text, version=tag) for text in found)
 
 

@@ -60,7 +60,12 @@ class Accumulator:
     told: set[tuple[Any, ...]] = field(default_factory=set)
 
     def take(self, build: Build, place: Place, pointer: str) -> None:
-        """All of another build; what several builds tell is told once."""
+        """All of another build."""
+        self.take_told(build)
+        self.add(build.items, place, pointer)
+
+    def take_told(self, build: Build) -> None:
+        """All of another build but its objects; what several builds tell is told once."""
         if id(build) not in self.taken:
             self.taken[id(build)] = build
             self.unknown += self._new(build.unknown)
@@ -72,7 +77,6 @@ class Accumulator:
             self.files |= build.files
             self.is_partial |= build.is_partial
             self.config = with_config(self.config, build.config)
-        self.add(build.items, place, pointer)
 
     def _new(self, told: tuple[Unknown, ...], sort: str = "") -> list[Unknown]:
         found: list[Unknown] = []

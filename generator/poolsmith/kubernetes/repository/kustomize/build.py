@@ -244,8 +244,10 @@ class Builder:
         for below in self._files.folders_in(folder):
             if posixpath.basename(below) != ".git":
                 build = self._unfinished(below)
-                if build.items or build.unknown:
+                if build.items:
                     making.take(build, Place((*build.kustomizations, *(item.object for item in build.items))[0]), "")
+                elif build.unknown:
+                    making.take_told(build)
         return making.done({})
 
     def _plugins(self, making: Accumulator, data: Mapping[str, Any], key: str, run: Run) -> None:
