@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from poolsmith.project.run.run_options import Shard
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-Judged = tuple[Path, "MergedTree | None", "Callable[[Outcome], Outcome]"]
-"""The folder to read, the tree that would be merged, and what the outcome gets besides."""
 
 
 def completes(what: str) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
@@ -268,38 +266,52 @@ def place_of_output(root: Path, folder: Path | None, revision: str | None) -> Ab
 
 @record
 class ReportFlags:
-    """What a verb with a report was asked, by the names of its flags: which clusters, who works, how it is told."""
+    """What a verb with a report was asked, by the names of its flags: which clusters, and who works."""
 
     root: Path
     clusters: tuple[str, ...]
     jobs: int | None
     scheduler: str | None
     shard: Shard | None
-    color: bool | None
-    output_format: str | None
-    verbose: bool
-    group_by: str
-    fail_on: str
 
     @property
     def workers(self) -> int | Workers:
         """Who works on many clusters. Raises UsageError."""
         return workers(self.jobs, self.scheduler)
 
+
+@record
+class ToldAs:
+    """How a report is told, by the names of its flags."""
+
+    output_format: str | None
+    color: bool | None
+    verbose: bool
+    group_by: str
+    fail_on: str
+
     @property
     def layout(self) -> Layout:
         return layout(verbose=self.verbose, group_by=self.group_by, fail_on=self.fail_on)
 
 
-def report_flags(command: Callable[..., int]) -> Callable[..., int]:
-    """Everything that a verb with a report takes; it gets them as one record, `flags`."""
-    names = ReportFlags.__annotations__
+def told_as(command: Callable[..., int]) -> Callable[..., int]:
+    """A verb with these flags gets them as one record, `how`."""
+    return _gathered("how", ToldAs, command)
 
+
+def _gathered(argument: str, record_of: type, command: Callable[..., int]) -> Callable[..., int]:
     @wraps(command)
-    def with_flags(**given: Any) -> int:
-        return command(flags=ReportFlags(**{name: given.pop(name) for name in names}), **given)
+    def with_record(**given: Any) -> int:
+        flags = {name: given.pop(name) for name in record_of.__annotations__}
+        return command(**given, **{argument: record_of(**flags)})
 
-    found = with_flags
+    return with_record
+
+
+def report_flags(command: Callable[..., int]) -> Callable[..., int]:
+    """Everything that a verb with a report takes; it gets them as two records, `flags` and `how`."""
+    found = _gathered("flags", ReportFlags, told_as(command))
     for option in (fail_on, output_format, verbose, group_by, color, shard, scheduler, jobs, clusters, root):
         found = option(found)
     return found

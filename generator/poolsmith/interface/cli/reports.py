@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Diagnostic
     from poolsmith.core.diagnostics.outcome import Outcome
     from poolsmith.interface.app.report_files import ReportFile
+    from poolsmith.interface.cli.options import ToldAs
     from poolsmith.interface.report.finding_blocks import Styled
     from poolsmith.interface.report.fleet_facts import FleetFacts
 
@@ -105,27 +106,18 @@ def print_outcome(
 
 
 def report_outcome(
-    outcome: Outcome,
-    root: Path,
-    files: Sequence[ReportFile],
-    *,
-    output_format: str | None,
-    color: bool | None,
-    tool: str,
-    layout: Layout,
-    fleet: FleetOf = _no_fleet,
+    outcome: Outcome, root: Path, files: Sequence[ReportFile], how: ToldAs, *, tool: str, fleet: FleetOf = _no_fleet
 ) -> None:
     """Into the files that --output asks for, and onto standard output: there whatever becomes of the files.
 
     Raises WriteError.
     """
-    told = partial(format_check, outcome=outcome)
+    layout = how.layout
     try:
-        write_report_files(root, files, told, tool=tool, layout=layout, fleet=fleet)
+        write_report_files(root, files, partial(format_check, outcome=outcome), tool=tool, layout=layout, fleet=fleet)
     finally:
-        print_outcome(
-            outcome, output_format=output_format, color=color, tool=tool, layout=layout, root=root, fleet=fleet
-        )
+        form, color = how.output_format, how.color
+        print_outcome(outcome, output_format=form, color=color, tool=tool, layout=layout, root=root, fleet=fleet)
 
 
 def print_change(
