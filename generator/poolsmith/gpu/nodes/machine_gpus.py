@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import join, reach
+from poolsmith.core.sources.scalars import text_of
 from poolsmith.gpu.catalog.platforms import distributions
 from poolsmith.gpu.nodes.node_facts import Told
-from poolsmith.kubernetes.repository.node_template_marks import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
