@@ -98,14 +98,6 @@ def _finite(value: float, text: str) -> int | float | str:
     return value
 
 
-def meant_value(text: str) -> Scalar:
-    """What `--set` and the like mean by a text; what has no JSON form stays one."""
-    try:
-        return resolve_plain(text)
-    except NotJsonError:
-        return text
-
-
 def text_of(value: object) -> str:
     """As YAML's scalars are read where a text is wanted; of null nothing."""
     if isinstance(value, bool):

@@ -13,7 +13,7 @@ from poolsmith.core.sources.hcl_file import COMPUTED, HclFile, HclProblemError, 
 from poolsmith.core.sources.hcl_literals import read_hcl
 from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import join
-from poolsmith.core.sources.scalars import meant_value, text_of
+from poolsmith.core.sources.scalars import NotJsonError, resolve_plain
 from poolsmith.kubernetes.repository.argo_applications import file_layer, normal
 from poolsmith.kubernetes.repository.chart_folders import resolved
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
@@ -200,10 +200,13 @@ def _add_set(
 def _scalar(value: Any, *, is_text: bool) -> Any:
     """As `--set` reads it: the provider hands on a text."""
     if isinstance(value, bool):
-        value = text_of(value)
-    if is_text:
-        return str(value)
-    return meant_value(value) if isinstance(value, str) else value
+        value = "true" if value else "false"
+    if is_text or not isinstance(value, str):
+        return value if not is_text else str(value)
+    try:
+        return resolve_plain(value)
+    except NotJsonError:
+        return value
 
 
 def _label_maps(data: Any) -> Iterator[tuple[str, dict[Any, Any]]]:

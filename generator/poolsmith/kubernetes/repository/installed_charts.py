@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.sources.pod_template import mapping, mappings, word, words
 from poolsmith.core.sources.pointer import value_at
-from poolsmith.core.sources.scalars import meant_value
+from poolsmith.core.sources.scalars import NotJsonError, resolve_plain
 from poolsmith.kubernetes.repository.argo_applications import file_layer, normal
 from poolsmith.kubernetes.repository.chart_folders import CHART_FILE, brought_along, chart_at, resolved
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
@@ -90,7 +90,12 @@ def k3s_chart_config(item: CheckedDocument, objects: Finder) -> Iterator[ChartIn
 
 
 def _scalar(value: Any) -> Any:
-    return meant_value(value) if isinstance(value, str) else value
+    if not isinstance(value, str):
+        return value
+    try:
+        return resolve_plain(value)
+    except NotJsonError:
+        return value
 
 
 def chart_proxy(item: CheckedDocument) -> Iterator[ChartInstallation]:
