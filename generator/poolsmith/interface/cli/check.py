@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from poolsmith.guard.policies.applied_policies import JudgingOptions
     from poolsmith.guard.policies.revision import BaseRevision
     from poolsmith.guard.rules.pod_security import PodSecurityStandard
-    from poolsmith.interface.cli.options import ReportFlags, ToldAs
+    from poolsmith.interface.cli.options import ReportFlags
+    from poolsmith.interface.report.formats import ToldAs
 
 
 @click.command("check")
@@ -127,9 +128,9 @@ def command(flags: ReportFlags, how: ToldAs, paths: tuple[Path, ...], outputs: t
         outcome, code = nothing_found(str(error)), Exit.NO_INPUT
     if check.patch:
         print_patch(root, outcome, dirty=check.dirty)
-        return exit_code(outcome, how.fail_on)
+        return exit_code(outcome, how.layout.fail_on)
     report_outcome(outcome, root, files, how, tool=TOOL, fleet=fleet)
-    return exit_code(outcome, how.fail_on) if code is None else code
+    return exit_code(outcome, how.layout.fail_on) if code is None else code
 
 
 def nothing_found(why: str) -> Outcome:

@@ -18,7 +18,8 @@ from poolsmith.interface.report.formats import CHECK
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from poolsmith.interface.cli.options import ReportFlags, ToldAs
+    from poolsmith.interface.cli.options import ReportFlags
+    from poolsmith.interface.report.formats import ToldAs
 
 
 @click.command("generate")
@@ -94,4 +95,4 @@ def command(
         if lacking := list(to_be_added(root, result)):
             tell(lacking)
             return Exit.FINDINGS
-    return exit_code(result.outcome, how.fail_on)
+    return exit_code(result.outcome, how.layout.fail_on)

@@ -15,7 +15,7 @@ from poolsmith.core.diagnostics import UsageError
 from poolsmith.core.diagnostics.diagnostic import Severity
 from poolsmith.core.record import record
 from poolsmith.interface.cli.plain import in_pipeline, project_above, with_verbose
-from poolsmith.interface.report.formats import CHECK, GROUPS, RULE, Layout, names_for
+from poolsmith.interface.report.formats import CHECK, GROUPS, RULE, Layout, ToldAs, names_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -280,38 +280,27 @@ class ReportFlags:
         return workers(self.jobs, self.scheduler)
 
 
-@record
-class ToldAs:
-    """How a report is told, by the names of its flags."""
-
-    output_format: str | None
-    color: bool | None
-    verbose: bool
-    group_by: str
-    fail_on: str
-
-    @property
-    def layout(self) -> Layout:
-        return layout(verbose=self.verbose, group_by=self.group_by, fail_on=self.fail_on)
-
-
 def told_as(command: Callable[..., int]) -> Callable[..., int]:
-    """A verb with these flags gets them as one record, `how`."""
-    return _gathered("how", ToldAs, command)
+    """A verb with the flags that say how a report is told gets them as one record, `how`."""
 
-
-def _gathered(argument: str, record_of: type, command: Callable[..., int]) -> Callable[..., int]:
     @wraps(command)
-    def with_record(**given: Any) -> int:
-        flags = {name: given.pop(name) for name in record_of.__annotations__}
-        return command(**given, **{argument: record_of(**flags)})
+    def with_record(
+        *, output_format: str | None, color: bool | None, verbose: bool, group_by: str, fail_on: str, **given: Any
+    ) -> int:
+        shown = layout(verbose=verbose, group_by=group_by, fail_on=fail_on)
+        return command(how=ToldAs(output_format=output_format, color=color, layout=shown), **given)
 
     return with_record
 
 
 def report_flags(command: Callable[..., int]) -> Callable[..., int]:
     """Everything that a verb with a report takes; it gets them as two records, `flags` and `how`."""
-    found = _gathered("flags", ReportFlags, told_as(command))
+    told, names = told_as(command), ReportFlags.__annotations__
+
+    @wraps(told)
+    def found(**given: Any) -> int:
+        return told(flags=ReportFlags(**{name: given.pop(name) for name in names}), **given)
+
     for option in (fail_on, output_format, verbose, group_by, color, shard, scheduler, jobs, clusters, root):
         found = option(found)
     return found

@@ -13,7 +13,7 @@ from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.reports import fleet_of, report_outcome
 from poolsmith.interface.cli.terminal import exit_code
 from poolsmith.interface.cli.verbs import Exit
-from poolsmith.interface.report.formats import CHECK
+from poolsmith.interface.report.formats import CHECK, ToldAs
 
 
 @click.group("report")
@@ -44,7 +44,7 @@ def merge(
     jobs: int | None,
     outputs: tuple[str, ...],
     root: Path,
-    how: options.ToldAs,
+    how: ToldAs,
 ) -> int:
     """Put the JSON reports of all shards together, to the report of the run over all clusters.
 
@@ -56,7 +56,7 @@ def merge(
     wanted, fleet = options.report_files(outputs, root, CHECK), partial(fleet_of, root, (), is_there=True)
     result = merged(root, files, writes=writes, jobs=jobs or default_jobs())
     report_outcome(result.outcome, root, wanted, how, tool=TOOL, fleet=fleet)
-    return exit_code(result.outcome, how.fail_on) if result.is_current else Exit.FINDINGS
+    return exit_code(result.outcome, how.layout.fail_on) if result.is_current else Exit.FINDINGS
 
 
 @command.command("site")

@@ -24,6 +24,7 @@ from poolsmith.interface.report.formats import (
     FULL,
     Layout,
     ReportContext,
+    ToldAs,
     format_check,
     format_diff,
     names_for,
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Diagnostic
     from poolsmith.core.diagnostics.outcome import Outcome
     from poolsmith.interface.app.report_files import ReportFile
-    from poolsmith.interface.cli.options import ToldAs
     from poolsmith.interface.report.finding_blocks import Styled
     from poolsmith.interface.report.fleet_facts import FleetFacts
 

@@ -20,7 +20,8 @@ from poolsmith.interface.report.formats import CHECK
 if TYPE_CHECKING:
     import datetime as dt
 
-    from poolsmith.interface.cli.options import ReportFlags, ToldAs
+    from poolsmith.interface.cli.options import ReportFlags
+    from poolsmith.interface.report.formats import ToldAs
 
 
 @click.command("run")
@@ -78,4 +79,4 @@ def command(
         if lacking := list(to_be_added(root, done.generated)):
             tell(lacking)
             return Exit.FINDINGS
-    return exit_code(done.outcome, how.fail_on)
+    return exit_code(done.outcome, how.layout.fail_on)

@@ -12,7 +12,7 @@ from poolsmith.interface.cli.live_options import source_flags, source_of
 from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.reports import report_outcome
 from poolsmith.interface.cli.terminal import exit_code
-from poolsmith.interface.report.formats import CHECK
+from poolsmith.interface.report.formats import CHECK, ToldAs
 
 
 @click.command("verify")
@@ -61,7 +61,7 @@ def command(
     older_than: int,
     strict: bool,
     outputs: tuple[str, ...],
-    how: options.ToldAs,
+    how: ToldAs,
 ) -> int:
     """Hold a cluster that runs against what is committed and predicted for it.
 
@@ -85,4 +85,4 @@ def command(
     told = () if before is None else told_since(before, outcome, older_than)
     outcome = replace(outcome, facts=(*facts, *outcome.facts, *told))
     report_outcome(outcome, root, files, how, tool=TOOL)
-    return exit_code(outcome, how.fail_on)
+    return exit_code(outcome, how.layout.fail_on)
