@@ -1074,9 +1074,71 @@ def further_moves(engine: str) -> tuple[Scenario, ...]:
 
 
 _LEFT_DELETED = "what is left of the old delivery is deleted"
+_PREINSTALLED = "{source: preinstalled, version: 580.126.20}"
+_BY_OPERATOR = {_LAB: cluster(mode="cluster-policy"), "profiles/lab/a.yaml": pool("a", driver=_PREINSTALLED)}
+_BY_PLUGIN = edited(
+    _BY_OPERATOR,
+    "{release: v26.3.3, driverMode: cluster-policy}",
+    "{kind: device-plugin, release: v0.20.0, gpuFeatureDiscovery: true}",
+)
+_WITH_C = {
+    path.replace("/b.yaml", "/c.yaml"): text.replace("{name: b}", "{name: c}")
+    for path, text in _with_oslo(INSTALLED).items()
+    if path not in {"profiles/oslo/a.yaml", "profiles/lab/b.yaml"}
+}
+
+
+def moves_of_machines(engine: str) -> tuple[Scenario, ...]:
+    """Pools that go to another cluster, seen from the one that the engine delivers; and another kind of stack."""
+    to_rome = ("split-cluster", "lab", "rome", "b")
+    into_lab = ("merge-clusters", "oslo", "lab")
+    kinds = (("device-plugin", "v0.20.0", _BY_OPERATOR), ("operator", "v26.3.3", _BY_PLUGIN))
+    return (
+        Scenario(
+            f"{engine}-move-split",
+            engine,
+            "`poolsmith move split-cluster`, in the cluster that gives the pool away",
+            (
+                install(engine),
+                Step(
+                    "the other one has it, too", move=(*to_rome, *(() if engine == FLUX else ("--destination", "rome")))
+                ),
+                Step("given away", move=to_rome),
+            ),
+        ),
+        Scenario(
+            f"{engine}-move-merge",
+            engine,
+            "`poolsmith move merge-clusters`, in the cluster that gets the pools",
+            (
+                install(engine, _WITH_C),
+                Step("it has them, too", move=into_lab),
+                Step(_GIVEN_UP, move=(*into_lab, *_BY)),
+                Step(_OUT, move=into_lab),
+            ),
+            keeps=True,
+        ),
+        *(
+            Scenario(
+                f"{engine}-move-kind-{kind}",
+                engine,
+                f"`poolsmith move stack-kind` to `{kind}`",
+                (
+                    install(engine, files),
+                    Step(_GIVEN_UP, move=("stack-kind", "lab", kind, "--release", release, *_BY)),
+                    Step("of another kind", move=("stack-kind", "lab", kind, "--release", release)),
+                ),
+            )
+            for kind, release, files in kinds
+        ),
+    )
+
+
 _MOVES = (
     *further_moves(FLUX),
     *further_moves(ARGOCD),
+    *moves_of_machines(FLUX),
+    *moves_of_machines(ARGOCD),
     *moves(FLUX),
     Scenario(
         "flux-move-engine",

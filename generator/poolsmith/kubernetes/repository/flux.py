@@ -20,7 +20,7 @@ from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.core.sources.pointer import join, value_at
-from poolsmith.core.sources.scalars import NotJsonError, resolve_plain
+from poolsmith.core.sources.scalars import NotJsonError, resolve_plain, text_of
 from poolsmith.kubernetes.repository.argo_applications import normal
 from poolsmith.kubernetes.repository.delivered import Delivered, Unknown, delivered
 from poolsmith.kubernetes.repository.manifest_files import is_encrypted
@@ -360,7 +360,7 @@ class _Run:
             hidden = (hidden - values.keys()) | secret
             known = {key: value for key, value in known.items() if key not in secret}
         for key, value in mapping(build.get("substitute")).items():
-            known[key] = _as_text(value)
+            known[key] = text_of(value)
             hidden.discard(key)
         return Variables(known=known, hidden=frozenset(hidden), is_complete=is_complete)
 
@@ -411,7 +411,7 @@ def _pairs(data: Any) -> tuple[dict[str, str], set[str]]:
                 else:
                     values[key] = decoded
             else:
-                values[key] = _as_text(value)
+                values[key] = text_of(value)
     return values, secret
 
 
@@ -420,9 +420,3 @@ def _decoded(value: Any) -> str | None:
         return base64.b64decode(str(value), validate=True).decode()
     except ValueError:
         return None
-
-
-def _as_text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return "" if value is None else str(value)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import join
+from poolsmith.core.sources.scalars import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -74,13 +75,6 @@ def is_filled_later(node: Any) -> bool:
         elif isinstance(item, str) and _is_filled_later(item):
             return True
     return False
-
-
-def text_of(value: Any) -> str:
-    """As YAML's scalars are read where a text is wanted."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return "" if value is None else str(value)
 
 
 def _is_filled_later(text: str) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import join, reach, reached, value_at
+from poolsmith.core.sources.scalars import text_of
 from poolsmith.kubernetes.repository.kustomize_roots import changed_files, patch_files
 from poolsmith.kubernetes.repository.manifest_files import unfolded
 from poolsmith.kubernetes.repository.node_template_marks import (
@@ -23,7 +24,6 @@ from poolsmith.kubernetes.repository.node_template_marks import (
     is_filled_later,
     labels_at,
     taints_at,
-    text_of,
 )
 
 if TYPE_CHECKING:
