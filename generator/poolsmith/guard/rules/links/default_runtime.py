@@ -93,7 +93,7 @@ def _distribution(view: LinkView) -> str:
 
 
 def _says_default(machines: Machines) -> bool:
-    """Whether a configuration anywhere in the files says which runtime is the default; looked for once for all views."""
+    """Whether a configuration anywhere in the files says which runtime is the default; looked for once."""
     if "default runtime" not in machines.made:
         texts = (item.text for item in machines.tree.documents if not item.is_object)
         machines.made["default runtime"] = any(word in text for text in texts for word in _DEFAULTS)
