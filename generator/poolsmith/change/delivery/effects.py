@@ -10,7 +10,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.change.delivery.objects import APPLICATION, ELEMENT, HELM_CHART, HELM_RELEASE, KUSTOMIZATION
+from poolsmith.change.delivery.objects import (
+    APPLICATION,
+    APPLICATION_SET,
+    ELEMENT,
+    HELM_CHART,
+    HELM_RELEASE,
+    KUSTOMIZATION,
+)
 from poolsmith.change.delivery.outcomes import DepartureOutcome, Evidence
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.record import record
@@ -148,6 +155,8 @@ def effect_of(leaving: Leaving) -> DepartureEffect:
         return _application(leaving)
     if kind == ELEMENT:
         return _element(leaving)
+    if kind == APPLICATION_SET:
+        return _application_set(leaving)
     return DepartureEffect(
         outcome=DepartureOutcome.LEFT,
         evidence=Evidence.READ,
@@ -188,7 +197,7 @@ def moved_effect(leaving: Leaving) -> DepartureEffect:
         outcome=DepartureOutcome.UNINSTALLED,
         evidence=Evidence.SEEN if leaving.is_operator and leaving.cause == "STACK_NAMESPACE" else Evidence.UNKNOWN,
         headline=f"uninstalls {title}",
-        words=f"Argo CD installs it in the new namespace, and prunes what stands in the old one: {old}",
+        words=f"Argo CD installs it under the new namespace or name, and prunes what had the old one: {old}",
         takes_drivers=leaving.is_operator,
     )
 
@@ -433,6 +442,25 @@ def _application_with_job(leaving: Leaving, prunes: str) -> DepartureEffect:
         headline=f"uninstalls {leaving.title}",
         words=f"{prunes}, {starts}: {_PRUNE_JOB}; without them the operator keeps no operand on a node{then}",
         takes_drivers=leaving.is_operator,
+    )
+
+
+def _application_set(leaving: Leaving) -> DepartureEffect:
+    """Its Applications are its own to the API server, and it gives each the finalizer that deletes what was applied.
+
+    Source: argoproj/argo-cd@v3.5.1:applicationset/utils/utils.go, RenderTemplateParams
+    """
+    body, is_guarded = leaving.item.body, leaving.item.is_guarded and leaving.is_known
+    keeps = is_guarded or value_at(body, ("spec", "syncPolicy", "preserveResourcesOnDeletion")) is True
+    goes = (
+        "it stays in the cluster" if is_guarded else "it is pruned, and the API server deletes its Applications with it"
+    )
+    then = "what they applied stays, and nothing updates it any more" if keeps else "each deletes what it applied"
+    return DepartureEffect(
+        outcome=DepartureOutcome.LEFT if keeps else DepartureOutcome.DELETED,
+        evidence=Evidence.READ,
+        headline="leaves behind what Applications applied" if keeps else "deletes what Applications applied",
+        words=f"{leaving.later}{goes}; {then}",
     )
 
 
