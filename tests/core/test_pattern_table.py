@@ -11,7 +11,7 @@ import pytest
 from hostile.expressions import expressions
 from poolsmith.core import pattern as patterns
 from poolsmith.core.facts import twins
-from poolsmith.core.pattern import LazyPattern, bytes_pattern, compiled, pattern
+from poolsmith.core.pattern import LazyPattern, bytes_pattern, compiled, fits, pattern
 
 ENVIRONMENT = {"PYTHONPATH": str(twins.store.DATA.parents[1])}
 
@@ -94,3 +94,18 @@ def test_a_copy_is_the_same():
 
     one = LazyPattern("a|b", re.IGNORECASE)
     assert copy(one).given == one.given == ("a|b", 2)
+
+
+@pytest.mark.parametrize("form", ["", "*", "a*", "*a", "a*a", "*ab*", "a*b*a", "**", "ab", "b*aa*", "*a*a"])
+def test_a_form_of_names_fits_what_the_shell_would_take(form):
+    from fnmatch import fnmatchcase
+    from itertools import product
+
+    names = ["".join(letters) for length in range(6) for letters in product("ab", repeat=length)]
+    assert [fits(name, form) for name in names] == [fnmatchcase(name, form) for name in names]
+
+
+def test_the_expressions_of_fields_are_in_it(table):
+    from poolsmith.core.shape.field import DNS_LABEL, QUALIFIED_NAME, TOKEN
+
+    assert {(text, 0) for text in (DNS_LABEL, QUALIFIED_NAME, TOKEN)} <= table.keys()

@@ -276,6 +276,18 @@ PROOFS = (
         "the DRA driver's own code",
         ("tests/gpu/catalog/test_dra_gates.py",),
     ),
+    Proof(
+        f"configurations of the device plugin: {len(recording('device_plugin_config'))} texts that it reads or not, and "
+        f"{len(recording('plugin_starts'))} that it or its MPS daemon starts with or not; what it offers then",
+        "the plugin's and the daemon's own code at five versions",
+        ("tests/gpu/values/test_device_plugin_config.py", "tests/gpu/values/test_plugin_starts.py"),
+    ),
+    Proof(
+        f"MIG layouts ({len(recording('mig_layouts'))} texts) and configurations of feature discovery "
+        f"({len(recording('discovery_config'))})",
+        "mig-parted's and Node Feature Discovery's own code",
+        ("tests/gpu/values/test_read_configurations.py",),
+    ),
     Proof("verdicts on schemas", KUBECONFORM, ("tests/real_tools/test_kubeconform.py",), TOOLS),
     Proof(
         "Pod Security, each check and version",

@@ -63,13 +63,21 @@ class Step:
 
 @dataclass(frozen=True)
 class Merge:
-    """Profiles before and after; `steps` are the merge, and those until whoever holds the delivery has read it."""
+    """The last of some commits, each of which writes profiles or moves them; `steps` are the merge, and those until
+    whoever holds the delivery has read it."""
 
     scenario: str
     step: str
-    before: Files
-    after: Files
+    commits: tuple[Step, ...]
     steps: tuple[str, ...]
+
+    @property
+    def before(self) -> Files:
+        return _written(self.commits[:-1])
+
+    @property
+    def after(self) -> Files:
+        return _written(self.commits)
 
 
 @dataclass(frozen=True)
@@ -109,17 +117,25 @@ class Scenario:
 
     @property
     def merges(self) -> list[Merge]:
-        """Each merge after the first, with the profiles before and after, and the steps that it takes to be read."""
+        """Each merge after the first, and the steps that it takes to be read."""
         found: list[Merge] = []
-        files: Files = {}
+        commits: tuple[Step, ...] = ()
         for step in self.steps:
-            now = _moved(tuple(sorted(files.items())), step.move) if step.move else step.files
-            if now is not None:
-                found += [Merge(self.name, step.name, files, now, (step.name,))] if files else []
-                files = now
+            if step.move or step.files is not None:
+                commits += (step,)
+                found += [Merge(self.name, step.name, commits, (step.name,))] if len(commits) > 1 else []
             elif step.hold is not None and step.by_hand is None and found:
                 found[-1] = replace(found[-1], steps=(*found[-1].steps, step.name))
         return found
+
+
+def _written(commits: tuple[Step, ...]) -> Files:
+    """The profiles after some commits."""
+    *earlier, last = commits
+    if last.move:
+        return _moved(tuple(sorted(_written(tuple(earlier)).items())), last.move)
+    assert last.files is not None
+    return last.files
 
 
 @cache
@@ -1058,9 +1074,71 @@ def further_moves(engine: str) -> tuple[Scenario, ...]:
 
 
 _LEFT_DELETED = "what is left of the old delivery is deleted"
+_PREINSTALLED = "{source: preinstalled, version: 580.126.20}"
+_BY_OPERATOR = {_LAB: cluster(mode="cluster-policy"), "profiles/lab/a.yaml": pool("a", driver=_PREINSTALLED)}
+_BY_PLUGIN = edited(
+    _BY_OPERATOR,
+    "{release: v26.3.3, driverMode: cluster-policy}",
+    "{kind: device-plugin, release: v0.20.0, gpuFeatureDiscovery: true}",
+)
+_WITH_C = {
+    path.replace("/b.yaml", "/c.yaml"): text.replace("{name: b}", "{name: c}")
+    for path, text in _with_oslo(INSTALLED).items()
+    if path not in {"profiles/oslo/a.yaml", "profiles/lab/b.yaml"}
+}
+
+
+def moves_of_machines(engine: str) -> tuple[Scenario, ...]:
+    """Pools that go to another cluster, seen from the one that the engine delivers; and another kind of stack."""
+    to_rome = ("split-cluster", "lab", "rome", "b")
+    into_lab = ("merge-clusters", "oslo", "lab")
+    kinds = (("device-plugin", "v0.20.0", _BY_OPERATOR), ("operator", "v26.3.3", _BY_PLUGIN))
+    return (
+        Scenario(
+            f"{engine}-move-split",
+            engine,
+            "`poolsmith move split-cluster`, in the cluster that gives the pool away",
+            (
+                install(engine),
+                Step(
+                    "the other one has it, too", move=(*to_rome, *(() if engine == FLUX else ("--destination", "rome")))
+                ),
+                Step("given away", move=to_rome),
+            ),
+        ),
+        Scenario(
+            f"{engine}-move-merge",
+            engine,
+            "`poolsmith move merge-clusters`, in the cluster that gets the pools",
+            (
+                install(engine, _WITH_C),
+                Step("it has them, too", move=into_lab),
+                Step(_GIVEN_UP, move=(*into_lab, *_BY)),
+                Step(_OUT, move=into_lab),
+            ),
+            keeps=True,
+        ),
+        *(
+            Scenario(
+                f"{engine}-move-kind-{kind}",
+                engine,
+                f"`poolsmith move stack-kind` to `{kind}`",
+                (
+                    install(engine, files),
+                    Step(_GIVEN_UP, move=("stack-kind", "lab", kind, "--release", release, *_BY)),
+                    Step("of another kind", move=("stack-kind", "lab", kind, "--release", release)),
+                ),
+            )
+            for kind, release, files in kinds
+        ),
+    )
+
+
 _MOVES = (
     *further_moves(FLUX),
     *further_moves(ARGOCD),
+    *moves_of_machines(FLUX),
+    *moves_of_machines(ARGOCD),
     *moves(FLUX),
     Scenario(
         "flux-move-engine",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from poolsmith.core.sources.yaml_reader import read_documents
-from poolsmith.fleet.operands.install import stack_objects
+from poolsmith.fleet.operands.chart.chart_objects import stack_objects
 from poolsmith.gpu.catalog.chart_workloads import chart_versions
 from poolsmith.gpu.catalog.charts import read_chart
 from poolsmith.gpu.importing.chart_import import entry_from_chart

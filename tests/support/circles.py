@@ -3,8 +3,10 @@
 | circle | what it takes | who runs it |
 | --- | --- | --- |
 | `test` | every kind of proof, small samples | `make test`, before each commit |
-| `real` | what needs a control plane or many runs of a real tool | `.ci/run`, after `make test` |
+| `real` | what needs a control plane or many runs of a real tool | `make test-real` |
 | `deep` | everything, with full counts | `make test-deep`, each night |
+
+`both` are the first two in one run, which collects once: `.ci/run`.
 
 A test is in the circle `test` unless a marker with its reason says otherwise: `real(reason)`, `deep(reason)`, or
 `rows(count, reason)` for a table of which `make test` takes so many rows. These are chosen so that each column of the
@@ -23,6 +25,9 @@ import pytest
 from hypothesis import settings
 
 CIRCLES = ("test", "real", "deep")
+BOTH = "both"
+_TAKEN = {"test": ("test",), "real": ("real",), BOTH: ("test", "real")}
+"""The circles that a run takes a part of; all other runs take everything."""
 API_SERVER = "control_plane"
 """The fixture that starts etcd and the API server."""
 COMMANDS = {"real": "make test-real", "deep": "make test-deep"}
@@ -71,7 +76,9 @@ def parameters(
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--circle", choices=CIRCLES, help="take the tests of one circle; without it all, with small counts"
+        "--circle",
+        choices=(*CIRCLES, BOTH),
+        help="take the tests of one circle, or of the first two; without it all, with small counts",
     )
 
 
@@ -121,7 +128,7 @@ def spread(rows: Sequence[dict[str, int]], wanted: int) -> list[int]:
 def pytest_pycollect_makeitem(collector: Any, name: str, obj: object) -> Any:
     """Rows that are left out are not made in the first place: making them is what collecting costs."""
     made = yield
-    if RUN.circle not in ("test", "real") or not isinstance(made, list):
+    if RUN.circle not in _TAKEN or not isinstance(made, list):
         return made
     tests = [item for item in made if isinstance(item, pytest.Function) and hasattr(item, "callspec")]
     marks = {id(item): mark for item in tests if (mark := _marked(item, "rows"))}
@@ -140,15 +147,16 @@ def pytest_pycollect_makeitem(collector: Any, name: str, obj: object) -> Any:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if RUN.circle not in ("test", "real"):
+    taken = _TAKEN.get(RUN.circle or "")
+    if taken is None:
         for item in items:
             circle_of(item), _marked(item, "rows")
         return
     found = [(item, circle_of(item)) for item in items]
-    RUN.left.update(circle for _, circle in found if circle not in ("test", RUN.circle))
-    kept = [item for item, circle in found if circle == RUN.circle]
-    config.hook.pytest_deselected(items=[item for item, circle in found if circle != RUN.circle])
-    items[:] = kept
+    left = [(item, circle) for item, circle in found if circle not in taken]
+    RUN.left.update(circle for _, circle in left if circle != "test")
+    config.hook.pytest_deselected(items=[item for item, _ in left])
+    items[:] = [item for item, circle in found if circle in taken]
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

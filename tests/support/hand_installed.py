@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.fleet.operands.install import stack_objects
+from poolsmith.fleet.operands.chart.chart_objects import stack_objects
 from poolsmith.fleet.plan.plan import values_tree
 from poolsmith.gpu.catalog import Catalog
 from poolsmith.gpu.catalog.chart_workloads import chart_releases

@@ -1,11 +1,14 @@
 """Record what each value of the operator's chart takes effect with, at each release: `data/values/effects.json`.
 
-    PYTHONPATH=generator:tests python tests/tools/record_value_effects.py [RELEASE...]
+    (cd tests/oracle/charts && go build -o /tmp/chart-oracle .)
+    python tests/oracle/reconcile/build.py REPOSITORY OPERATORS RELEASE...
+    PYTHONPATH=generator:tests python tests/tools/record_value_effects.py CHARTS /tmp/chart-oracle OPERATORS RELEASE...
 
 Each leaf that the templates read gets a value of its type, under settings that may keep it from having an effect. What
-Helm renders, and what the operator makes of that on nodes of each kind, is compared with and without it: by the
-prediction, which `tests/recorded/` and `tests/fleet/operands/` hold against Helm and the operator's own code. A release
-that is named is recorded anew; without names all that the catalog has are.
+Helm renders (`CHARTS` holds the charts as `<tag>/gpu-operator`), and what the release's own ClusterPolicy controller
+makes of that on nodes of each kind, is compared with and without it. What NVIDIADriver and GPUCluster objects bring is
+the prediction, which `tests/fleet/operands/` holds against the operator's own recorded runs. Only these releases are
+recorded anew; the table names those that were not recorded so.
 """
 
 from __future__ import annotations
@@ -13,14 +16,14 @@ from __future__ import annotations
 import json
 import random
 import sys
-from functools import cache
 from itertools import combinations, islice, product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.facts import store
 from poolsmith.core.sources.pointer import MISSING
-from poolsmith.fleet.operands.chart.operator_part import ChartPart, ChartParts
-from poolsmith.fleet.operands.expansion import ClusterState
+from poolsmith.fleet.operands.chart.operator_part import ChartPart, ChartParts, stored
+from poolsmith.fleet.operands.expansion import ClusterState, Expansion, Made, Maker
 from poolsmith.fleet.operands.install import expand_on_pools
 from poolsmith.gpu.catalog.chart_workloads import chart_versions
 from poolsmith.gpu.catalog.charts import SUBCHART, Chart, read_chart
@@ -30,6 +33,7 @@ from poolsmith.gpu.catalog.value_effects import recorded_effects, recorded_relea
 from poolsmith.gpu.catalog.value_paths import value_paths
 from poolsmith.guard.rules.setup.configured import one_of_each
 from poolsmith.kubernetes.helm.values_merge import merge_files
+from support.oracle_programs import OperatorProgram, Program, chart_question
 from support.recordings import recording
 from support.value_sets import _schema, _value
 
@@ -50,12 +54,16 @@ _MADE = {"name": "made", "data": {"any": "version: v1"}}
 """What a switch that makes a map asks for beside it."""
 PLACE = "values/effects.json"
 NAMESPACE = "gpu-operator"
+_GROUP = "nvidia.com/"
 _MONITORS = "monitoring.coreos.com/v1/ServiceMonitor"
 NOTHING, RESOURCE, REFUSED = "nothing", "resource", "refused"
 
 
 class Probe:
-    """One release. `outcome` of values is what Helm renders beside custom resources, these, and what comes of them."""
+    """One release. `outcome` of values is what Helm renders beside custom resources, these, and what comes of them.
+
+    It is the prediction's; a `Recorder` asks the real programs.
+    """
 
     def __init__(self, release: str) -> None:
         self.release = release
@@ -83,8 +91,16 @@ class Probe:
             return found
         return self._known[key]
 
+    def _part(self, values: dict[str, Any]) -> ChartPart:
+        return ChartParts().of(self.chart, values, NAMESPACE, self.apis)
+
+    def _made(self, part: ChartPart, values: dict[str, Any], expansion: Expansion) -> Any:
+        """What comes of the resources; None where the operator stops at them."""
+        objects = [item for item in expansion.objects if not str(item["apiVersion"]).startswith(_GROUP)]
+        return None if expansion.errors else (objects, expansion.node_labels, expansion.namespace_labels)
+
     def _outcome(self, values: dict[str, Any]) -> tuple[Any, Any] | None:
-        part: ChartPart = ChartParts().of(self.chart, values, NAMESPACE, self.apis)
+        part = self._part(values)
         if part.errors or part.unknown:
             return None
         state = ClusterState(
@@ -95,12 +111,8 @@ class Probe:
             service_monitors=True,
             api_versions=self.apis,
         )
-        expansion = expand_on_pools(self.release, state)
-        if expansion.errors:
-            return None
-        objects = [item for item in expansion.objects if not str(item["apiVersion"]).startswith("nvidia.com/")]
-        made = [item.body for item in part.made]
-        return part.resources, (objects, made, expansion.node_labels, expansion.namespace_labels)
+        made = self._made(part, values, expand_on_pools(self.release, state))
+        return None if made is None else (part.resources, (made, [item.body for item in part.made]))
 
     def values_of(self, path: str) -> Iterator[Any]:
         """Values of its type, none of them its default."""
@@ -117,6 +129,46 @@ class Probe:
             if value not in seen:
                 seen.append(value)
                 yield value
+
+
+class Recorder(Probe):
+    """One release as Helm and the operator's own code have it."""
+
+    def __init__(self, release: str, charts: Path, helm: Program, operators: Path) -> None:
+        super().__init__(release)
+        self._folder, self._helm = charts / release / OPERATOR_CHART, helm
+        self._operator = OperatorProgram(operators, release)
+
+    def _part(self, values: dict[str, Any]) -> ChartPart:
+        answer = self._helm.ask(chart_question(self._folder, self.release, NAMESPACE, sorted(self.apis), values))
+        if "error" in answer:
+            return ChartPart(errors=(answer["error"],))
+        objects = sorted(answer["objects"], key=lambda item: json.dumps(item, sort_keys=True))
+        custom = [item for item in objects if item["apiVersion"].startswith(_GROUP)]
+        others = tuple(item for item in objects if item not in custom)
+        resources, refused = stored(self.release, custom)
+        made = tuple(Made(item, Maker.CHART, OPERATOR_CHART) for item in others)
+        return ChartPart(resources=resources, existing=_in_namespace(others), made=made, errors=refused)
+
+    def _made(self, part: ChartPart, values: dict[str, Any], expansion: Expansion) -> Any:
+        policy = next((item for item in part.resources if item["kind"] == "ClusterPolicy"), None)
+        if policy is None:
+            return super()._made(part, values, expansion)
+        answer = self._operator.ask(policy, one_of_each(), [*_maps(values)], part.existing, NAMESPACE)
+        if "error" in answer:
+            return None
+        found = answer["objects"]
+        names = {(item["kind"], item["metadata"]["name"]) for item in found}
+        beside = [item for item in expansion.objects if _name(item) not in names and item["kind"] == "DaemonSet"]
+        return found, beside, expansion.node_labels if len(part.resources) > 1 else {}
+
+
+def _name(item: Mapping[str, Any]) -> tuple[str, str]:
+    return item["kind"], item["metadata"]["name"]
+
+
+def _in_namespace(objects: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
+    return tuple({**item, "metadata": {"namespace": NAMESPACE, **item["metadata"]}} for item in objects)
 
 
 def _maps(node: Any) -> Iterator[dict[str, Any]]:
@@ -211,18 +263,16 @@ def conditions(
     return found
 
 
-@cache
-def record(release: str) -> dict[str, Any]:
-    probe = Probe(release)
+def record(probe: Probe) -> dict[str, Any]:
     return {path: effect(probe, path) for path in probe.leaves}
 
 
-def main(*only: str) -> None:
+def main(charts: str, helm: str, operators: str, *only: str) -> None:
     releases = chart_versions(OPERATOR_CHART)
-    place = store.DATA / PLACE
+    place, program = store.DATA / PLACE, Program([helm])
     known = {item: _recorded(item) for item in (recorded_releases() if place.exists() else ())}
-    for release in only or releases:
-        known[release] = record(release)
+    for release in only:
+        known[release] = record(Recorder(release, Path(charts), program, Path(operators)))
         print(release, len(known[release]), flush=True)
         place.write_text(_text(known, [item for item in releases if item in known]))
 

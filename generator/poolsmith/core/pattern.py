@@ -42,6 +42,23 @@ def compiled(text: str, flags: int = 0) -> re.Pattern[str]:
     return made
 
 
+def fits(name: str, form: str) -> bool:
+    """Whether a name is of a form in which `*` stands for any text. Tables have dozens of them: none is compiled."""
+    first, *others = form.split("*")
+    if not others:
+        return name == form
+    *inner, last = others
+    at, end = len(first), len(name) - len(last)
+    if at > end or not (name.startswith(first) and name.endswith(last)):
+        return False
+    for part in inner:
+        at = name.find(part, at, end)
+        if at < 0:
+            return False
+        at += len(part)
+    return True
+
+
 class LazyPattern:
     """Stands for a compiled expression, whose methods it takes over once one of them is asked for."""
 

@@ -16,11 +16,14 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform, overload
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from types import CodeType
 
 _Class = TypeVar("_Class", bound=type)
 _Record = TypeVar("_Record")
+
+
+_FEW = 8
 
 
 @overload
@@ -51,11 +54,12 @@ def record(
         members.pop(name, None)
     own = {name: members.pop(name, MISSING) for name in cls.__annotations__}
     fields = _Fields(own, kw_only=kw_only)
+    has_more = any("__dataclass_fields__" in vars(base) for base in cls.__mro__[1:])
     made: dict[str, Any] = {
         "__qualname__": cls.__qualname__,
         "__dataclass_fields__": fields,
         "__match_args__": getattr(cls, "__match_args__", ()) + (() if kw_only else tuple(own)),
-        "__init__": fields.at_first_call("__init__", _init),
+        "__init__": fields.at_first_call("__init__", _init) if has_more else fields.first_inits(),
         "__repr__": _repr,
     }
     if slots:
@@ -90,15 +94,64 @@ class _Fields:
         for base in reversed(self.record.__mro__[1:]):
             fields |= getattr(base, "__dataclass_fields__", {})
         for name, hint in self.record.__annotations__.items():
-            value = self.own[name]
-            if type(value).__hash__ is None:
-                raise TypeError(f"all objects would share one `{self.record.__qualname__}.{name}`; give it a factory")
+            value = self._own_value(name)
             made: Field[Any] = value if isinstance(value, Field) else field(default=value)
             made.name, made.type, made.kw_only = name, hint, self.kw_only
             made._field_type = dataclasses._FIELD  # type: ignore[attr-defined]  # noqa: SLF001 - how `fields` knows it
             fields[name] = made
         self.record.__dataclass_fields__ = fields
         return fields
+
+    def _own_value(self, name: str) -> Any:
+        value = self.own[name]
+        if type(value).__hash__ is None:
+            raise TypeError(f"all objects would share one `{self.record.__qualname__}.{name}`; give it a factory")
+        return value
+
+    def _given_by_nobody(self) -> tuple[dict[str, Any], dict[str, Callable[[], Any]]]:
+        """Values of fields that need none to be given, MISSING where a factory makes it; and the factories."""
+        values, factories = {}, {}
+        for name in self.own:
+            value = self._own_value(name)
+            if isinstance(value, Field):
+                if value.default_factory is not MISSING:
+                    factories[name] = value.default_factory
+                elif value.default is MISSING:
+                    continue
+                value = value.default
+            elif value is MISSING:
+                continue
+            values[name] = value
+        return values, factories
+
+    def first_inits(self) -> Callable[..., None]:
+        """`__init__` of the first few objects. Of most records a run makes no more, and to compile it takes longer."""
+        left, own, put = _FEW, self.own, object.__setattr__
+        values: dict[str, Any] = {}
+        ends: Callable[[Any], None] | None = None
+
+        def first(item: Any, /, *args: Any, **kwargs: Any) -> None:
+            nonlocal left, values, ends
+            if left == _FEW:
+                values, factories = self._given_by_nobody()
+                ends = _ending(self.record, factories)
+            left -= 1
+            found = {**values, **kwargs}
+            is_right = left >= 0
+            if args:
+                names = () if self.kw_only else tuple(own)[: len(args)]
+                found.update(zip(names, args, strict=False))
+                is_right = is_right and len(names) == len(args) and kwargs.keys().isdisjoint(names)
+            if not is_right or found.keys() != own.keys():
+                self.record.__init__ = _init(self, "__init__")
+                item.__init__(*args, **kwargs)
+                return
+            for name in own:
+                put(item, name, found[name])
+            if ends is not None:
+                ends(item)
+
+        return first
 
     def at_first_call(self, name: str, make: Callable[[_Fields, str], FunctionType]) -> Callable[..., Any]:
         """A method that makes itself, takes its place in the class, and is called."""
@@ -145,7 +198,8 @@ def _init(fields: _Fields, _name: str) -> FunctionType:
     count = len(ordered)
     ordered += [one for one in declared if one.kw_only]
     names = [one.name for one in ordered]
-    text, ends = _init_text(len(names)), _ending(fields.record, ordered)
+    made = {one.name: one.default_factory for one in ordered if one.default_factory is not MISSING}
+    text, ends = _init_text(len(names)), _ending(fields.record, made)
     init = fields.method(
         text if ends is None else f"{text}; ends(self)",
         names,
@@ -154,7 +208,7 @@ def _init(fields: _Fields, _name: str) -> FunctionType:
         co_kwonlyargcount=len(names) - count,
     )
     defaults = {one.name: one.default for one in ordered if one.default is not MISSING}
-    defaults |= {one.name: MISSING for one in ordered if one.default_factory is not MISSING}
+    defaults |= dict.fromkeys(made, MISSING)
     init.__defaults__ = tuple([defaults[name] for name in names[:count] if name in defaults])
     init.__kwdefaults__ = {name: defaults[name] for name in names[count:] if name in defaults}
     return init
@@ -169,15 +223,14 @@ def _init_text(count: int) -> str:
     )
 
 
-def _ending(record: Any, fields: list[Field[Any]]) -> Callable[[Any], None] | None:
+def _ending(record: Any, factories: Mapping[str, Callable[[], Any]]) -> Callable[[Any], None] | None:
     """What `__init__` does after the fields are set: fields that got no value get one from their factory."""
-    factories = [(one.name, one.default_factory) for one in fields if one.default_factory is not MISSING]
     then = getattr(record, "__post_init__", None)
     if not factories:
         return then
 
     def end(self: Any) -> None:
-        for name, make in factories:
+        for name, make in factories.items():
             if getattr(self, name) is MISSING:
                 object.__setattr__(self, name, make())
         if then is not None:

@@ -188,6 +188,47 @@ def test_wrong_calls_name_the_record(make, says):
     assert str(caught.value) == says
 
 
+@pytest.mark.parametrize("kw_only", [True, False])
+def test_the_first_objects_and_later_ones_take_the_same_calls(kw_only):
+    def declare(make):
+        class Part:
+            name: str
+            labels: list[str] = field(default_factory=list)
+            size: int = 1
+
+            def __post_init__(self):
+                self.labels.append(self.name)
+
+        return make(kw_only=kw_only, frozen=False)(Part)
+
+    def told(make):
+        try:
+            return repr(make()).rpartition(".")[2]
+        except TypeError as error:
+            return str(error).rpartition(".")[2]
+
+    calls = [
+        lambda cls: cls(name="a"),
+        lambda cls: cls(name="a", labels=["b"], size=2),
+        lambda cls: cls("a"),
+        lambda cls: cls("a", ["b"], size=3),
+        lambda cls: cls(),
+        lambda cls: cls(size=2),
+        lambda cls: cls(other=1),
+        lambda cls: cls(name="a", other=1),
+        lambda cls: cls("a", name="b"),
+        lambda cls: cls("a", [], 1, 2),
+    ]
+    later = declare(record)
+    for _ in range(records._FEW + 1):
+        later(name="a")
+    for call in calls:
+        wanted = told(lambda call=call: call(declare(dataclass)))
+        assert [told(lambda call=call, cls=cls: call(cls)) for cls in (declare(record), later)] == [wanted, wanted]
+    one, other = declare(record)(name="a"), declare(record)(name="b")
+    assert one.labels is not other.labels
+
+
 def test_a_default_that_all_objects_would_share_is_refused():
     @record
     class Shared:

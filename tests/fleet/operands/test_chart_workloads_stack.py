@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from poolsmith.core.facts import store
-from poolsmith.fleet.operands.install import stack_objects
+from poolsmith.fleet.operands.chart.chart_objects import stack_objects
 from poolsmith.gpu.catalog.chart_workloads import chart_releases, chart_versions
 
 PLUGINS = ["0.15.1", "0.17.1", "0.20.0"]

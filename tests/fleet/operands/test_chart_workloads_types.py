@@ -6,9 +6,8 @@ import copy
 
 import pytest
 
-from poolsmith.fleet.operands.chart.chart_objects import ChartWorkloads
+from poolsmith.fleet.operands.chart.chart_objects import ChartWorkloads, stack_objects
 from poolsmith.fleet.operands.chart.operator_part import operator_chart_objects
-from poolsmith.fleet.operands.install import stack_objects
 from poolsmith.gpu.catalog.chart_workloads import read_chart_workloads
 from poolsmith.gpu.catalog.charts import read_chart
 

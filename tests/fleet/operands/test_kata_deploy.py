@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.fleet.operands.install import stack_objects
+from poolsmith.fleet.operands.chart.chart_objects import stack_objects
 from poolsmith.gpu.catalog.chart_workloads import chart_versions
 from support.chart_objects import comparable
 from support.kata_deploy import NAMESPACE, RELEASE, digests, refused_sets, value_sets

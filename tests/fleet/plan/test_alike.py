@@ -67,6 +67,7 @@ def moved(root):
     return [item.name for item in loaded if plans.of(item)[1]]
 
 
+@pytest.mark.rows(7, "each is a fleet, planned twice")
 @pytest.mark.parametrize("case", CASES)
 def test_a_cluster_beside_others_that_are_like_it_is_what_it_is_alone(case, tmp_path):
     assert_same(copies(GOLDEN / case / "profiles", tmp_path / "project"))
@@ -201,4 +202,4 @@ def test_what_comes_once_is_not_kept(tmp_path):
     for files in project.fleet.clusters[:1]:
         run_cluster(project, files)
 
-    assert (project.plans._known, project.bases.sound, project.tree._known) == ({}, {}, {})
+    assert (project.plans._known._known, project.bases.sound, project.tree._known) == ({}, {}, {})

@@ -24,7 +24,8 @@ spec:
     helm: {valuesObject: {driver: {enabled: false}, toolkit: {enabled: false}VALUES}}
 """
 SHARED = """, devicePlugin: {config: {create: true, name: s, default: any, data: {any: "{version: v1, sharing: {timeSlicing:
-      {resources: [{name: nvidia.com/gpu, rename: nvidia.com/a100-shared, replicas: 4}]}}}"}}}"""
+      {renameByDefault: true, resources: [{name: nvidia.com/gpu, replicas: 4}]}}}"}}}"""
+NAMED = SHARED.replace("renameByDefault: true, ", "").replace("replicas", "rename: a100-shared, replicas")
 POD = "apiVersion: v1\nkind: Pod\nmetadata: {{name: serve, namespace: team}}\nspec:\n  {0}\n  containers:\n"
 POD += f"    - {{{{name: main, image: '{IMAGE}', resources: {{{{limits: {{{{{{1}}: 1}}}}}}}}}}}}\n"
 NODES = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: g5}}\nspec:\n  template:\n"
@@ -64,7 +65,8 @@ SERVED += "spec: {predictor: {model: {modelFormat: {name: vllm}, runtime: vllm-c
 RUNTIME = "apiVersion: serving.kserve.io/v1alpha1\nkind: {0}\nmetadata: {{name: {1}}}\nspec: {{}}\n"
 ANY = "{key: team, operator: Exists}"
 TOLD = {
-    "a resource that was renamed": ("PSM757", [pod(resource="nvidia.com/a100_shared")], SHARED),
+    "a resource that was renamed": ("PSM757", [pod()], SHARED),
+    "a name of one's own": ("PSM757", [pod(resource="nvidia.com/a100-shared")], NAMED),
     "a queue for what is not given out": ("PSM757", [QUEUE.format("a", "nvidia.com/gpu"), FLAVOR.format("a")], SHARED),
     "a label of the operator": ("PSM775", [selecting("nvidia.com/gpu.deploy.device-plugn: 'true'")], ""),
     "a label of a later release": ("PSM775", [selecting("nvidia.com/gpu.deploy.client: 'true'")], ""),
@@ -79,8 +81,9 @@ TOLD = {
     "a volume of another set": ("PSM773", [volume("dta-pg-0"), SET.format("data")], ""),
 }
 SILENT = {
-    "the renamed resource": ("PSM757", [pod(resource="nvidia.com/a100-shared")], SHARED),
-    "a queue that covers it too": ("PSM757", [QUEUE.format("a", "cpu, nvidia.com/a100-shared")], SHARED),
+    "the renamed resource": ("PSM757", [pod(resource="nvidia.com/gpu.shared")], SHARED),
+    "a resource that keeps its name": ("PSM757", [pod(resource="nvidia.com/gpu")], NAMED),
+    "a queue that covers it too": ("PSM757", [QUEUE.format("a", "cpu, nvidia.com/gpu.shared")], SHARED),
     "a resource of another plugin": ("PSM757", [pod(resource="nvidia.com/gpumem")], SHARED),
     "a label that Karpenter gives as it is asked": ("PSM775", [selecting("team: a"), NODES.format("", ANY)], ""),
     "a label of an instance": (

@@ -452,7 +452,7 @@ _WORDS = [
 
 @pytest.mark.parametrize("words", _WORDS, ids=" ".join)
 @pytest.mark.parametrize("surroundings", ["as committed", "one changed", "github", "colour", "below", "pipeline"])
-@pytest.mark.rows(12, "each is two whole runs")
+@pytest.mark.rows(8, "each is two whole runs")
 def test_a_whole_project_without_other_flags_is_told_as_by_the_parser(
     cached, project, monkeypatch, words, surroundings
 ):

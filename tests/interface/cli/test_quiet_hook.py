@@ -105,6 +105,7 @@ def gpu_folder(folder):
         ["link.yaml", "values.yaml", "values.yaml"],
     ],
 )
+@pytest.mark.rows(20, "each value of each column is seen first")
 @pytest.mark.parametrize("surroundings", ["nothing", "baseline", "bad waivers", "github", "colour"])
 def test_files_without_flags_are_judged_as_by_the_verb(gpu_folder, run_cli, monkeypatch, files, surroundings):
     if surroundings == "baseline":

@@ -42,6 +42,33 @@ DISCOVERY: dict[str, Any] = {
     },
 }
 BASES = {"mig_layouts": MIG, "discovery_config": DISCOVERY}
+CIRCUMSTANCES: dict[str, dict[str, str]] = {
+    "operator": {"CAPABILITY": "8.0", "MIG_STRATEGY": "single", "MPS_ROOT": "/run/nvidia/mps"},
+    "operator, mixed": {"CAPABILITY": "9.0", "MIG_STRATEGY": "mixed", "MPS_ROOT": "/run/nvidia/mps"},
+    "chart": {"CAPABILITY": "7.5", "MPS_ROOT": "/run/nvidia/mps"},
+    "chart, Volta": {"CAPABILITY": "7.0", "MPS_ROOT": "/run/nvidia/mps"},
+    "by hand": {"CAPABILITY": "8.9"},
+}
+"""Variables of a device plugin, and the compute capability of its GPUs."""
+PLUGIN_WORDS: dict[str, tuple[Any, ...]] = {
+    "migStrategy": ("none", "single", "mixed", "Mixed", "all", ""),
+    "deviceDiscoveryStrategy": ("auto", "nvml", "NVML", "wsl", ""),
+    "mpsRoot": ("/mps", ""),
+    "plugin.deviceListStrategy": (
+        "envvar",
+        ["envvar", "envvar"],
+        ["cdi-cri", "cdi-annotations"],
+        "cdi",
+        "envvar,cdi-cri",
+        [],
+        "",
+    ),
+    "plugin.deviceIDStrategy": ("uuid", "index", "UUID", "name", ""),
+    "plugin.sharedDevicesAllocationPolicy": ("distributed", "packed", "spread", ""),
+}
+CHANNELS = ([], [0], [1], [0, 0], [0, 1], [-1], None)
+GPU, SLICE = "nvidia.com/gpu", "nvidia.com/mig-1g.10gb"
+REPLICAS = (2, 4, 16, 17, 48, 49, 1000)
 PROFILES = ("0g.1gb", "1g.5gb", "1c.2g.10gb", "2c.1g.5gb", "1g.5gb+me", "1g.5gb.me", "1g.5gb-me", "8g.80gb", "g.5gb")
 
 
@@ -53,6 +80,50 @@ def texts(name: str) -> tuple[str, ...]:
         layouts = [{"devices": "all", "mig-enabled": True, "mig-devices": {profile: 1}} for profile in PROFILES]
         made += [{"version": "v1", "mig-configs": {"a": [layout]}} for layout in layouts]
     return tuple(dict.fromkeys(map(json.dumps, made)))
+
+
+def plugin_starts() -> tuple[str, ...]:
+    """Texts that the device plugin reads, one word, number or section otherwise in each."""
+    made: list[Any] = [None, {}]
+    for dotted, words in PLUGIN_WORDS.items():
+        for word in words:
+            flags: Any = word
+            for step in reversed(dotted.split(".")):
+                flags = {step: flags}
+            made += [{"flags": flags}, {"flags": flags, "sharing": _shared(mps=2)}]
+    made += [{"imex": {"channelIDs": channels}} for channels in CHANNELS]
+    made += [{"sharing": _shared(**{way: number})} for way in ("timeSlicing", "mps") for number in REPLICAS]
+    made += [{"sharing": sharing} for sharing in _sharings()]
+    for pattern in ("*", "GPU", "A100*"):
+        made.append({"resources": {"gpus": [{"pattern": pattern, "name": "other"}]}})
+    made.append({"resources": {"mig": [{"pattern": "1g*", "name": "slice"}]}})
+    return tuple(json.dumps(text) for text in made)
+
+
+def _shared(**replicas: int) -> dict[str, Any]:
+    return {way: {"resources": [{"name": GPU, "replicas": number}]} for way, number in replicas.items()}
+
+
+def _sharings() -> Iterator[dict[str, Any]]:
+    yield _shared(timeSlicing=4, mps=4)
+    yield {**_shared(timeSlicing=4), "mps": None}
+    yield {**_shared(mps=4), "timeSlicing": {"resources": [{"name": SLICE, "replicas": 2}]}}
+    for way in ("timeSlicing", "mps"):
+        for name, number in ((SLICE, 4), (SLICE, 49), ("gpu", 4), ("nvidia.com/other", 49), ("gpu.shared", 3)):
+            yield {way: {"resources": [{"name": name, "replicas": number}]}}
+        for number in (2, 49):
+            yield {way: {"resources": [{"name": GPU, "replicas": 2}, {"name": SLICE, "replicas": number}]}}
+        yield {way: {"resources": [{"name": GPU, "replicas": 2}, {"name": GPU, "replicas": 3}]}}
+        for more in (
+            {},
+            {"rename": "half"},
+            {"rename": "gpu.shared"},
+            {"devices": [0]},
+            {"devices": 1},
+            {"devices": "all"},
+        ):
+            for settings in ({}, {"renameByDefault": True}, {"failRequestsGreaterThanOne": False}):
+                yield {way: {**settings, "resources": [{"name": GPU, "replicas": 4, **more}]}}
 
 
 def changed(base: Any) -> Iterator[Any]:

@@ -9,8 +9,9 @@ import subprocess
 
 import pytest
 
-from pull_requests.fleet import TODAY, Fleet, git
+from pull_requests.fleet import TODAY, Fleet
 from support.circles import DEEP
+from support.git_repository import git
 
 CLUSTER = "edge"
 SOURCES = f"output/clusters/{CLUSTER}/delivery/sources.yaml"
@@ -145,7 +146,7 @@ def cases():
     return rows
 
 
-@pytest.mark.rows(9, "a repository, its copy and two checks each")
+@pytest.mark.rows(6, "a repository, its copy and two checks each")
 @pytest.mark.parametrize(
     ("blobs", "hidden"), cases(), ids=lambda item: item if isinstance(item, str) else "+".join(h.__name__ for h in item)
 )

@@ -275,15 +275,15 @@ def _guarded(leaving: Leaving) -> DepartureEffect:
             "updates what runs. Deleted by hand as it is, it starts the hooks of the chart: docs/moves.md has the steps"
         )
         return _contested(evidence, two_owners, f"{stays}; {does}")
+    beside = f"{release} keeps running beside the one in the new namespace"
+    idle = "it has lost its values or its folder and does nothing more"
     if "KIND" in leaving.turns:
-        does = f"{release} keeps running until it is retired, as docs/rename.md says"
-        return _contested(Evidence.UNKNOWN, f"leaves {leaving.title} beside the new stack", f"{stays}: {does}")
+        does = f"{idle}, and {release} keeps running until it is retired, as docs/rename.md says"
+        return _contested(Evidence.SEEN, f"leaves {leaving.title} beside the new stack", f"{stays}: {does}")
     if "STACK_NAMESPACE" in leaving.turns:
-        does = (
-            f"{release} keeps running beside the one in the new namespace, and what both have for the whole cluster "
-            "has two owners, until the old one is retired, as docs/moves.md says"
-        )
-        return _contested(Evidence.UNKNOWN, f"leaves {leaving.title} beside the new one", f"{stays}: {does}")
+        evidence, does = _beside(leaving, is_release=is_release, idle=idle)
+        does = f"{beside}, {does}, until the old one is retired, as docs/rename.md says"
+        return _contested(evidence, f"leaves {leaving.title} beside the new one", f"{stays}: {does}")
     if "ENGINE" in leaving.turns:
         does = (
             f"while {'Argo CD' if is_release else 'Flux'} applies the objects of {release} too, until the old one is "
@@ -297,6 +297,15 @@ def _guarded(leaving: Leaving) -> DepartureEffect:
         words=f"{stays}: {release} keeps running, nothing updates it any more, and its values may be gone. "
         "docs/rename.md says how it is retired",
     )
+
+
+def _beside(leaving: Leaving, *, is_release: bool, idle: str) -> tuple[Evidence, str]:
+    """What becomes of what both have for the whole cluster, such as a ClusterPolicy: nothing of it is made anew."""
+    if is_release:
+        return Evidence.SEEN, f"{idle}, and what both have for the whole cluster is the new one's"
+    if "ENGINE" in leaving.turns:
+        return Evidence.SEEN, "and both write what they have for the whole cluster"
+    return Evidence.READ, "and the new one is refused for what both have for the whole cluster (FailOnSharedResource)"
 
 
 def _contested(evidence: Evidence, headline: str, words: str) -> DepartureEffect:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.change.drift.delivered import delivered_objects
+from poolsmith.core.pattern import fits
 from poolsmith.core.record import record
 from poolsmith.fleet.operands.expansion import Maker
 from poolsmith.kubernetes.live.api_resources import SECRETS, ApiResource
@@ -74,7 +74,7 @@ class ExpectedCluster:
         return shown(self.resource.kind, self.pattern, self.namespace)
 
     def is_called(self, name: str) -> bool:
-        return fnmatchcase(name, self.pattern) if "*" in self.pattern else name == self.pattern
+        return fits(name, self.pattern)
 
 
 def shown(kind: str, name: str, namespace: str) -> str:

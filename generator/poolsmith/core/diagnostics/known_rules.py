@@ -24,10 +24,14 @@ class KnownRule:
 
 RETIRED: Final = (
     ("PSM153", "config-of-another-namespace", "PSM750"),
+    ("PSM754", "gpus-given-out-twice", "PSM788"),
     ("PSM756", "selector-of-nobody", "PSM775"),
     ("PSM764", "gke-runtime-source", "PSM282"),
     ("PSM772", "claim-of-nobody", "PSM773"),
+    ("PSM781", "exporter-twice", "PSM788"),
+    ("PSM785", "definitions-twice", "PSM788"),
     ("PSM933", "brought-by-machines", "PSM782"),
+    ("PSM936", "template-taints", "PSM758"),
 )
 """Code and name of each rule that is a part of another now, and the code of that one."""
 

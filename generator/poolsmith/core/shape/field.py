@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import MISSING, field
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.pattern import pattern as expression_of
 from poolsmith.core.record import record
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable
 
 DNS_LABEL = r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
@@ -73,6 +75,8 @@ def spec(
     known: Callable[[], tuple[str, ...]] | None = None,
 ) -> Any:
     """A dataclass field with its Shape. Without `default` it is required."""
+    for text in filter(None, (pattern, keys)):
+        expression(text)
     shape = Shape(
         doc=doc,
         name=name,
@@ -99,7 +103,13 @@ def camel_case(attribute: str) -> str:
 
 
 def matches(pattern: str, text: str) -> bool:
-    return re.fullmatch(pattern, text) is not None
+    return expression(pattern).fullmatch(text) is not None
+
+
+@cache
+def expression(text: str) -> re.Pattern[str]:
+    """Made where a field is declared, so that the table of those that are compiled already has it."""
+    return expression_of(text)
 
 
 BASE_NAME = rf"{DNS_LABEL}(@[0-9A-Za-z]([-.0-9A-Za-z]{{0,30}}[0-9A-Za-z])?)?"

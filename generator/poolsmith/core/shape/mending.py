@@ -14,6 +14,7 @@ from poolsmith.core.diagnostics.flat_words import flatten
 from poolsmith.core.diagnostics.message_text import nearest, shorten
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
+from poolsmith.core.shape.field import expression
 from poolsmith.core.sources.yaml_writer import scalar_text
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def mended(text: str, form: str, words: Sequence[str] = (), known: Sequence[str]
     """
     if len(text) > _LONGEST:
         return None
-    takes = re.compile(form).fullmatch
+    takes = expression(form).fullmatch
     found = next((found for found in _tries(text, words, known) if found != text and takes(found)), None)
     line = [word for word in known if found is not None and found.startswith(f"{word}.")]
     return line[-1] if line else found

@@ -6,7 +6,6 @@ A reader checks everything and goes on after a mistake, so that one run tells al
 from __future__ import annotations
 
 import dataclasses
-import re
 import types
 from collections.abc import Callable
 from enum import StrEnum
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, get_args, get_origin, get_type_
 from poolsmith.core.diagnostics.codes import shape as codes
 from poolsmith.core.diagnostics.message_text import kind_of, listed, meant_one, nearest, shorten
 from poolsmith.core.record import record
-from poolsmith.core.shape.field import Shape, camel_case
+from poolsmith.core.shape.field import Shape, camel_case, expression
 from poolsmith.core.sources.pointer import dotted_pointer, escape
 
 if TYPE_CHECKING:
@@ -45,7 +44,6 @@ INVALID: Any = object()
 """What a reader returns after it has reported why there is no value."""
 
 Reader = Callable[[Any, str, Sink], Any]
-_compiled = cache(re.compile)
 """A run reads few of all fields, so a pattern is compiled when its first value comes."""
 
 
@@ -273,7 +271,7 @@ def _string_reader(shape: Shape) -> Reader:
     def read(value: Any, pointer: str, sink: Sink) -> Any:
         if not isinstance(value, str):
             return _not_a_string(value, pointer, sink, shape)
-        if pattern is not None and _compiled(pattern).fullmatch(value) is None:
+        if pattern is not None and expression(pattern).fullmatch(value) is None:
             message = f"{_what(pointer)} is `{shorten(value)}`, not {form}"
             meant = _mended(value, shape)
             sink.report(codes.INVALID_NAME, pointer, message, f"write {_in_yaml(meant)}" if meant is not None else None)
@@ -312,7 +310,7 @@ def _not_a_string(value: Any, pointer: str, sink: Sink, shape: Shape) -> Any:
         return INVALID
     written = sink.written(pointer)
     text = written if written is not None else str(value)
-    takes = shape.pattern is None or _compiled(shape.pattern).fullmatch(text) is not None
+    takes = shape.pattern is None or expression(shape.pattern).fullmatch(text) is not None
     meant = text if takes else _mended(text, shape)
     shown = shorten(text)
     advice = f'quote it: "{shown}"' if meant in (text, None) else f"write {_in_yaml(meant)}"
@@ -434,7 +432,7 @@ def _map_reader(item_reader: Reader, shape: Shape) -> Reader:
         result = {}
         for key, item in value.items():
             below = f"{pointer}/{escape(key)}"
-            if keys is not None and _compiled(keys).fullmatch(key) is None:
+            if keys is not None and expression(keys).fullmatch(key) is None:
                 message = f"{_what(pointer)} can't have the key `{shorten(key)}`"
                 sink.report(codes.INVALID_NAME, below, message)
                 result[key] = INVALID

@@ -60,9 +60,10 @@ def container_places(pod: Mapping[str, Any]) -> Iterator[tuple[str, int, Mapping
     """Containers of each sort with the field of the pod spec that lists them and their index in it."""
     for field in CONTAINER_FIELDS:
         listed = pod.get(field)
-        for index, container in enumerate(listed if isinstance(listed, list) else ()):
-            if isinstance(container, dict):
-                yield field, index, container
+        if isinstance(listed, list):
+            for index, container in enumerate(listed):
+                if isinstance(container, dict):
+                    yield field, index, container
 
 
 def mapping(value: Any) -> Mapping[str, Any]:

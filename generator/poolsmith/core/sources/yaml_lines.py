@@ -41,12 +41,17 @@ _BEFORE_PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0
 _MERGE = "<<"
 _NO_BREAK = "\xa0"
 """A blank that YAML takes for a letter."""
+_PRINTABLE = bytes((*range(32, 127), *b"\n\t"))
 _LARGEST = 1 << 23
 _DEEPEST = 90
 _DEEPEST_IN_BRACKETS = 8
 _NODES_OF_A_LINE = 3
 _REMEMBERED, _LONGEST_REMEMBERED = 4_096, 120
 """Lines and collections that are read once, since files have many of them alike; and how long they are at most."""
+
+
+_OTHER = object()
+"""Stands for what is no plain scalar."""
 
 
 class _OtherError(Exception):
@@ -57,25 +62,31 @@ def documents_in(text: str, most: int) -> list[Any] | None:
     """The documents of a text with fewer than `most` keys and values; None where a parser has to read it."""
     if len(text) > _LARGEST:
         return None
-    signs = text.replace("\n", "")
-    has_tabs = "\t" in signs
-    if has_tabs:
-        signs = signs.replace("\t", "")
-    if not (signs.isprintable() or signs.replace(_NO_BREAK, "").isprintable()) or _is_in_conflict(text):
+    if not _is_printable(text) or _is_in_conflict(text):
         return None
     lines = text.split("\n")
-    if text.count("*") > _MOST_ALIASES:
+    if "*" in text and text.count("*") > _MOST_ALIASES:
         return None
-    if _NODES_OF_A_LINE * (len(lines) + sum(map(text.count, ("- ", ",", "[", "{")))) > most:
+    is_long = _NODES_OF_A_LINE * (len(lines) + len(text)) > most
+    if is_long and _NODES_OF_A_LINE * (len(lines) + sum(map(text.count, ("- ", ",", "[", "{")))) > most:
         return None
     try:
-        return _read(lines, has_tabs=has_tabs)
+        return _read(lines, has_tabs="\t" in text)
     except (_OtherError, NotJsonError):
         return None
 
 
+def _is_printable(text: str) -> bool:
+    """Whether it has no signs but printable ones, ends of lines and tabs."""
+    if text.isascii():
+        return not text.encode().translate(None, _PRINTABLE)
+    signs = text.replace("\n", "").replace("\t", "")
+    return signs.isprintable() or signs.replace(_NO_BREAK, "").isprintable()
+
+
 def _is_in_conflict(text: str) -> bool:
-    return any(f"\n{mark}" in text or text.startswith(mark) for mark in CONFLICT_MARKERS)
+    found = [mark for mark in CONFLICT_MARKERS if mark in text]
+    return any(f"\n{mark}" in text or text.startswith(mark) for mark in found)
 
 
 def _read(lines: list[str], *, has_tabs: bool) -> list[Any]:  # noqa: PLR0915 - the loop of every line
@@ -91,12 +102,18 @@ def _read(lines: list[str], *, has_tabs: bool) -> list[Any]:  # noqa: PLR0915 - 
     at, is_open, is_told = -1, True, False
     stack: list[tuple[int, Any]] = []
     raw, raw_end, number, end = "", -1, 0, len(lines)
-    known, longest, resolve = _known_line, _LONGEST_REMEMBERED, resolve_plain
+    known, longest, resolve, other = _known_line, _LONGEST_REMEMBERED, resolve_plain, _OTHER
     anchors: dict[str, Any] = {}
     while number < end:
         line = lines[number]
         number += 1
-        column, dashes, name, value = known(line) if len(line) <= longest else _parts(line)
+        column, dashes, name, value, plain = known(line) if len(line) <= longest else _parts(line)
+        if column == at and name is not None and not (is_open or dashes or plain is other) and box.__class__ is dict:
+            if name in box or (has_tabs and "\t" in line):
+                raise _OtherError
+            key, raw, raw_end = name, value, number
+            box[name] = plain
+            continue
         if name is None and not dashes and (not value or value[0] == "#"):
             continue
         if has_tabs and "\t" in line:
@@ -135,13 +152,13 @@ def _read(lines: list[str], *, has_tabs: bool) -> list[Any]:  # noqa: PLR0915 - 
                 box[key] = inner
                 stack.append((at, box))
                 at, box = column, inner
+                if len(stack) > _DEEPEST:
+                    raise _OtherError
             elif box.__class__ is not list:
-                raise _OtherError
-            if len(stack) > _DEEPEST:
                 raise _OtherError
             box.append(None)
             key, is_open = -1, True
-            width = 1 if dashes == "-" else _width(dashes)
+            width = 2 if dashes == "- " else 1 if dashes == "-" else _width(dashes)
             column, dashes = column + width, dashes[width:]
         if name is not None:
             if is_open:
@@ -149,6 +166,8 @@ def _read(lines: list[str], *, has_tabs: bool) -> list[Any]:  # noqa: PLR0915 - 
                 box[key] = inner
                 stack.append((at, box))
                 at, box = column, inner
+                if len(stack) > _DEEPEST:
+                    raise _OtherError
             elif box.__class__ is not dict:
                 raise _OtherError
             if name in box:
@@ -156,8 +175,10 @@ def _read(lines: list[str], *, has_tabs: bool) -> list[Any]:  # noqa: PLR0915 - 
             key, box[name], is_open = name, None, True
         elif not is_open:
             raise _OtherError
-        if len(stack) > _DEEPEST:
-            raise _OtherError
+        if plain is not other:
+            is_open, raw, raw_end = False, value, number
+            box[key] = plain
+            continue
         if not value or value[0] == "#":
             continue
         is_open, anchor = False, ""
@@ -168,8 +189,8 @@ def _read(lines: list[str], *, has_tabs: bool) -> list[Any]:  # noqa: PLR0915 - 
         elif first == "*":
             box[key] = _of_alias(value, anchors)
             continue
-        if first in _BEFORE_PLAIN or (first in "-:?" and value[1:2] not in ("", " ")):
-            raw = value if ("#" not in value and value[-1] not in ": " and ": " not in value) else _plain(value)
+        if _may_be_plain(value):
+            raw = value if _is_bare(value) else _plain(value)
             raw_end = number if len(raw) == len(value) or " #" not in value else -1
             box[key] = resolve(raw)
         elif first in "\"'":
@@ -189,11 +210,22 @@ def _read(lines: list[str], *, has_tabs: bool) -> list[Any]:  # noqa: PLR0915 - 
     return documents
 
 
-def _parts(line: str) -> tuple[int, str, str | None, str]:
-    """The indent, the dashes, the key if there is one, and what stands behind it."""
+def _parts(line: str) -> tuple[int, str, str | None, str, Any]:
+    """The indent, the dashes, the key if there is one, what stands behind it, and what that is where it is a plain
+    scalar and nothing else."""
     found: Any = _LINE.match(line)
     indent, dashes, name, value = found.groups()
-    return len(indent), dashes, None if name is None else _key(name), value
+    plain = resolve_plain(value) if value and _may_be_plain(value) and _is_bare(value) else _OTHER
+    return len(indent), dashes, None if name is None else _key(name), value, plain
+
+
+def _may_be_plain(value: str) -> bool:
+    return value[0] in _BEFORE_PLAIN or (value[0] in "-:?" and value[1:2] not in ("", " "))
+
+
+def _is_bare(value: str) -> bool:
+    """Whether all of a text belongs to a plain scalar."""
+    return "#" not in value and value[-1] not in ": " and ": " not in value
 
 
 _known_line = lru_cache(_REMEMBERED)(_parts)

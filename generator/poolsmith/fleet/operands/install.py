@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record, replace
 from poolsmith.core.sources.pointer import value_at
-from poolsmith.fleet.operands.chart.chart_objects import ChartWorkloads, ReleasePlace, over_defaults, render
+from poolsmith.fleet.operands.chart.chart_objects import stack_objects
 from poolsmith.fleet.operands.chart.operator_part import ChartParts, stored
 from poolsmith.fleet.operands.child_pods import children, unknown_children
 from poolsmith.fleet.operands.daemon_sets.driver_pod import UNKNOWN_OPERATOR_HOST
 from poolsmith.fleet.operands.expansion import ClusterState, Installation, Made, Maker, in_made_order
 from poolsmith.fleet.operands.operator_expansion import expand
 from poolsmith.fleet.plan.origin import Derived
-from poolsmith.gpu.catalog.chart_workloads import chart_versions, parents_of_pods, read_chart_workloads
+from poolsmith.gpu.catalog.chart_workloads import parents_of_pods
 from poolsmith.gpu.catalog.node_labels import OS_ID
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from poolsmith.fleet.operands.expansion import Expansion, KubernetesObject, Node
     from poolsmith.fleet.plan.plan import ClusterPlan, GitSource, ToolkitOverlay, UnitPlan
@@ -256,22 +256,6 @@ def _owner(item: KubernetesObject) -> str:
     for owner in item["metadata"].get("ownerReferences", ()):
         return f"{owner['kind']}/{owner['name']}"
     return "operator"
-
-
-def stack_objects(
-    chart: str, version: str, values: Mapping[str, Any], namespace: str, release_name: str = ""
-) -> ChartWorkloads:
-    """What `chart` installs for values of one's own; its release is called like the chart unless said otherwise.
-
-    Raises nothing, whatever the values say. A chart or version that is not known is in `unknown`.
-    """
-    if not chart_versions(chart):
-        return ChartWorkloads(unknown=(f"workloads of {chart} are not known",))
-    entry = read_chart_workloads(chart, version)
-    if entry is None or entry.defaults is None:
-        return ChartWorkloads(unknown=(f"workloads of {chart} {version} are not known",))
-    place = ReleasePlace(helm_release=release_name or chart, namespace=namespace, name=chart)
-    return render(entry, over_defaults(entry, values), place)
 
 
 def expand_on_pools(release: str, state: ClusterState) -> Expansion:

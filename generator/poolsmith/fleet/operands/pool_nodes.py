@@ -5,7 +5,6 @@ The first has the name of the pool. While nodes are rolled to another kernel or 
 
 from __future__ import annotations
 
-from string import ascii_letters, digits
 from typing import TYPE_CHECKING
 
 from poolsmith.fleet.operands.expansion import Node
@@ -26,7 +25,7 @@ UNKNOWN_KERNEL = "not-declared"
 """In the place of a kernel release that the profile does not declare: nodes carry the label, whatever its value."""
 UNKNOWN_VERSION = "not-declared"
 """In the place of the version of the hypervisor's driver, which only guests see."""
-_LABEL_LETTERS = frozenset(f"{ascii_letters}{digits}-_. ")
+_LABEL_LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_. ")
 _VGPU_HOST_DRIVER = "nvidia.com/vgpu.host-driver-version"
 
 

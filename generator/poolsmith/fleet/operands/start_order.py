@@ -7,10 +7,10 @@ what it waits for, and who writes them says after whom it starts.
 from __future__ import annotations
 
 import re
-from fnmatch import fnmatchcase
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.pattern import fits
 from poolsmith.core.record import record
 from poolsmith.fleet.operands.kube import pod_of
 from poolsmith.gpu.catalog.operands import read_readiness
@@ -101,7 +101,7 @@ class _Node:
 
     def needed(self, step: _Step, *, but: str) -> list[str]:
         names = self._steps if step.needs else ()
-        return [name for name in names if name != but and any(fnmatchcase(name, item) for item in step.needs)]
+        return [name for name in names if name != but and any(fits(name, item) for item in step.needs)]
 
     def depth(self, name: str, number: int) -> int:
         """How many steps come before one, each after the other."""

@@ -21,6 +21,8 @@ _OTHERS = ("hostdev", "rdma", "sriov", "ib", "mlnx", "cx", "netdev", "shared_", 
 
 def is_gpu_resource(name: str) -> bool:
     """Whether an extended resource is a GPU, a part of one, or a virtual one."""
+    if not name.startswith(VENDOR):
+        return False
     domain, _, rest = name.partition("/")
     return domain == VENDOR and not rest.lower().startswith(_OTHERS)
 
@@ -30,12 +32,19 @@ def gpu_resources(pod: Mapping[str, Any]) -> Iterator[str]:
     for container in containers_of(pod):
         resources = mapping(container.get("resources"))
         for part in ("limits", "requests"):
-            yield from (str(name) for name in mapping(resources.get(part)) if is_gpu_resource(str(name)))
+            for name in map(str, mapping(resources.get(part))):
+                if is_gpu_resource(name):
+                    yield name
 
 
 def asks_for_gpus(pod: Mapping[str, Any]) -> bool:
     """By a resource, or by the runtime class that brings all of them."""
-    return next(gpu_resources(pod), None) is not None or word(pod.get("runtimeClassName")).startswith("nvidia")
+    return next(gpu_resources(pod), None) is not None or brings_gpus(pod)
+
+
+def brings_gpus(pod: Mapping[str, Any]) -> bool:
+    """Whether its runtime class does."""
+    return word(pod.get("runtimeClassName")).startswith("nvidia")
 
 
 def device_requests(claim: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -20,16 +20,14 @@ class OperandInputs:
         self.tags = tags
         self._read = read
         self._ranges = TagRanges(tags)
-
-    @property
-    def names(self) -> frozenset[str]:
+        self._by_number = {tag.partition("-")[2]: tag for tag in reversed(tags) if "-" in tag}
+        self.names = frozenset(read)
         """All that some version reads."""
-        return frozenset(self._read)
 
     def tag_of(self, version: str | None) -> str | None:
         """The tag of an image's version, such as `v0.17.1-ubi9` or `4.2.3-4.1.3-ubuntu22.04`, or of the chart that
         has its number; None for no known one."""
-        own = next((tag for tag in self.tags if version and tag.partition("-")[2] == version), None)
+        own = self._by_number.get(version or "-")
         words = (version or "").split("@")[0].split("-")
         heads = ("-".join(words[:length]) for length in range(len(words), 0, -1))
         return own or next((tag for head in heads for tag in (head, f"v{head}") if tag in self._ranges.order), None)

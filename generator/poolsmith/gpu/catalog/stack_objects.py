@@ -5,10 +5,11 @@ Where none of its words is in a text (`stack_words`), nothing of it is: what is 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.pattern import pattern
-from poolsmith.core.sources.pod_template import WORKLOAD_KINDS, containers_of, mapping, pod_template_of, word
+from poolsmith.core.sources.pod_template import WORKLOAD_KINDS, mapping, pod_template_of, word
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.gpu.catalog.gpu_requests import CLASSES, asks_for_gpus, device_requests, is_gpu_resource
 
@@ -83,7 +84,7 @@ def is_of_stack(document: CheckedDocument, namespaces: frozenset[str] = frozense
     """Whether an object is part of the stack. `namespaces` are those that its charts are installed in."""
     data = mapping(document.data)
     group = document.api_version.rpartition("/")[0]
-    if any(group == own or group.endswith(f".{own}") for own in GROUPS):
+    if _is_own_group(group):
         return True
     metadata = document.metadata
     name, namespace = word(metadata.get("name")), word(metadata.get("namespace"))
@@ -92,7 +93,7 @@ def is_of_stack(document: CheckedDocument, namespaces: frozenset[str] = frozense
     if _chart_of(document) in CHARTS:
         return True
     if document.kind in WORKLOAD_KINDS:
-        return _is_stack_workload(data, namespace, namespaces)
+        return namespace in namespaces or _is_workload_of_stack(document)
     if document.kind == "ResourceQuota" and any(map(_is_counted_gpu, mapping(value_at(data, ("spec", "hard"))))):
         return True
     if group == "resource.k8s.io":
@@ -102,6 +103,11 @@ def is_of_stack(document: CheckedDocument, namespaces: frozenset[str] = frozense
     if document.kind in ("ClusterRole", "ClusterRoleBinding"):
         return _NAMES.search(name) is not None
     return False
+
+
+@lru_cache
+def _is_own_group(group: str) -> bool:
+    return any(group == own or group.endswith(f".{own}") for own in GROUPS)
 
 
 def _chart_of(document: CheckedDocument) -> str:
@@ -135,9 +141,8 @@ def _asks_for_devices(data: Any) -> bool:
     return any(request.get("deviceClassName") in CLASSES for _, request in device_requests(claim))
 
 
-def _is_stack_workload(data: Any, namespace: str, namespaces: frozenset[str]) -> bool:
-    if namespace and namespace in namespaces:
+def _is_workload_of_stack(document: CheckedDocument) -> bool:
+    """By an image, or by what its pods ask for."""
+    if any(_IMAGES.search(word(container.get("image"))) for _, container in document.containers):
         return True
-    template = pod_template_of(data)
-    pod = mapping(mapping(template).get("spec"))
-    return asks_for_gpus(pod) or any(_IMAGES.search(word(container.get("image"))) for container in containers_of(pod))
+    return asks_for_gpus(mapping(mapping(pod_template_of(document.data)).get("spec")))

@@ -37,7 +37,7 @@ _SURE = (
 """A text that has one of these may be of the stack, in whichever word it stands."""
 _SHORT = (b"mig", b"kata", b"coco")
 """Those that other words begin with, or hold: they count where no letter and no digit stands beside them."""
-_ENDED = {word: re.compile(word + rb"(?![a-z0-9])") for word in _SHORT}
+_ENDED = {word: bytes_pattern(word + rb"(?![a-z0-9])") for word in _SHORT}
 _COMPOUND = (b"mig-parted", b"mig.parted", b"kata-deploy", b"kata-qemu")
 _ESCAPE = bytes_pattern(rb"\\(?:x[2-7][0-9a-f]|u00[2-7][0-9a-f]|u000000[2-7][0-9a-f])", re.IGNORECASE)
 _JOINED = bytes_pattern(rb"\\\r?\n[ \t]*\\?")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import field
-from fnmatch import fnmatchcase
 from functools import cache, cached_property
 from typing import Any, TypeVar
 
 from poolsmith.core.facts import store
 from poolsmith.core.latest import Latest
+from poolsmith.core.pattern import fits
 from poolsmith.core.record import record
 
 _NAMES = 1_000
@@ -87,7 +87,7 @@ class Switches:
     def _first(self, entries: tuple[tuple[str, Entry], ...], name: str) -> Entry | None:
         """The entry of the first pattern that a workload's name matches."""
         return self._known.of(
-            (id(entries), name), lambda: next((entry for form, entry in entries if fnmatchcase(name, form)), None)
+            (id(entries), name), lambda: next((entry for form, entry in entries if fits(name, form)), None)
         )
 
 

@@ -18,6 +18,7 @@ from poolsmith.core.pattern import pattern as compiled_later
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import MISSING
 from poolsmith.gpu.catalog.device_plugin import most_clients
+from poolsmith.gpu.catalog.gpu_requests import GPU, MIG, SHARED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -51,15 +52,31 @@ def config_mistakes(config: Any, plugin: str | None) -> tuple[ConfigMistake, ...
 
 
 def start_mistakes(
-    config: Any, plugin: str | None, overridden: Collection[str] = (), capabilities: Collection[str] = ()
+    config: Any, plugin: str | None, strategy: str | None, capabilities: Collection[str] = ()
 ) -> tuple[ConfigMistake, ...]:
     """What makes the plugin or its MPS daemon stop after it has read `config`: words, and numbers of clients.
 
-    Of `overridden` fields variables take the place. `capabilities` are those of the GPUs that are shared, as far as
-    they are known.
+    `strategy` is that of MIG which a variable gives, which counts for more than the text's; empty where none does, None
+    where nobody knows. `capabilities` are those of the GPUs that are shared, as far as they are known.
     """
     found = _PLUGIN.match(plugin or "")
-    return (*_Reading(found.group() if found else None).words(config, overridden), *_clients(config, capabilities))
+    overridden = () if strategy == "" else (_STRATEGY,)
+    words = _Reading(found.group() if found else None).words(config, overridden)
+    return (*words, *_excluded(config, strategy), *_clients(config, capabilities))
+
+
+_STRATEGY = "flags.migStrategy"
+
+
+def _excluded(config: Any, strategy: str | None) -> Iterator[ConfigMistake]:
+    excluded = configuration_facts()["mpsExcludesStrategy"]
+    effective = _field(_field(config, "flags"), "migStrategy") if strategy == "" else strategy
+    if effective == excluded and shares_by_mps(config):
+        yield ConfigMistake(
+            "sharing.mps",
+            f"MPS does not go with the MIG strategy `{excluded}`",
+            "share these GPUs by time slicing, or partition all GPUs of a node alike",
+        )
 
 
 def wrong_word(name: str, value: str, plugin: str | None) -> ConfigMistake | None:
@@ -76,11 +93,14 @@ def wrong_word(name: str, value: str, plugin: str | None) -> ConfigMistake | Non
 
 
 def _clients(config: Any, capabilities: Collection[str]) -> Iterator[ConfigMistake]:
-    mps = _field(_field(config, "sharing"), "mps")
-    resources = mps.get("resources") if isinstance(mps, dict) else None
+    """Of several entries the last one counts, and only full GPUs have a daemon."""
     most = min(map(most_clients, capabilities), default=most_clients(None))
-    for index, item in enumerate(resources if isinstance(resources, list) else ()):
-        number = _whole(item.get("replicas")) if isinstance(item, dict) else None
+    numbers = [
+        (index, _whole(item.get("replicas")))
+        for index, item in enumerate(replicated(config) if shares_by_mps(config) else ())
+        if isinstance(item, dict) and resource_of(item.get("name")) == GPU
+    ]
+    for index, number in numbers[-1:]:
         if number is not None and number > most:
             yield ConfigMistake(
                 f"sharing.mps.resources[{index}].replicas",
@@ -91,9 +111,29 @@ def _clients(config: Any, capabilities: Collection[str]) -> Iterator[ConfigMista
 
 def shares_by_mps(config: Any) -> bool:
     """Whether MPS is what shares the GPUs; it has precedence."""
-    mps = _field(_field(config, "sharing"), "mps")
-    resources = mps.get("resources") if isinstance(mps, dict) else None
-    return isinstance(resources, list) and bool(resources)
+    return isinstance(_field(_field(config, "sharing"), "mps"), dict) and bool(replicated(config))
+
+
+def replicated(config: Any) -> list[Any]:
+    """The entries of the one section of sharing that counts: that of MPS, where there is one."""
+    resources = _section(config)[1].get("resources")
+    return resources if isinstance(resources, list) else []
+
+
+def _section(config: Any) -> tuple[str, dict[str, Any]]:
+    sharing = _field(config, "sharing")
+    for name in reversed(SHARING):
+        if isinstance(found := _field(sharing, name), dict):
+            return name, found
+    return "", {}
+
+
+def renamed(config: Any) -> dict[str, str]:
+    """Under which names shared resources are offered, by their own."""
+    if _section(config)[1].get("renameByDefault") is not True:
+        return {}
+    names = [resource_of(item.get("name")) for item in replicated(config) if isinstance(item, dict)]
+    return {name: f"{name}{SHARED}" for name in names}
 
 
 def resource_of(name: Any) -> str:
@@ -156,6 +196,11 @@ class _Reading:
             node: Any = config
             for step in dotted.split("."):
                 node = _field(node, step)
+            if "lists" in fact:
+                if isinstance(node, list) and node not in fact["lists"]:
+                    message = f"the plugin does not take `{shorten(str(node))}`"
+                    yield ConfigMistake(dotted, message, f"write `{fact['lists'][-1]}`, or remove it")
+                continue
             for word in node if isinstance(node, list) else [node]:
                 if isinstance(word, str) and word not in fact["words"]:
                     message = f"the plugin does not know `{shorten(word)}`"
@@ -320,7 +365,6 @@ _WORDS = {
 }
 
 
-_WAYS = ("timeSlicing", "mps")
 _OF_A_WAY = ("renameByDefault", "failRequestsGreaterThanOne", "resources")
 _FLAGS = ("renameByDefault", "failRequestsGreaterThanOne")
 
@@ -328,10 +372,10 @@ _FLAGS = ("renameByDefault", "failRequestsGreaterThanOne")
 def passed_over(config: Any, plugin: str | None) -> Iterator[tuple[str, str]]:
     """Dotted paths of what the plugin does not read, each with what to do: it says nothing of fields that it lacks."""
     told = set()
-    for path, advice in misplaced(config):
+    found = _PLUGIN.match(plugin or "")
+    for path, advice in (*misplaced(config), *_without_effect(config, plugin)):
         told.add(path)
         yield path, advice
-    found = _PLUGIN.match(plugin or "")
     for path, known in _unread(config, found.group() if found else None):
         if path not in told:
             yield path, did_you_mean(path.rpartition(".")[2], known)
@@ -366,6 +410,52 @@ def _unread(config: Any, plugin: str | None) -> Iterator[tuple[str, list[str]]]:
                 pending.append((f"{shape}.{name}" if shape else name, place, below))
 
 
+def _names_count(plugin: str | None) -> bool:
+    """Whether names of one's own may count: a plugin that is newer than all that were read."""
+    found = _PLUGIN.match(plugin or "")
+    return found is not None and is_older(configuration_facts()["namesIgnoredUntil"], found.group())
+
+
+def unnamed(config: Any, plugin: str | None) -> dict[int, str]:
+    """Names that entries of sharing give to resources and the plugin passes over, by the entry's index."""
+    if _names_count(plugin):
+        return {}
+    names, found = renamed(config), {}
+    for index, item in enumerate(replicated(config)):
+        if isinstance(item, dict) and item.get("rename"):
+            given, name = resource_of(item["rename"]), resource_of(item.get("name"))
+            if given != names.get(name, name):
+                found[index] = given
+    return found
+
+
+def _without_effect(config: Any, plugin: str | None) -> Iterator[tuple[str, str]]:
+    """What the plugin reads and puts aside, but for what says the same as it does.
+
+    Source: NVIDIA/k8s-device-plugin@v0.20.0:api/config/v1/config.go (DisableResourceNamingInConfig), sharing.go
+    """
+    (way, _), sharing = _section(config), _field(config, "sharing")
+    if way == "mps" and _field(_field(sharing, "timeSlicing"), "resources"):
+        yield "sharing.timeSlicing", "keep one of the two: `sharing.mps` counts for more"
+    if _names_count(plugin):
+        return
+    for index in unnamed(config, plugin):
+        yield (
+            f"sharing.{way}.resources[{index}].rename",
+            f"`renameByDefault: true` adds `{SHARED}`; nothing else does",
+        )
+    for index, item in enumerate(replicated(config)):
+        if isinstance(item, dict) and item.get("devices", "all") not in ("all", None):
+            at = f"sharing.{way}.resources[{index}].devices"
+            yield at, "each GPU of the node is shared; give other nodes a configuration of their own"
+    for kind, prefix in (("gpus", GPU), ("mig", MIG)):
+        items = _field(_field(config, "resources"), kind)
+        for index, item in enumerate(items if isinstance(items, list) else ()):
+            name = resource_of(item.get("name")) if isinstance(item, dict) else prefix
+            if not name.startswith(prefix):
+                yield f"resources.{kind}[{index}].name", "remove it: resources have no names of one's own"
+
+
 def _is_field(key: str, field: str, is_exact: bool) -> bool:
     return key == field or (not is_exact and key.lower() == field.lower())
 
@@ -379,7 +469,7 @@ def misplaced(config: Any) -> Iterator[tuple[str, str]]:
         for key in _FLAGS:
             if key in body:
                 yield f"{where}{key}", f"move it below `sharing.timeSlicing` or `sharing.mps`: `{key}` is theirs"
-        for key in _WAYS:
+        for key in SHARING:
             if key in body:
                 yield f"{where}{key}", f"move it below `sharing`: `sharing: {{{key}: ...}}`"
     if not isinstance(sharing, dict):
@@ -387,7 +477,7 @@ def misplaced(config: Any) -> Iterator[tuple[str, str]]:
     for key in _OF_A_WAY:
         if key in sharing:
             yield f"sharing.{key}", f"move it below `sharing.timeSlicing` or `sharing.mps`: `{key}` is theirs"
-    for way in _WAYS:
+    for way in SHARING:
         resources = sharing[way].get("resources") if isinstance(sharing.get(way), dict) else None
         for index, item in enumerate(resources if isinstance(resources, list) else ()):
             for key in _FLAGS if isinstance(item, dict) else ():

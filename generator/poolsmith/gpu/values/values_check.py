@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import Diagnostic, Severity, UsageError, diagnose
 from poolsmith.core.diagnostics.codes import reading
-from poolsmith.core.diagnostics.codes.schema import REFUSED_BY_DEFINITION, VALUES_DO_NOT_RENDER
+from poolsmith.core.diagnostics.codes.schema import REFUSED_BY_DEFINITION, VALUES_DO_NOT_RENDER, mend_of_rendering
 from poolsmith.core.diagnostics.diagnostic import Span
 from poolsmith.core.diagnostics.message_text import did_you_mean
 from poolsmith.core.diagnostics.rule_engine import Finding, Found
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from poolsmith.gpu.values.document import ValuePlace
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, CheckedTree
 
-    Render = Callable[[str, dict[str, Any]], Iterable[tuple[str, str]]]
+    Render = Callable[[ReleaseValues, dict[str, Any]], Iterable[tuple[str, str]]]
     Apply = Callable[[str, dict[str, Any]], Iterable[Finding[ValuePlace]]]
 
 _SECOND = 2
@@ -143,7 +143,7 @@ def judge_values_of(
             files[document.path].append(document.index)
             if len(files[document.path]) == _SECOND:
                 result.diagnostics.append(_several_documents(document))
-        asked = (render, apply) if item.is_of_operator else (None, None)
+        asked = (render, apply if item.is_of_operator else None)
         if known is not None:
             _judge(item, known, result, shown[document.path], *asked)
         else:
@@ -290,7 +290,7 @@ def _findings(
     values = found.values
     judged = judge_values(values, known, partial=found.partial, shown=shown)
     result.not_evaluated += judged.not_evaluated
-    items = [*judged.findings, *(_not_rendered(values, known.tag, judged.findings, render) if render else ())]
+    items = [*judged.findings, *(_not_rendered(values, known, judged.findings, render) if render else ())]
     if apply is not None:
         told = [item.finding.place for item in items if item.severity is Severity.ERROR]
         refused = [item for item in apply(known.tag, values) if not any(overlap(item.place, other) for other in told)]
@@ -315,14 +315,14 @@ def _diagnostic(item: Found[ValuePlace], found: FoundValues) -> Diagnostic:
 
 
 def _not_rendered(
-    values: dict[str, Any], release: str, findings: Iterable[Found[ValuePlace]], render: Render
+    values: dict[str, Any], release: ReleaseValues, findings: Iterable[Found[ValuePlace]], render: Render
 ) -> Iterator[Found[ValuePlace]]:
     """What the chart refuses in the document and no rule has reported as an error."""
     told = [item.finding.place for item in findings if item.severity is Severity.ERROR]
     for path, message in render(release, values):
         place = place_in(values, path)
         if place and not any(overlap(place, other) for other in told):
-            yield Found(VALUES_DO_NOT_RENDER, Finding(place=place, message=message))
+            yield Found(VALUES_DO_NOT_RENDER, Finding(place=place, message=message, help=mend_of_rendering(message)))
 
 
 _NAMES = (OPERATOR_CHART, *CHART_OF)

@@ -66,6 +66,7 @@ if TYPE_CHECKING:
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.fleet.operands.chart.judgement import Workloads
+    from poolsmith.gpu.catalog.value_paths import ReleaseValues
     from poolsmith.gpu.values.document import ValuePlace
     from poolsmith.gpu.values.values_check import ValuesResult
     from poolsmith.gpu.values.values_places import FoundValues
@@ -78,7 +79,6 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.repository_files import Listed
 
 MAX_MANIFEST_BYTES = 32 << 20
-_MOST_SKIPPED = 5
 _SKIPPED_FOLDERS = frozenset((".git", "node_modules", ".venv", "__pycache__"))
 
 
@@ -193,7 +193,8 @@ def _check_paths(
     diagnostics += links.diagnostics
     loose, found = _values_here(model, release, named, scope)
     values = _judged_values(found, model, release, named)
-    setups_here = setups_of(model, loose, release)
+    said = frozenset(mark.key for nodes in labelled for mark in nodes.labels)
+    setups_here = setups_of(model, loose, release, said)
     setups = judge_setups_of(setups_here, release, given, kubernetes, _errors(diagnostics, values.diagnostics))
     coverage, unjudged = coverage_of(found, filter(scope.has_installation, model.all_installations), setups_here)
     problems = given.problems if given is not None else ()
@@ -314,11 +315,14 @@ def _neighbours(
     return result.templates
 
 
-def _not_rendered(workloads: Workloads, release: str, values: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _not_rendered(workloads: Workloads, release: ReleaseValues, values: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """What the chart stops at; what it refuses in its own words is a rule's."""
-    from poolsmith.fleet.operands.chart.judgement import chart_errors  # on demand
+    from poolsmith.fleet.operands.chart.judgement import chart_errors, stack_chart_errors  # on demand
 
-    for error in chart_errors(release, values, workloads=workloads):
+    chart, tag = release.paths.chart, release.tag
+    is_operator = release.is_of_operator
+    found = chart_errors(tag, values, workloads=workloads) if is_operator else stack_chart_errors(chart, tag, values)
+    for error in found:
         if not error.refusal:
             yield error.path, error.message
 

@@ -7,7 +7,6 @@ They run for every commit, and the parser would be an eighth of what they take. 
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from functools import partial
 from pathlib import Path
@@ -145,13 +144,15 @@ def refuse_clusters(root: Path, paths: tuple[Path, ...]) -> None:
 def with_verbose(command: str, given: Sequence[str]) -> str:
     """The command as it was given, and `-v`; without flags that say where a report goes, and how: what is folded is
     folded in text."""
+    from shlex import quote  # on demand
+
     words, rest = [command, "-v"], iter(given)
     kept = []
     for word in rest:
         if word in _ABOUT_REPORTS:
             next(rest, None)
         elif not word.startswith(tuple(f"{flag}=" for flag in _ABOUT_REPORTS)):
-            kept.append(shlex.quote(word))
+            kept.append(quote(word))
     whole = " ".join([*words, *kept])
     return whole if len(whole) <= _LONGEST_COMMAND and whole.isprintable() else " ".join([*words, "…"])
 

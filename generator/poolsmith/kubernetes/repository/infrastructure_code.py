@@ -90,14 +90,14 @@ def terraform_charts(path: str, scopes: TerraformScopes, files: RepositoryFiles)
 
 def terraform_labels(text: str, path: str) -> Iterator[TerraformLabels]:
     """Maps of labels in resources and modules, wherever in them."""
-    for block in _blocks(text, path):
+    for block in blocks_of(text, path):
         if block.kind in _LABEL_BLOCKS and block.labels[:1] not in (("helm_release",), ("kubernetes_manifest",)):
             marks = tuple(mark for pointer, node in _label_maps(block.data) for mark in _marks(node, pointer))
             if marks:
-                yield TerraformLabels(document=_document(block), marks=marks)
+                yield TerraformLabels(document=document_of(block), marks=marks)
 
 
-def _blocks(text: str, path: str) -> Iterable[HclBlock]:
+def blocks_of(text: str, path: str) -> Iterable[HclBlock]:
     if len(text) > _MOST_BYTES:
         return ()
     try:
@@ -106,7 +106,7 @@ def _blocks(text: str, path: str) -> Iterable[HclBlock]:
         return ()
 
 
-def _document(block: HclBlock) -> TerraformDocument:
+def document_of(block: HclBlock) -> TerraformDocument:
     title = ".".join(block.labels) if block.kind == "resource" else ".".join((block.kind, *block.labels))
     return TerraformDocument(block.source.path, 0, block.data, block.source.text, places=block.source, title=title)
 
@@ -115,7 +115,7 @@ def _installation(
     block: HclBlock, data: dict[str, Any], top: str, folder: str, files: RepositoryFiles
 ) -> list[ChartInstallation]:
     """What the arguments of a helm_release say, which stand at `top` of the block."""
-    document = _document(block)
+    document = document_of(block)
     chart, repository = data.get("chart"), data.get("repository")
     if not isinstance(chart, str) or not chart or data.get("count") == 0:
         return []

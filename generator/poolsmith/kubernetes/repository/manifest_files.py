@@ -16,12 +16,13 @@ from poolsmith.core.diagnostics.codes import reading
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.input_tree import yaml_diagnostic
+from poolsmith.core.sources.pod_template import container_places, mapping, pod_template_of, pod_template_pointer
 from poolsmith.core.sources.source_file import SourceFile
 from poolsmith.core.sources.yaml_places import StreamPlaces
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from poolsmith.core.diagnostics import Diagnostic
 
@@ -62,13 +63,13 @@ class CheckedDocument:
     def source(self) -> SourceFile:
         return SourceFile(self.path, self.text, self.data, document=self.index, stream=self.stream)
 
-    @property
+    @cached_property
     def kind(self) -> str:
         """As kustomize has it where a kustomization says none."""
         kind = self.data.get("kind") if isinstance(self.data, dict) else None
         return kind if isinstance(kind, str) else KUSTOMIZATION if kind is None and self._is_kustomization else ""
 
-    @property
+    @cached_property
     def api_version(self) -> str:
         version = self.data.get("apiVersion") if isinstance(self.data, dict) else None
         if version is None and self._is_kustomization:
@@ -84,9 +85,19 @@ class CheckedDocument:
         metadata = self.data.get("metadata") if isinstance(self.data, dict) else None
         return metadata if isinstance(metadata, dict) else {}
 
-    @property
+    @cached_property
     def is_object(self) -> bool:
         return bool(self.kind and self.api_version)
+
+    @cached_property
+    def containers(self) -> tuple[tuple[str, Mapping[str, Any]], ...]:
+        """Those of the pods of a workload, each with the pointer to it."""
+        template = pod_template_of(mapping(self.data))
+        if template is None:
+            return ()
+        top = f"{pod_template_pointer(self.data)}/spec"
+        places = container_places(mapping(template.get("spec")))
+        return tuple((f"{top}/{field}/{index}", container) for field, index, container in places)
 
     @property
     def name(self) -> str:
@@ -105,6 +116,17 @@ class CheckedTree:
     @cached_property
     def objects(self) -> tuple[CheckedDocument, ...]:
         return tuple(document for document in self.documents if document.is_object)
+
+    @cached_property
+    def _by_kind(self) -> dict[str, list[CheckedDocument]]:
+        found: dict[str, list[CheckedDocument]] = {}
+        for document in self.objects:
+            found.setdefault(document.kind, []).append(document)
+        return found
+
+    def of_kind(self, kind: str) -> Sequence[CheckedDocument]:
+        """In their order."""
+        return self._by_kind.get(kind, ())
 
     @cached_property
     def _by_name(self) -> dict[tuple[str, str], list[CheckedDocument]]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import join
+from poolsmith.core.sources.scalars import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -76,13 +77,6 @@ def is_filled_later(node: Any) -> bool:
     return False
 
 
-def text_of(value: Any) -> str:
-    """As YAML's scalars are read where a text is wanted."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return "" if value is None else str(value)
-
-
 def _is_filled_later(text: str) -> bool:
     return any(mark in text for mark in _FILLED_LATER)
 
@@ -123,10 +117,11 @@ def _arguments(node: Any, pointer: str, flag: str) -> Iterator[tuple[Any, str]]:
 
 
 def _taint_objects(node: Any, pointer: str) -> Iterator[tuple[str, str, str, str]]:
-    for index, item in enumerate(node if isinstance(node, list) else ()):
+    listed = enumerate(node if isinstance(node, list) else ())
+    for step, item in node.items() if isinstance(node, dict) else listed:
         if isinstance(item, dict):
             parts = (text_of(item.get("key")), text_of(item.get("value")), text_of(item.get("effect")))
-            yield *parts, join(pointer, index)
+            yield *parts, join(pointer, step)
 
 
 def _taint_text(text: str, pointer: str) -> Iterator[tuple[str, str, str, str]]:
@@ -163,7 +158,8 @@ def _taint_map(node: Any, pointer: str) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _taint_objects_or_map(node: Any, pointer: str) -> Iterator[tuple[str, str, str, str]]:
-    yield from _taint_map(node, pointer) if isinstance(node, dict) else _taint_objects(node, pointer)
+    yield from _taint_map(node, pointer)
+    yield from _taint_objects(node, pointer)
 
 
 _LABELS: dict[str, Callable[[Any, str], Iterator[tuple[str, str, str]]]] = {

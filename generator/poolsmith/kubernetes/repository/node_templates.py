@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import join, reach, reached, value_at
+from poolsmith.core.sources.scalars import text_of
 from poolsmith.kubernetes.repository.kustomize_roots import changed_files, patch_files
 from poolsmith.kubernetes.repository.manifest_files import unfolded
 from poolsmith.kubernetes.repository.node_template_marks import (
@@ -23,7 +24,6 @@ from poolsmith.kubernetes.repository.node_template_marks import (
     is_filled_later,
     labels_at,
     taints_at,
-    text_of,
 )
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _templates(document: CheckedDocument) -> Iterator[NodeTemplate]:
         return
     if not document.is_object:
         if (kind := _kindless(data)) is not None:
-            yield _template(document, kind, f"the configuration in {document.path}", (_stem(document.path),), "")
+            yield template_of(document, kind, f"the configuration in {document.path}", (_stem(document.path),), "")
         return
     for top, body in unfolded(document):
         yield from _of_object(document, top, body)
@@ -120,16 +120,16 @@ def _of_object(document: CheckedDocument, top: str, body: dict[str, Any]) -> Ite
         if (known.kind, known.group) != (kind, group):
             continue
         if not known.within:
-            yield _template(document, known, f"{kind}/{name}" if name else kind, (name,), top)
+            yield template_of(document, known, f"{kind}/{name}" if name else kind, (name,), top)
         for field in known.within:
             groups = body.get(field)
             for index, item in enumerate(groups if isinstance(groups, list) else ()):
                 own = text_of(item.get("name")) if isinstance(item, dict) else ""
                 title = f"node group `{own}` of {kind}/{name}"
-                yield _template(document, known, title, (own,), join(top, field, index))
+                yield template_of(document, known, title, (own,), join(top, field, index))
     if kind in MACHINES and group == MACHINES_GROUP and _announces(body):
         title = f"what {kind}/{name} announces to an autoscaler"
-        yield replace(_template(document, CAPACITY, title, (name,), top), announces=True)
+        yield replace(template_of(document, CAPACITY, title, (name,), top), announces=True)
 
 
 def _kindless(data: dict[str, Any]) -> TemplateKind | None:
@@ -158,7 +158,7 @@ def _announces(body: dict[str, Any]) -> bool:
     return told or text_of(annotations.get(_MIN_SIZE)) == "0"
 
 
-def _template(
+def template_of(
     document: CheckedDocument, kind: TemplateKind, title: str, names: tuple[str, ...], top: str
 ) -> NodeTemplate:
     wants = list(_requirements(document.data, top)) if kind.tool == "karpenter" else []

@@ -22,7 +22,7 @@ from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.input_tree import leads_out, read_bytes, walk, yaml_diagnostic
 from poolsmith.core.sources.yaml_places import StreamPlaces
-from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
+from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents, read_if_yaml
 from poolsmith.kubernetes.repository.manifest_files import (
     YAML_ENDINGS,
     CheckedDocument,
@@ -175,7 +175,7 @@ class RepositoryFiles:
         self._within = tuple(os.path.realpath(path) for path in (root, *paths))
         self._paths = paths
         self._files: dict[str, RepositoryFile] = {}
-        self._folders: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+        self._folders: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
         self._charts: dict[str, bool] = {}
 
     def shown(self, file: Path) -> str:
@@ -250,11 +250,7 @@ class RepositoryFiles:
 
     def parsed(self, path: str) -> Any:
         """The first document of a file that is YAML, whatever its name; None of what can't be read."""
-        text = self.text(path)
-        try:
-            return next(iter(read_documents(text or "", [])), None)
-        except YamlProblem:
-            return None
+        return next(iter(read_if_yaml(self.text(path) or "", [])), None)
 
     def filled(self, path: str) -> tuple[CheckedDocument, ...]:
         """The documents of a file that may be a template, with LATER for what is filled in; none if that is no YAML."""
@@ -346,8 +342,8 @@ class RepositoryFiles:
             known = self._charts[folder] = self.is_file(f"{folder}/{_CHART}" if folder else _CHART)
         return known
 
-    def _listing(self, folder: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Names of files and of folders; of a folder that can't be read, none."""
+    def _listing(self, folder: str) -> tuple[dict[str, None], dict[str, None]]:
+        """Names of files and of folders, sorted; of a folder that can't be read, none."""
         known = self._folders.get(folder)
         if known is not None:
             return known
@@ -360,7 +356,7 @@ class RepositoryFiles:
                         (folders if entry.is_dir(follow_symlinks=False) else files).append(entry.name)
             except (OSError, ValueError):
                 files, folders = [], []
-        self._folders[folder] = (tuple(sorted(files)), tuple(sorted(folders)))
+        self._folders[folder] = (dict.fromkeys(sorted(files)), dict.fromkeys(sorted(folders)))
         return self._folders[folder]
 
     def _read(self, path: str) -> RepositoryFile:

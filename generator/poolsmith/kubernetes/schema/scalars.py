@@ -47,7 +47,10 @@ def go_pattern(pattern: str) -> re.Pattern[str]:
             in_class = False
         result.append(r"\Z" if char == "$" and not in_class else char)
         index += 1
-    return re.compile("".join(result), re.ASCII)
+    return compiled_later("".join(result), re.ASCII)
+
+
+_QUANTITY = go_pattern(QUANTITY)
 
 
 def value_check(schema: Schema) -> Callable[[Any], Violation | None] | None:
@@ -94,10 +97,10 @@ def _enum(allowed: tuple[Any, ...]) -> Callable[[Any], Violation | None]:
 
 
 def _pattern(pattern: str) -> Callable[[Any], Violation | None]:
-    search = go_pattern(pattern).search
+    expression = go_pattern(pattern)
 
     def check(value: Any) -> Violation | None:
-        if not isinstance(value, str) or search(value) is not None:
+        if not isinstance(value, str) or expression.search(value) is not None:
             return None
         return Violation(What.VALUE, f"is `{shown(value)}`, which does not match `{shown(pattern, 120)}`")
 
@@ -252,11 +255,10 @@ def int_or_string_check(
 
 def quantity_check(on_null: Callable[[], Found]) -> Callable[[Any], Found]:
     """A quantity of a built-in kind: a number, or a string like 500m or 16Gi."""
-    search = go_pattern(QUANTITY).search
 
     def check(value: Any) -> Found:
         if isinstance(value, str):
-            if search(value) is not None:
+            if _QUANTITY.search(value) is not None:
                 return None
             return [Violation(What.VALUE, f"is `{shown(value)}`, which is no quantity like 2, 500m or 16Gi")]
         if _is_number(value):

@@ -14,7 +14,7 @@ from poolsmith.core.diagnostics import Diagnostic, Severity, diagnose
 from poolsmith.core.diagnostics.codes.compatibility import OPERATOR_ERROR
 from poolsmith.core.diagnostics.codes.policy import POLICY_NOT_SERVED
 from poolsmith.core.diagnostics.codes.privilege import RUNNING_RELEASE_UNKNOWN
-from poolsmith.core.diagnostics.codes.schema import REFUSED_BY_DEFINITION, VALUES_DO_NOT_RENDER
+from poolsmith.core.diagnostics.codes.schema import REFUSED_BY_DEFINITION, VALUES_DO_NOT_RENDER, mend_of_rendering
 from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import join
@@ -251,7 +251,11 @@ def _operator_errors(prediction: Prediction, loaded: LoadedCluster) -> list[Diag
     return [
         *(
             diagnose(
-                VALUES_DO_NOT_RENDER, error.message, _written_at(error.path, prediction, file), subject=loaded.name
+                VALUES_DO_NOT_RENDER,
+                error.message,
+                _written_at(error.path, prediction, file),
+                help=mend_of_rendering(error.message),
+                subject=loaded.name,
             )
             for error in placed
         ),

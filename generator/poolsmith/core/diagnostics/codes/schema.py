@@ -112,11 +112,22 @@ VALUES_DO_NOT_RENDER = RuleInfo(
         "writes text, and a line break, `: `, ` #`, a quote or a leading `{` in it can end the place that it stands in."
     ),
     why="Rendering fails, or adds keys, containers or whole objects that nobody sees in the review.",
-    fix="write a single line that is one plain word or number to YAML, or the type that the chart takes there",
+    fix="write the type that the chart's own values have there; of a text a single line that is one plain word to YAML",
     bad='operator:\n  priorityClassName: "a\\n      hostPID: true"\n',
     good="operator:\n  priorityClassName: system-node-critical\n",
     references=("the templates of the chart at its tag",),
 )
+_MENDS = {
+    "nil pointer": "write a mapping with the keys that the chart reads, or remove the null that takes its own away",
+    "into YAML as it is": "write a single line that is one plain word or number to YAML",
+}
+
+
+def mend_of_rendering(message: str) -> str | None:
+    """What to do where a template stops with this; None: what the rule says."""
+    return next((mend for part, mend in _MENDS.items() if part in message), None)
+
+
 REFUSED_BY_DEFINITION = RuleInfo(
     code="PSM330",
     name="refused-by-definition",

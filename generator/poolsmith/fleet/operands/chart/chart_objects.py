@@ -14,7 +14,7 @@ from poolsmith.core.record import record, replace
 from poolsmith.fleet.operands.chart.entry_expressions import ValueScope
 from poolsmith.fleet.operands.chart.fill import fill, value_of
 from poolsmith.fleet.operands.kube import init_containers_of, pod_of
-from poolsmith.gpu.catalog.chart_workloads import read_chart_workloads
+from poolsmith.gpu.catalog.chart_workloads import chart_versions, read_chart_workloads
 from poolsmith.gpu.catalog.operands import whole, with_scripts
 from poolsmith.kubernetes.helm.go_template import TemplateError, is_true, look_up, printed
 from poolsmith.kubernetes.helm.values_merge import merge_files, merge_over_defaults
@@ -198,6 +198,22 @@ def render(
     for subchart in subcharts:
         own = own.with_more(_subchart(subchart, values, place))
     return own
+
+
+def stack_objects(
+    chart: str, version: str, values: Mapping[str, Any], namespace: str, release_name: str = ""
+) -> ChartWorkloads:
+    """What `chart` installs for values of one's own; its release is called like the chart unless said otherwise.
+
+    Raises nothing, whatever the values say. A chart or version that is not known is in `unknown`.
+    """
+    if not chart_versions(chart):
+        return ChartWorkloads(unknown=(f"workloads of {chart} are not known",))
+    entry = read_chart_workloads(chart, version)
+    if entry is None or entry.defaults is None:
+        return ChartWorkloads(unknown=(f"workloads of {chart} {version} are not known",))
+    place = ReleasePlace(helm_release=release_name or chart, namespace=namespace, name=chart)
+    return render(entry, over_defaults(entry, values), place)
 
 
 def over_defaults(entry: ChartEntry, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.sources.pointer import MISSING, value_at
-from poolsmith.fleet.operands.chart.chart_objects import ChartWorkloads
+from poolsmith.fleet.operands.chart.chart_objects import ChartWorkloads, stack_objects
 from poolsmith.fleet.operands.chart.chart_projection import HelmRelease, project
 from poolsmith.fleet.operands.chart.operator_part import operator_chart_objects
 from poolsmith.gpu.catalog.charts import read_chart
@@ -17,6 +17,8 @@ from poolsmith.gpu.catalog.projections import read_projection
 from poolsmith.kubernetes.helm.values_merge import merge_over_defaults
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from poolsmith.fleet.operands.chart.chart_objects import ChartError
     from poolsmith.gpu.catalog.charts import Chart
     from poolsmith.gpu.catalog.projections import Projection
@@ -52,10 +54,19 @@ def chart_errors(
     projection, chart = read_projection(release), read_chart(OPERATOR_CHART, release)
     if projection is None or chart is None:
         return ()
+    return _each(values, lambda left: _errors(projection, chart, left, helm or HelmRelease(), workloads or Workloads()))
+
+
+def stack_chart_errors(chart: str, version: str, values: dict[str, Any]) -> tuple[ChartError, ...]:
+    """The same of a chart beside the operator's; empty for one whose templates nobody has read."""
+    return _each(values, lambda left: stack_objects(chart, version, left, chart).errors)
+
+
+def _each(values: dict[str, Any], ask: Callable[[dict[str, Any]], tuple[ChartError, ...]]) -> tuple[ChartError, ...]:
     found: dict[ChartError, None] = {}
     left = values
     while len(found) < _MOST:
-        errors = _errors(projection, chart, left, helm or HelmRelease(), workloads or Workloads())
+        errors = ask(left)
         fresh = [error for error in errors if error not in found]
         found |= dict.fromkeys(fresh)
         cut = left

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import nearest, shorten
@@ -14,60 +14,109 @@ from poolsmith.gpu.values.effective_values import Environment, is_off, text
 from poolsmith.gpu.values.rules.unknown_value import MOST_SUGGESTED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
-    from poolsmith.gpu.values.effective_values import EnvironmentVariable
 
 RULE = RuleInfo(
     code="PSM332",
     name="operand-variable",
     severity=Severity.WARNING,
     applies_to="values",
-    what="Helm values give the device plugin, GPU Feature Discovery, dcgm-exporter or the MIG manager a variable that "
-    "the version of this release does not read, or whose name is one letter from one that it reads; "
-    "or a word that the device plugin refuses.",
+    what="Values, a ClusterPolicy or an NVIDIADriver give an operand (device plugin, GPU Feature Discovery, "
+    "dcgm-exporter, MIG manager, validator, driver, driver manager, vGPU device manager, CC manager) a variable that "
+    "the version of this release does not read, that another operand reads and this one does not, or whose name is one "
+    "letter from one that it reads; or a word that the device plugin refuses.",
     why="Nothing reports a variable that nobody reads: the operand keeps its default. At a wrong word the plugin ends.",
     fix="correct the name, remove it, or take a release whose operand reads it",
     bad="dcgmExporter:\n  env:\n    - {name: DCGM_EXPORTER_LISTENER, value: ':9401'}\n",
     good="dcgmExporter:\n  env:\n    - {name: DCGM_EXPORTER_LISTEN, value: ':9401'}\n",
     symptom="an operand behaves as if the variable were not there",
-    references=("flags of NVIDIA/k8s-device-plugin, NVIDIA/dcgm-exporter and NVIDIA/mig-parted at their tags",),
+    references=(
+        "flags of NVIDIA/k8s-device-plugin, dcgm-exporter, mig-parted, k8s-driver-manager, vgpu-device-manager",
+        "NVIDIA/k8s-cc-manager; NVIDIA/gpu-operator, validator; scripts of NVIDIA/gpu-driver-container",
+    ),
 )
-COMPONENTS = ("devicePlugin", "gfd", "dcgmExporter", "migManager")
+_DRIVER = "driver"
+"""Of which only what it shares with others is known."""
+_MANAGER = "driver.manager"
+_VALIDATOR = "validator"
+_VALIDATIONS = ("driver", "toolkit", "cuda", "plugin", "vfioPCI", "vgpuManager", "vgpuDevices", "ccManager")
 _PLUGIN = "devicePlugin"
-_PREFIXES = {"dcgmExporter": "DCGM_EXPORTER_", "gfd": "GFD_", "migManager": "MIG_PARTED_"}
+COMPONENTS = {
+    **{name: name for name in (_PLUGIN, "gfd", "dcgmExporter", "migManager", "vgpuDeviceManager", "ccManager")},
+    **{name: name for name in (_DRIVER, _MANAGER)},
+    **{f"{_VALIDATOR}.{part}": _VALIDATOR for part in _VALIDATIONS},
+    "vgpuManager.driverManager": _MANAGER,
+    "vfioManager.driverManager": _MANAGER,
+}
+"""Where values have their variables, with the operand whose image reads them."""
+_PREFIXES = {
+    "dcgmExporter": ("DCGM_EXPORTER_",),
+    "gfd": ("GFD_",),
+    "migManager": ("MIG_PARTED_",),
+    "vgpuDeviceManager": ("VGPU_DM_",),
+    _MANAGER: ("DRAIN_", "ENABLE_"),
+}
 """Whose name begins like this is meant for the operand, and has no effect when it is none that it reads."""
 
 
 def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
-    for component in COMPONENTS:
-        if document.has((component, "env")) and not is_off(document, f"{component}.enabled"):
-            environment = Environment(document, (component,))
-            version = text(document, f"{component}.version") or image_default(
-                f"{component}.version", document.release.tag
-            )
-            for place, message, help_text in unread(component, environment.entries, version):
-                yield Finding(place=place, message=message, help=help_text)
+    for path, operand in COMPONENTS.items():
+        steps = tuple(path.split("."))
+        if document.has((*steps, "env")) and not is_off(document, f"{steps[0]}.enabled"):
+            entries = Environment(document, steps).entries
+            tag = operand_inputs(operand).tag_of(_version(document, path, operand))
+            for found in unread(operand, [(entry.name, entry.value) for entry in entries], tag):
+                place = (*entries[found.at].path, found.field)
+                yield Finding(place=place, message=found.message, help=found.help)
 
 
-def unread(
-    component: str, entries: list[EnvironmentVariable], version: str | None
-) -> Iterator[tuple[ValuePlace, str, str]]:
-    """Of each variable that its image does not read: its place, what is wrong, what to do. Of a name that is close to
-    none that is known nobody knows whose it is, and nothing is said."""
+def _version(document: ValuesDocument, path: str, operand: str) -> str | None:
+    """Of its image; the validator's is the release's own."""
+    release = document.release.tag
+    if operand == _VALIDATOR:
+        return text(document, f"{_VALIDATOR}.version") or release
+    return text(document, f"{path}.version") or image_default(f"{path}.version", release)
+
+
+def _reader(operand: str, name: str) -> str | None:
+    """The one operand that reads a variable, and it is another one."""
+    readers = {other for other in COMPONENTS.values() if name in operand_inputs(other).names}
+    return next(iter(readers)) if len(readers) == 1 and operand not in readers else None
+
+
+class Unread(NamedTuple):
+    """`at` is the index of the variable."""
+
+    at: int
+    message: str
+    help: str
+    field: str = "name"
+
+
+def unread(component: str, variables: Sequence[tuple[str, str]], tag: str | None) -> Iterator[Unread]:
+    """Of each variable that its image does not read, or whose value it refuses: what is wrong, what to do. Of a name
+    that is close to none that is known nobody knows whose it is, and nothing is said."""
     inputs = operand_inputs(component)
-    tag, known = inputs.tag_of(version), inputs.names
-    for count, variable in enumerate(entries):
-        name, place = variable.name, (*variable.path, "name")
+    known = inputs.names
+    for index, (name, value) in enumerate(variables):
         if name in known:
             if tag is not None and not inputs.is_read(name, tag):
-                yield place, f"{component} {tag} does not read `{name}`: {inputs.told(name, tag)}", "remove it"
-            elif component == _PLUGIN and (wrong := wrong_word(name, variable.value, version)) is not None:
-                yield (*variable.path, "value"), f"`{name}`: {wrong.message}, and stops", wrong.help
+                told = inputs.told(name, tag)
+                yield Unread(index, f"{component} {tag} does not read `{name}`: {told}", "remove it")
+            elif component == _PLUGIN and value and (wrong := wrong_word(name, value, tag)) is not None:
+                yield Unread(index, f"`{name}`: {wrong.message}, and stops", wrong.help, "value")
             continue
-        is_meant = name.startswith(_PREFIXES.get(component, " "))
-        match = nearest(name, known, certain=not is_meant) if count < MOST_SUGGESTED else None
+        if reader := _reader(component, name):
+            where = f"a part of `{_VALIDATOR}`" if reader == _VALIDATOR else f"`{reader}.env`"
+            yield Unread(
+                index, f"`{name}` is a variable of `{reader}`, and no {component} reads it", f"write it into {where}"
+            )
+            continue
+        is_meant = name.startswith(_PREFIXES.get(component, ()))
+        is_known = component != _DRIVER and index < MOST_SUGGESTED
+        match = nearest(name, known, certain=not is_meant) if is_known else None
         if match is not None or is_meant:
             help_text = f"did you mean `{match}`?" if match else "remove it"
-            yield place, f"no {component} that is known reads `{shorten(name)}`", help_text
+            yield Unread(index, f"no {component} that is known reads `{shorten(name)}`", help_text)

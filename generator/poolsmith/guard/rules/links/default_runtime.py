@@ -8,7 +8,6 @@ from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import words
 from poolsmith.core.sources.pointer import MISSING
-from poolsmith.gpu.catalog.gpu_requests import gpu_resources
 from poolsmith.gpu.catalog.stack_objects import DEVICE_PLUGIN_CHARTS
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
 
 def _of_pods(view: LinkView, plugin: LinkedChart, where: str) -> Iterator[Finding[Location]]:
     for pod in view.pods:
-        if _CLASS not in pod.spec and next(gpu_resources(pod.spec), None) is not None:
+        if _CLASS not in pod.spec and pod.gpu_resources:
             yield Finding(
                 message=f"{pod.owner.name} asks for a GPU and names no runtime class, and {where} does not make "
                 "NVIDIA's runtime the default: it sees none",

@@ -1,15 +1,16 @@
-"""Definitions of the operator that are delivered by themselves, at another release than its chart."""
+"""Definitions of the operator that are delivered by themselves, and channels of OLM, of another release than what is
+installed."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics import RuleInfo
-from poolsmith.core.diagnostics.message_text import listed
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.message_text import listed, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts.versions import version_key
 from poolsmith.core.pattern import pattern
-from poolsmith.core.sources.pod_template import mapping, word
+from poolsmith.core.sources.pod_template import mapping, word, words
 from poolsmith.core.sources.pointer import join, value_at
 from poolsmith.gpu.catalog.projections import read_crds
 
@@ -25,17 +26,28 @@ RULE = RuleInfo(
     name="definitions-of-another-release",
     applies_to="manifest",
     what="Definitions of ClusterPolicy and NVIDIADriver come from the operator's repository at one release, and its "
-    "chart, which renders custom resources, is of another one.",
+    "chart, which renders custom resources, is of another one. Or a Subscription starts at a release that its channel "
+    "does not have.",
     why="The API server drops fields that its definitions do not have, or a strict apply is refused. What the operator "
-    "then reads lacks them.",
+    "then reads lacks them. OLM finds no operator of that name in the channel, and installs none.",
     fix="take both from one release",
     bad="# an Application of gpu-operator.git at v25.10.1, path deployments/gpu-operator/crds\nchart: gpu-operator\n"
     "targetRevision: v26.3.1\n",
     good="# both at v26.3.1\nchart: gpu-operator\ntargetRevision: v26.3.1\n",
     symptom='`field not declared in schema`; `unknown field "spec.kataSandboxDevicePlugin"`',
-    references=("NVIDIA/gpu-operator@v25.10.1 and v26.3.1:deployments/gpu-operator/crds",),
+    references=(
+        "NVIDIA/gpu-operator@v25.10.1 and v26.3.1:deployments/gpu-operator/crds",
+        "NVIDIA/gpu-operator@v26.7.0:bundle/metadata/annotations.yaml, channels",
+    ),
 )
 _REPOSITORY = pattern(r"(?:.*[/:])?NVIDIA/gpu-operator(?:\.git)?/?", 2)
+_REMOTE = pattern(
+    r".*NVIDIA/gpu-operator(?:\.git)?//?deployments/gpu-operator/crds/?\?(?:.*&)?ref=(?P<ref>[^&]+)(?:&.*)?"
+    r"|.*NVIDIA/gpu-operator/(?:raw/|blob/)?(?:refs/tags/)?(?P<tag>v[0-9.]+)/deployments/gpu-operator/crds/.*",
+    2,
+)
+"""A folder, or a file, that kustomize takes from the repository."""
+_CHANNEL, _START = pattern(r"v(\d+\.\d+)"), pattern(r"gpu-operator[\w-]*\.v(\d+\.\d+)\..*")
 _FOLDER = "crds"
 _RELEASE = pattern(r"v\d+\.\d+\.\d+(?:[-+.].*)?")
 _FEW = 3
@@ -44,11 +56,27 @@ _SPEC = ("properties", "spec", "properties")
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
+    yield from _of_channels(view)
     charts = [chart for chart in view.charts if chart.is_operator and _RELEASE.fullmatch(chart.version or "")]
     for chart in charts:
         for revision, place in _definitions(view):
             if _RELEASE.fullmatch(revision) and version_key(revision) != version_key(chart.version or ""):
                 yield _finding(chart, revision, place)
+
+
+def _of_channels(view: LinkView) -> Iterator[Finding[Location]]:
+    for item in view.of_kind("Subscription"):
+        channel = _CHANNEL.fullmatch(word(item.spec.get("channel")))
+        start = _START.fullmatch(word(item.spec.get("startingCSV")))
+        if item.group == "operators.coreos.com" and channel and start and channel[1] != start[1]:
+            yield Finding(
+                message=f"{item.name} starts at `{shorten(start[0])}`, and the channel `{channel[0]}` has no release "
+                f"of v{start[1]}",
+                place=item.place("/spec/channel"),
+                help=f"write `channel: v{start[1]}`, or start at a release of {channel[0]}",
+                related=(item.place("/spec/startingCSV", "where it starts"),),
+                severity=Severity.WARNING,
+            )
 
 
 def _finding(chart: LinkedChart, revision: str, place: Location) -> Finding[Location]:
@@ -76,6 +104,11 @@ def _definitions(view: LinkView) -> Iterator[tuple[str, Location]]:
             yield from _of_application(item)
         elif item.kind == "Kustomization" and _is_folder(item.spec.get("path")):
             yield from _of_kustomization(view, item)
+    for item in view.kustomizations:
+        for field in ("resources", "bases"):
+            for index, entry in enumerate(words(item.data.get(field), empty=True)):
+                if (found := _REMOTE.fullmatch(entry)) is not None:
+                    yield found["ref"] or found["tag"], item.place(join("", field, index))
 
 
 def _of_application(item: SetupObject) -> Iterator[tuple[str, Location]]:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
-from poolsmith.core.sources.pod_template import container_places, mapping
-from poolsmith.gpu.catalog.gpu_requests import gpu_resources, is_gpu_resource
+from poolsmith.core.sources.pod_template import mapping
+from poolsmith.gpu.catalog.gpu_requests import is_gpu_resource
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +37,7 @@ RULE = RuleInfo(
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
     for pod in view.pods:
-        if next(gpu_resources(pod.spec), None) is None:
+        if not pod.gpu_resources:
             continue
         yield from _privileged(pod)
         if pod.spec.get("hostUsers") is False:
@@ -50,13 +50,13 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
 
 
 def _privileged(pod: LinkedPod) -> Iterator[Finding[Location]]:
-    for field, index, container in container_places(pod.spec):
+    for at, container in pod.containers:
         limits = mapping(mapping(container.get("resources")).get("limits"))
         is_privileged = mapping(container.get("securityContext")).get("privileged") is True
         if is_privileged and any(is_gpu_resource(str(name)) for name in limits):
             yield Finding(
                 message=f"{pod.owner.name} asks for GPUs in a privileged container, which has all devices of the node: "
                 "it uses GPUs that others were given",
-                place=pod.place(f"/{field}/{index}/securityContext/privileged"),
+                place=pod.place(f"{at}/securityContext/privileged"),
                 help="leave `privileged` out: the request brings the devices",
             )

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts.versions import at_least
-from poolsmith.core.sources.pod_template import container_places, mapping, mappings, word
+from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.core.sources.pointer import MISSING
-from poolsmith.gpu.catalog.gpu_requests import gpu_resources
 from poolsmith.gpu.catalog.node_labels import DEPLOY
 
 if TYPE_CHECKING:
@@ -81,12 +80,12 @@ def _holds(pod: LinkedPod) -> str | None:
     """Where the pod says that it uses GPUs."""
     selector = mapping(pod.spec.get("nodeSelector"))
     is_managed = any(str(key).startswith(DEPLOY) for key in selector)
-    if is_managed or pod.spec.get("resourceClaims") or next(gpu_resources(pod.spec), None) is not None:
+    if is_managed or pod.spec.get("resourceClaims") or pod.gpu_resources:
         return None
     if word(pod.spec.get("runtimeClassName")).startswith("nvidia"):
         return "/runtimeClassName"
-    for field, index, container in container_places(pod.spec):
+    for at, container in pod.containers:
         for number, item in enumerate(mappings(container.get("env"))):
             if item.get("name") == _VARIABLE and str(item.get("value", MISSING)) not in _NONE and "value" in item:
-                return f"/{field}/{index}/env/{number}"
+                return f"{at}/env/{number}"
     return None

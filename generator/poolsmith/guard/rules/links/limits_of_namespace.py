@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
-from poolsmith.core.sources.pod_template import container_places, mapping, mappings, word
+from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.core.sources.pointer import join
-from poolsmith.gpu.catalog.gpu_requests import asks_for_gpus
 from poolsmith.kubernetes.quantity import QuantityError, quantity_amount
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
         by_namespace[word(item.metadata.get("namespace"))].append(item)
     for pod in view.pods if by_namespace else ():
         bounds = by_namespace.get(pod.namespace, ())
-        if not bounds or not asks_for_gpus(pod.spec):
+        if not bounds or not pod.asks_for_gpus:
             continue
         ranges = [item for item in bounds if item.kind == "LimitRange"]
         for item in bounds:
@@ -59,13 +58,13 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
 def _of_range(pod: LinkedPod, item: SetupObject) -> Iterator[Finding[Location]]:
     for bound in mappings(item.spec.get("limits")):
         for name, most in mapping(bound.get("max")).items() if bound.get("type") == "Container" else ():
-            for field, index, container in container_places(pod.spec):
+            for at, container in pod.containers:
                 asked = mapping(mapping(container.get("resources")).get("limits")).get(name)
                 if _is_more(asked, most):
                     yield Finding(
                         message=f"{pod.owner.name} asks for {asked} of `{name}` in one container, and {item.name} of "
                         f"its namespace allows {most}",
-                        place=pod.place(join("", field, index, "resources", "limits", str(name))),
+                        place=pod.place(join(at, "resources", "limits", str(name))),
                         help=f"ask for {most} at most, or change the range",
                         related=(item.place("/spec/limits"),),
                     )
@@ -113,22 +112,21 @@ def _counted(name: str) -> tuple[str, str]:
 
 def _said(pod: LinkedPod, part: str, resource: str) -> Iterator[tuple[str, Decimal | None]]:
     """Of the containers that run together; a request that nobody says is the limit."""
-    for field, index, container in container_places(pod.spec):
+    for at, container in pod.containers:
         resources = mapping(container.get("resources"))
         for held in (part, "limits"):
             value = mapping(resources.get(held)).get(resource)
-            if value is not None and field == "containers":
-                yield join("", field, index, "resources", held, resource), _amount(value)
+            if value is not None and at.startswith("/containers/"):
+                yield join(at, "resources", held, resource), _amount(value)
                 break
 
 
 def _unsaid(pod: LinkedPod, part: str, resource: str) -> str:
     """The first container that says no amount; empty where each says one."""
-    for field, index, container in container_places(pod.spec):
+    for at, container in pod.containers:
         resources = mapping(container.get("resources"))
         parts = ("requests", "limits") if part == "requests" else ("limits",)
         if not any(resource in mapping(resources.get(held)) for held in parts):
-            at = f"/{field}/{index}"
             return f"{at}/resources" if "resources" in container else at
     return ""
 

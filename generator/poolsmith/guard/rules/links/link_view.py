@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, cast
 from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import covers
 from poolsmith.core.record import record
-from poolsmith.core.sources.pod_template import mapping, pod_template_of, pod_template_pointer, word
+from poolsmith.core.sources.pod_template import container_places, mapping, pod_template_of, pod_template_pointer, word
 from poolsmith.core.sources.pointer import MISSING, reached, value_at
 from poolsmith.gpu.catalog.chart_workloads import read_chart_workloads
-from poolsmith.gpu.catalog.gpu_requests import asks_for_gpus
+from poolsmith.gpu.catalog.gpu_requests import brings_gpus, gpu_resources
 from poolsmith.gpu.catalog.node_labels import SelectedNodes
 from poolsmith.gpu.catalog.stack_objects import DRA_DRIVER_CHARTS, OPERATOR
 from poolsmith.kubernetes.repository.manifest_files import CheckedTree
@@ -89,12 +89,14 @@ class Machines:
     """What files say of nodes to come, read by the first rule that asks."""
 
     tree: CheckedTree
+    others: Callable[[], Iterator[NodeTemplate]] = lambda: iter(())
+    """Those that are no documents of YAML."""
 
     @cached_property
     def templates(self) -> tuple[NodeTemplate, ...]:
         from poolsmith.kubernetes.repository.node_templates import node_templates  # on demand
 
-        return node_templates(self.tree)
+        return (*node_templates(self.tree), *self.others())
 
     @cached_property
     def whole(self) -> tuple[NodeTemplate, ...]:
@@ -115,13 +117,27 @@ class Machines:
 NO_MACHINES = Machines(tree=CheckedTree((), frozenset()))
 
 
-@record
+@record(slots=False, eq=False)
 class LinkedPod:
     """The template of a workload's pods; `at` is the pointer to its spec in the object."""
 
     owner: SetupObject
     spec: Mapping[str, Any]
     at: str
+
+    @cached_property
+    def containers(self) -> tuple[tuple[str, Mapping[str, Any]], ...]:
+        """Each with the pointer to it in the spec."""
+        return tuple((f"/{field}/{index}", container) for field, index, container in container_places(self.spec))
+
+    @cached_property
+    def gpu_resources(self) -> tuple[str, ...]:
+        """That its containers ask for; some of them twice."""
+        return tuple(gpu_resources(self.spec))
+
+    @property
+    def asks_for_gpus(self) -> bool:
+        return bool(self.gpu_resources) or brings_gpus(self.spec)
 
     @property
     def namespace(self) -> str:
@@ -190,7 +206,7 @@ class LinkView:
     @cached_property
     def gpu_pods(self) -> tuple[LinkedPod, ...]:
         """Those that ask for GPUs."""
-        return tuple(pod for pod in self.pods if asks_for_gpus(pod.spec))
+        return tuple(pod for pod in self.pods if pod.asks_for_gpus)
 
     def kept(self, name: str, make: Callable[[], Iterator[Any]]) -> tuple[Any, ...]:
         """What several rules look at, made by the first of them."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.facts import store
 from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import mapping, mappings, word
-from poolsmith.core.sources.pointer import value_at
+from poolsmith.core.sources.pointer import reached, value_at
 from poolsmith.guard.rules.setup.repository_setups import objects_of
 
 if TYPE_CHECKING:
@@ -16,10 +16,21 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.setup.setup_view import SetupObject
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
+    from poolsmith.kubernetes.repository.node_templates import NodeTemplate
 
 _KARPENTER, _AWS = "karpenter.sh", "karpenter.k8s.aws"
 _GPU_MACHINES = pattern(r"(g[3-9]|gr[3-9]|p[2-9])[a-z0-9-]*(\.[a-z0-9-]+)?")
 _GPU_KEY, _GPU_TAINT = "karpenter.k8s.aws/instance-gpu-", "nvidia.com/gpu"
+_AZURE_MACHINES = pattern(r"Standard_N(?![GP])(?!V[0-9]+as_v4)(?!.*_MI[0-9]).*")
+"""The series N without FPGAs and without GPUs of AMD."""
+_NAMED: tuple[tuple[tuple[str, ...], Any], ...] = (
+    *((path, _AZURE_MACHINES) for path in (("spec", "vmSize"), ("spec", "sku"), ("spec", "forProvider", "vmSize"))),
+    (("vm_size",), _AZURE_MACHINES),
+    *((path, None) for path in (("spec", "nodeConfig"), ("node_config", "*"))),
+    *((path, _GPU_MACHINES) for path in (("instanceType",), ("instanceTypes", "*"), ("instance_types", "*"))),
+)
+"""Where groups of nodes name machines, and what holds accelerators of whatever sort."""
+_ACCELERATORS = ("guestAccelerator", "guest_accelerator")
 
 
 def known_images() -> dict[str, Mapping[str, Any]]:
@@ -52,6 +63,25 @@ def _classes_with_gpus(objects: Iterable[SetupObject]) -> Iterator[str]:
         spec = mapping(value_at(item.spec, ("template", "spec")))
         if item.kind == "NodePool" and item.group == _KARPENTER and has_gpus(spec):
             yield word(mapping(spec.get("nodeClassRef")).get("name"))
+
+
+def makes_gpu_nodes(template: NodeTemplate) -> bool:
+    """For certain: by a taint, by what Karpenter is asked for, by machines or accelerators that it names."""
+    body = mapping(template.body)
+    is_tainted = any(mark.key == _GPU_TAINT for mark in template.taints)
+    return is_tainted or has_gpus(mapping(value_at(body, ("spec", "template", "spec")))) or names_gpus(body)
+
+
+def names_gpus(body: Mapping[str, Any]) -> bool:
+    """Whether a group of nodes names machines with GPUs of NVIDIA alone, or accelerators."""
+    found = [_is_gpu(value, known) for path, known in _NAMED for _, value in reached(body, path)]
+    return bool(found) and all(found)
+
+
+def _is_gpu(value: Any, known: Any) -> bool:
+    if known is None:
+        return any(bool(mapping(value).get(field)) for field in _ACCELERATORS)
+    return known.fullmatch(word(value)) is not None
 
 
 def has_gpus(spec: Mapping[str, Any]) -> bool:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from itertools import groupby
+from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.diagnostics.rule_engine import Finding
-from poolsmith.core.sources.pod_template import mappings
-from poolsmith.core.sources.pointer import MISSING
-from poolsmith.gpu.catalog.gpu_requests import GPU, MIG
+from poolsmith.guard.rules.links.name_needs import names_of
 from poolsmith.guard.rules.links.plugin_offers import plugin_offers
+from poolsmith.guard.rules.links.resource_links import NAMES_OF_RESOURCES, metric_needs
+from poolsmith.guard.rules.names.need import State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView
+    from poolsmith.guard.rules.links.link_view import LinkView
+    from poolsmith.guard.rules.names.need import Need, Verdict
 
 RULE = RuleInfo(
     code="PSM766",
@@ -35,41 +37,26 @@ RULE = RuleInfo(
         "NVIDIA/dcgm-exporter@4.5.3-4.8.2:internal/pkg/transformation/kubernetes.go, iterateGPUDevices; pkg/cmd/app.go",
     ),
 )
-_VARIABLE = "NVIDIA_RESOURCE_NAMES"
 _FEW = 3
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
-    offers = plugin_offers(view) if view.charts else None
-    renamed = [name for name in sorted(offers.resources) if not _is_known(name)] if offers is not None else []
-    for chart in view.charts if renamed else ():
-        path = _variables(chart)
-        missing = [name for name in renamed if path and name not in _told(chart.value(path))]
-        if missing and not chart.partial:
-            assert offers is not None
-            yield Finding(
-                message=f"the device plugin advertises {listed(missing, _FEW)}, and dcgm-exporter is not told: its "
-                "metrics of these GPUs have no pod",
-                place=chart.place(path),
-                help=f"write {{name: {_VARIABLE}, value: '{','.join(renamed)}'}} into `{path}`",
-                related=(offers.place,),
-            )
+    """One finding for each exporter."""
+    for _, needs in groupby(metric_needs(view), key=lambda need: need.namespace):
+        own = list(needs)
+        missing = [found for need in own if (found := names_of(view).verdict(need)).state is not State.SUPPLIED]
+        if missing:
+            yield _finding(view, own, missing)
 
 
-def _is_known(name: str) -> bool:
-    """What the exporter knows by itself."""
-    return name == GPU or (name.startswith(MIG) and not name.endswith(".shared"))
-
-
-def _variables(chart: LinkedChart) -> str:
-    """Where the exporter's variables are; empty where a chart brings none."""
-    if chart.is_operator:
-        return "" if chart.value("dcgmExporter.enabled") is False else "dcgmExporter.env"
-    return "extraEnv" if chart.name == "dcgm-exporter" else ""
-
-
-def _told(env: Any) -> set[str]:
-    if env is MISSING:
-        return set()
-    values = (str(item.get("value")) for item in mappings(env) if item.get("name") == _VARIABLE)
-    return {name.strip() for value in values for name in value.split(",")}
+def _finding(view: LinkView, needs: list[Need], missing: list[Verdict]) -> Finding[Location]:
+    offers, near = plugin_offers(view), next((item.offer for item in missing if item.state is State.NEAR), None)
+    told = f"is told `{near.name}`" if near is not None else "is not told"
+    names = ",".join(need.name for need in needs)
+    return Finding(
+        message=f"the device plugin advertises {listed([item.need.name for item in missing], _FEW)}, and dcgm-exporter "
+        f"{told}: its metrics of these GPUs have no pod",
+        place=needs[0].place,
+        help=f"write {{name: {NAMES_OF_RESOURCES}, value: '{names}'}} into `{needs[0].where}`",
+        related=(offers.place,) if offers is not None else (),
+    )

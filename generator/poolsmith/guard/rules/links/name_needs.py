@@ -9,21 +9,38 @@ from itertools import chain
 from typing import TYPE_CHECKING, cast
 
 from poolsmith.core.facts import store
+from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import dotted_pointer, reached, value_at
 from poolsmith.gpu.catalog.stack_objects import CHARTS
 from poolsmith.guard.rules.links.class_supply import class_supply, runtime_supply
 from poolsmith.guard.rules.links.exporters import SERIES, series_needs, series_supply
 from poolsmith.guard.rules.links.label_offers import label_offers, label_supply
+from poolsmith.guard.rules.links.parts import PART, part_needs, part_offers
 from poolsmith.guard.rules.links.resource_links import (
+    METRIC,
     PERMITTED,
     device_needs,
     device_supply,
+    metric_needs,
+    metric_offers,
+    metric_supply,
     resource_needs,
     resource_offers,
     resource_supply,
 )
+from poolsmith.guard.rules.links.scraping import (
+    SCRAPER,
+    TARGET,
+    monitors,
+    scraper_offers,
+    scraper_supply,
+    target_needs,
+    target_offers,
+    target_supply,
+)
 from poolsmith.guard.rules.links.selections import selections, selections_of_charts
+from poolsmith.guard.rules.links.tolerations import TOLERATION, toleration_needs, toleration_offers, toleration_supply
 from poolsmith.guard.rules.names.need import DEVICE_CLASS, NODE_LABEL, RESOURCE, Names, Need, Offer, State
 from poolsmith.guard.rules.names.needs_of_pods import NamingPod, needs_of_object, needs_of_owner, needs_of_pod
 from poolsmith.guard.rules.names.needs_of_values import NamingFields, needs_of
@@ -31,7 +48,7 @@ from poolsmith.guard.rules.names.offers import offers_of
 from poolsmith.guard.rules.setup.named_objects import fields_of, needs_of_driver
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkedChart, LinkedPod, LinkView
@@ -44,29 +61,48 @@ _OF_PODS = "needs of pods"
 _OF_OBJECTS = "needs of objects"
 
 
+@record(kw_only=False)
+class _Domain:
+    """A kind of which not objects alone supply what is needed; what it says is about the stack."""
+
+    kind: str
+    needs: Callable[[LinkView], Iterable[Need]]
+    offers: Callable[[LinkView], Iterable[Offer]] | None = None
+    supply: Callable[[LinkView], Supply] | None = None
+
+
+_DOMAINS = (
+    _Domain(NODE_LABEL, selections, None, label_supply),
+    _Domain(RESOURCE, resource_needs, resource_offers, resource_supply),
+    _Domain(PERMITTED, device_needs, None, device_supply),
+    _Domain(SERIES, series_needs, None, series_supply),
+    _Domain(METRIC, metric_needs, metric_offers, metric_supply),
+    _Domain(SCRAPER, lambda view: (item.need for item in monitors(view)), scraper_offers, scraper_supply),
+    _Domain(TARGET, target_needs, target_offers, target_supply),
+    _Domain(PART, lambda view: (need for _, need in part_needs(view)), part_offers),
+    _Domain(TOLERATION, toleration_needs, toleration_offers, toleration_supply),
+)
+
+
 def names_of(view: LinkView) -> Names:
     """What is named in a view, and what supplies it; made by the first rule that asks."""
     if _MADE not in view.made:
         labels = (*selections(view), *(need for _, need in selections_of_charts(view)))
-        of_nodes = (labels, resource_needs(view), device_needs(view), series_needs(view))
-        needs = chain(needs_of_view(view), *of_nodes)
-        offers = chain(
-            offers_of(view.objects), _accounts_of_charts(view), label_offers(view, labels), resource_offers(view)
-        )
+        needs = chain(needs_of_view(view), labels, _needs_of_domains(view))
+        made = (domain.offers(view) for domain in _DOMAINS if domain.offers is not None)
+        offers = chain(offers_of(view.objects), _accounts_of_charts(view), label_offers(view, labels), *made)
         view.made[_MADE] = Names(offers, needs, supplies_of(view))
     return cast("Names", view.made[_MADE])
 
 
+def _needs_of_domains(view: LinkView) -> Iterator[Need]:
+    return chain.from_iterable(domain.needs(view) for domain in _DOMAINS)
+
+
 def supplies_of(view: LinkView) -> dict[str, Supply]:
     """What is known of each kind that not objects alone supply."""
-    return {
-        NODE_LABEL: label_supply(view),
-        RESOURCE: resource_supply(view),
-        PERMITTED: device_supply(view),
-        DEVICE_CLASS: class_supply(view),
-        SERIES: series_supply(view),
-        "RuntimeClass": runtime_supply(view),
-    }
+    of_objects = {DEVICE_CLASS: class_supply(view), "RuntimeClass": runtime_supply(view)}
+    return of_objects | {domain.kind: domain.supply(view) for domain in _DOMAINS if domain.supply is not None}
 
 
 def needs_of_view(view: LinkView) -> Iterator[Need]:
@@ -150,14 +186,13 @@ def counted(view: LinkView) -> Counter[State]:
     """How the needs of the stack stand: those of charts, of the operator, and of pods that ask for GPUs."""
     of_pods = (need for pod in view.gpu_pods for need in needs_of_linked_pod(view, pod))
     of_charts = (need for chart in view.charts for need in needs_of_chart(chart))
-    of_nodes = chain(resource_needs(view), device_needs(view), selections(view), series_needs(view))
     needs = (
         *of_pods,
         *of_charts,
         *needs_of_objects(view),
         *needs_of_bindings(view),
         *needs_of_operator(view),
-        *of_nodes,
+        *_needs_of_domains(view),
     )
     return Counter(state_of(view, need) for need in needs) if view.is_whole else Counter()
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import did_you_mean
 from poolsmith.core.diagnostics.rule_engine import Finding
-from poolsmith.core.sources.pod_template import container_places, mapping, mappings, word
-from poolsmith.gpu.catalog.gpu_requests import asks_for_gpus
+from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.guard.rules.links.class_supply import class_finding
 from poolsmith.guard.rules.links.name_needs import (
     names_of,
@@ -64,7 +63,7 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
     if not view.is_whole:
         return
     for pod in view.pods:
-        if pod.spec.get("resourceClaims") or asks_for_gpus(pod.spec):
+        if pod.spec.get("resourceClaims") or pod.asks_for_gpus:
             yield from _judged(view, needs_of_linked_pod(view, pod))
             yield from from_outside(view, needs_of_linked_pod(view, pod), kinds=())
     yield from _judged(view, needs_of_bindings(view))
@@ -92,13 +91,13 @@ def _is_copied(verdict: Verdict) -> bool:
 def _claims(pod: LinkedPod) -> Iterator[Finding[Location]]:
     """Those that containers use, among those of their pod."""
     has = [word(item.get("name")) for item in mappings(pod.spec.get("resourceClaims"))]
-    for field, index, container in container_places(pod.spec):
+    for at, container in pod.containers:
         for number, claim in enumerate(mappings(mapping(container.get("resources")).get("claims"))):
             name = word(claim.get("name"))
             if name and name not in has:
                 yield Finding(
                     message=f"a container of {pod.owner.name} uses the claim `{name}`, which its pod does not have: "
                     "the API server refuses the pod",
-                    place=pod.place(f"/{field}/{index}/resources/claims/{number}/name"),
+                    place=pod.place(f"{at}/resources/claims/{number}/name"),
                     help=f"{did_you_mean(name, has)} Add it to the pod's `resourceClaims`".strip(),
                 )

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, cast
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.diagnostics.rule_engine import Finding
-from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, word
-from poolsmith.core.sources.pointer import reached, value_at
+from poolsmith.core.sources.pointer import reached
 from poolsmith.gpu.catalog.node_labels import DEPLOY
 from poolsmith.gpu.nodes.node_makers import image_choices, maker_of
-from poolsmith.guard.rules.links.machine_images import known_images, machine_images, names_gpu_machine
+from poolsmith.guard.rules.links.machine_images import known_images, machine_images, names_gpu_machine, names_gpus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -44,10 +43,7 @@ RULE = RuleInfo(
     references=("data/machines/brought.yaml", "data/node_makers.yaml", "NVIDIA/aicr pull requests 1998 and 2047"),
 )
 _PLUGIN = "devicePlugin"
-_SIZES = (("vmSize",), ("sku",), ("forProvider", "vmSize"))
 _INSTANCES = (("instanceType",), ("instanceTypes", "*"), ("instancesDistribution", "instanceTypes", "*"))
-_MACHINES = pattern(r"Standard_N(?![GP])(?!V[0-9]+as_v4)(?!.*_MI[0-9]).*")
-"""Of Azure: the series N without FPGAs and without GPUs of AMD."""
 
 
 @record
@@ -109,7 +105,7 @@ def _of_template(template: NodeTemplate) -> Iterator[_Host]:
             place = template.at(f"{template.top}{choice.pointer}")
             yield _Host(title=f"nodes of {choice.value}", parts=choice.parts, place=place)
     known = maker_of(body)
-    if known is not None and _has_gpus(body):
+    if known is not None and names_gpus(body) and not template.is_partial:
         yield from _of_cloud(template, body, *known)
 
 
@@ -124,7 +120,7 @@ def _of_cloud(
             place=_driver_place(template, body, switch),
             advice=f"write {switch.shown} there",
         )
-    if maker.plugin_off and not is_kept_off and not template.is_partial:
+    if maker.plugin_off and not is_kept_off:
         yield _Host(
             title=f"{maker.cloud}, where {template.document.name} does not have the label `{maker.plugin_off}`,",
             parts=(_PLUGIN,),
@@ -143,7 +139,7 @@ def _forfeited(view: LinkView, chart: LinkedChart) -> Iterator[Finding[Location]
     for template in view.machines.templates if chart.value("driver.enabled") is False else ():
         body = mapping(template.body)
         known = maker_of(body)
-        if known is None or not _has_gpus(body) or known[1].is_off(body):
+        if known is None or not names_gpus(body) or known[1].is_off(body):
             continue
         maker, switch = known
         if any(mark.key == maker.plugin_off for mark in template.labels):
@@ -154,11 +150,3 @@ def _forfeited(view: LinkView, chart: LinkedChart) -> Iterator[Finding[Location]
                 help=f"write {switch.shown}, and apply {maker.needs['installer']}",
                 related=(chart.place("driver.enabled"),),
             )
-
-
-def _has_gpus(body: Mapping[str, Any]) -> bool:
-    spec = mapping(body.get("spec"))
-    sizes = [word(value_at(spec, path)) for path in _SIZES]
-    return any(_MACHINES.fullmatch(size) for size in sizes) or bool(
-        reached(spec, ("nodeConfig", "guestAccelerator", "*"))
-    )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
-from poolsmith.core.sources.pod_template import container_places, mapping, mappings, word, words
+from poolsmith.core.sources.pod_template import mapping, mappings, word, words
 from poolsmith.guard.rules.links.plugin_offers import parsed_configuration
 
 if TYPE_CHECKING:
@@ -35,20 +35,15 @@ _SECTIONS = frozenset(("sharing", "flags", "resources"))
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
-    maps: dict[str, Mapping[str, Any]] = {}
-    for pod in view.pods if _has_plugins(view) else ():
-        maps = maps or {item.own_name: mapping(item.data.get("data")) for item in view.of_kind("ConfigMap")}
-        for field, index, container in container_places(pod.spec):
+    maps = {item.own_name: mapping(item.data.get("data")) for item in view.of_kind("ConfigMap")}
+    for pod in view.pods if maps else ():
+        for at, container in pod.containers:
             if IMAGE in word(container.get("image")):
-                yield from _judged(pod, f"/{field}/{index}", container, maps)
-
-
-def _has_plugins(view: LinkView) -> bool:
-    return any(is_plugin(pod) for pod in view.pods)
+                yield from _judged(pod, at, container, maps)
 
 
 def is_plugin(pod: LinkedPod) -> bool:
-    return any(IMAGE in word(container.get("image")) for _, _, container in container_places(pod.spec))
+    return any(IMAGE in word(container.get("image")) for _, container in pod.containers)
 
 
 def _judged(

@@ -12,11 +12,11 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.core.sources.pointer import MISSING
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
-from poolsmith.gpu.catalog.gpu_requests import GPU, MIG, SHARED
+from poolsmith.gpu.catalog.gpu_requests import GPU, MIG
 from poolsmith.gpu.catalog.stack_objects import DEVICE_PLUGIN_CHARTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView
@@ -25,19 +25,19 @@ _MADE = "plugin offers"
 _LARGEST = 1 << 20
 _EVERY_MIG = f"{MIG}*"
 _NO_MIG = "none"
-_SECTIONS = ("mps", "timeSlicing")
 
 
 @record
 class PluginOffers:
     """`resources` may end with a star. `is_shared`: each, none (False) or some (None) of the configurations gives a GPU
-    to several pods under its own name. `strategies` of MIG are empty where nobody knows them. `place` is where the
-    configuration is named."""
+    to several pods under its own name. `strategies` of MIG are empty where nobody knows them. `unnamed` are names that
+    a configuration gives and the plugin passes over. `place` is where the configuration is named."""
 
     resources: frozenset[str]
     is_shared: bool | None
     strategies: frozenset[str]
     place: Location
+    unnamed: frozenset[str] = frozenset()
 
     def __contains__(self, resource: object) -> bool:
         return resource in self.resources or (str(resource).startswith(MIG) and _EVERY_MIG in self.resources)
@@ -67,11 +67,14 @@ def _all_offers(view: LinkView) -> PluginOffers | None:
         resources=frozenset(name for item in found for name in item.resources),
         is_shared=shared.pop() if len(shared) == 1 else None,
         strategies=frozenset(name for item in found for name in item.strategies),
+        unnamed=frozenset(name for item in found for name in item.unnamed),
         place=found[0].place,
     )
 
 
 def _offers(view: LinkView, chart: LinkedChart) -> PluginOffers | None:
+    from poolsmith.gpu.values.device_plugin_config import unnamed  # on demand
+
     if chart.partial:
         return None
     if chart.is_operator and chart.value("devicePlugin.enabled") is False:
@@ -85,10 +88,12 @@ def _offers(view: LinkView, chart: LinkedChart) -> PluginOffers | None:
         return None
     known = [config for config in configs if config is not None]
     shared = {_shares_by_its_name(config) for config in known}
+    plugin = word(chart.known("devicePlugin.version")) if chart.is_operator else f"v{chart.version}"
     return PluginOffers(
         resources=frozenset(name for config in known for name in _resources(config, strategy)),
         is_shared=shared.pop() if len(shared) == 1 else None,
         strategies=frozenset(_strategy(config, strategy) for config in known),
+        unnamed=frozenset(name for config in known for name in unnamed(config, plugin).values()),
         place=chart.place("devicePlugin.config" if chart.is_operator else "config"),
     )
 
@@ -125,48 +130,23 @@ def parsed_configuration(text: Any) -> Mapping[str, Any] | None:
 
 
 def _strategy(config: Mapping[str, Any], strategy: Any) -> str:
-    """The plugin's own word where nobody says one; an empty text where nobody knows."""
-    said = mapping(config.get("flags")).get("migStrategy", strategy)
-    return "" if said is MISSING else str(said or _NO_MIG)
+    """What the chart gives by a variable counts for more; an empty text where nobody knows."""
+    said = strategy or mapping(config.get("flags")).get("migStrategy")
+    return "" if strategy is MISSING else str(said or _NO_MIG)
 
 
 def _resources(config: Mapping[str, Any], strategy: Any) -> Iterator[str]:
-    own = _strategy(config, strategy)
-    base = [GPU]
-    custom = [_resource(item.get("name")) for item in mappings(mapping(config.get("resources")).get("gpus"))]
-    if own in ("mixed", ""):
-        base.append(_EVERY_MIG)
-    renamed = dict(_renamed(config))
-    for name in (*base, *custom):
-        yield renamed.get(name, name)
-        if name == _EVERY_MIG:
-            yield from (new for old, new in renamed.items() if old.startswith(MIG))
+    from poolsmith.gpu.values.device_plugin_config import renamed  # on demand
 
-
-def _sharing(config: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], dict[str, Any]]]:
-    """Each resource that is shared, with the section that says so."""
-    for section in _SECTIONS:
-        found = mapping(mapping(config.get("sharing")).get(section))
-        for item in mappings(found.get("resources")):
-            yield found, item
-
-
-def _renamed(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for section, item in _sharing(config):
-        name = _resource(item.get("name"))
-        if item.get("rename"):
-            yield name, _resource(item["rename"])
-        elif section.get("renameByDefault") is True:
-            yield name, f"{name}{SHARED}"
+    names = renamed(config)
+    yield names.get(GPU, GPU)
+    if _strategy(config, strategy) in ("mixed", ""):
+        yield _EVERY_MIG
+        yield from (new for old, new in names.items() if old.startswith(MIG))
 
 
 def _shares_by_its_name(config: Mapping[str, Any]) -> bool:
-    renamed = dict(_renamed(config))
-    names: Iterable[str] = (_resource(item.get("name")) for _, item in _sharing(config))
-    return any(name == GPU and name not in renamed for name in names)
+    from poolsmith.gpu.values.device_plugin_config import renamed, replicated, resource_of  # on demand
 
-
-def _resource(name: Any) -> str:
-    from poolsmith.gpu.values.device_plugin_config import resource_of  # on demand
-
-    return resource_of(name)
+    names = [resource_of(item.get("name")) for item in mappings(replicated(config))]
+    return GPU in names and GPU not in renamed(config)

@@ -8,7 +8,6 @@ from poolsmith.core.diagnostics.codes.privilege import POD_SECURITY
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import reach
-from poolsmith.gpu.catalog.gpu_requests import asks_for_gpus
 from poolsmith.guard.rules.setup.goes_to import RKE2_CIS, TALOS
 from poolsmith.guard.rules.setup.privileged_namespace import ENFORCE
 from poolsmith.kubernetes.pod_security.standard import Level
@@ -29,7 +28,7 @@ _MOST = 5
 def check(view: LinkView) -> Iterator[Finding[Location]]:
     for pod in view.pods:
         level, whose = _level(view, pod.namespace)
-        if level is not Level.PRIVILEGED and asks_for_gpus(pod.spec):
+        if level is not Level.PRIVILEGED and pod.asks_for_gpus:
             yield from _judged(view, pod, level, whose)
 
 

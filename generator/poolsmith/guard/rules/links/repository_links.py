@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.message_text import counted
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.delivered import ChartInstallation
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
     from poolsmith.kubernetes.repository.model import RepositoryModel
+    from poolsmith.kubernetes.repository.node_templates import NodeTemplate
 
 _MADE_BY_ARGO = "CreateNamespace=true"
 _MONITORING = frozenset(("kube-prometheus-stack",))
@@ -52,7 +54,7 @@ class LinkResult:
     @property
     def counts(self) -> dict[str, int]:
         """Empty where nothing is needed."""
-        total, here = self.needs.total(), self.needs[State.SUPPLIED]
+        total, here = self.needs.total(), self.needs[State.SUPPLIED] + self.needs[State.TWICE]
         outside = self.needs[State.OUTSIDE] + self.needs[State.EXTERNAL]
         return {"here": here, "outside": outside, "unsupplied": total - here - outside} if total else {}
 
@@ -97,7 +99,8 @@ def views_of(
     nodes = given.nodes if given is not None else None
     labels |= {key for node in nodes or () for key in node.labels}
     engines = engine_versions(model.documents)
-    described = Machines(tree=CheckedTree(model.documents, frozenset(item.path for item in model.documents)))
+    tree = CheckedTree(model.documents, frozenset(item.path for item in model.documents))
+    described = Machines(tree=tree, others=partial(_of_terraform, model))
     alone = is_alone(model)
     beside = _by_folder(model)
     for part in (*model.deliveries, _loose(model)):
@@ -120,6 +123,13 @@ def views_of(
                 is_alone=alone,
                 external=external,
             )
+
+
+def _of_terraform(model: RepositoryModel) -> Iterator[NodeTemplate]:
+    if any(path.endswith(".tf") for path in model.others):
+        from poolsmith.kubernetes.repository.terraform_nodes import terraform_templates  # on demand
+
+        yield from terraform_templates(model.others, model.files)
 
 
 def _by_folder(model: RepositoryModel) -> dict[str, list[CheckedDocument]]:

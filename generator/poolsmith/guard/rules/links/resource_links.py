@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from poolsmith.core.diagnostics.message_text import nearest
-from poolsmith.core.sources.pod_template import container_places, mapping, word
+from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.core.sources.pointer import join, reached
 from poolsmith.gpu.catalog.gpu_requests import GPU, MIG, SHARED, VENDOR, is_gpu_resource
 from poolsmith.gpu.catalog.node_labels import GPU_PRODUCT, OF_A_SLICE
 from poolsmith.gpu.catalog.node_labels import SHARED as SHARED_PRODUCT
+from poolsmith.guard.rules.links.exporters import exporters
 from poolsmith.guard.rules.links.plugin_offers import PluginOffers, plugin_offers
 from poolsmith.guard.rules.names.need import NODE_LABEL, OPEN, RESOURCE, Need, Offer, Supply
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.guard.rules.links.link_view import LinkedPod, LinkView
+    from poolsmith.guard.rules.links.link_view import LinkedChart, LinkedPod, LinkView
     from poolsmith.guard.rules.setup.setup_view import SetupObject
 
+METRIC = "Metric"
+"""A name of a resource, for whose pods the exporter asks the kubelet."""
+NAMES_OF_RESOURCES = "NVIDIA_RESOURCE_NAMES"
 PERMITTED = "HostDevice"
 """What KubeVirt's own list lets a machine ask for."""
 MACHINES = {"VirtualMachine": ("spec", "template", "spec"), "VirtualMachineInstance": ("spec",)}
@@ -33,11 +35,11 @@ def resource_needs(view: LinkView) -> tuple[Need, ...]:
 
 
 def _of_pod(pod: LinkedPod) -> Iterator[Need]:
-    for field, index, container in container_places(pod.spec):
+    for at, container in pod.containers:
         for name in map(str, mapping(mapping(container.get("resources")).get("limits"))):
             if is_gpu_resource(name):
-                at = join("", field, index, "resources", "limits", name)
-                yield Need(kind=RESOURCE, name=name, where="", who=pod.owner.name, locate=pod.place, pointer=at)
+                pointer = join(at, "resources", "limits", name)
+                yield Need(kind=RESOURCE, name=name, where="", who=pod.owner.name, locate=pod.place, pointer=pointer)
 
 
 def counted_needs(item: SetupObject) -> Iterator[tuple[Need, object]]:
@@ -69,14 +71,7 @@ def resource_supply(view: LinkView) -> Supply:
     offers = plugin_offers(view)
     if offers is None:
         return OPEN
-    return Supply(known=offers, owns=_is_of_the_plugin, spelled=partial(_spelled, offers))
-
-
-def _spelled(offers: PluginOffers, name: str) -> Offer | None:
-    """Of resources that somebody called otherwise; the plugin's own names are no slips of each other."""
-    own = [item for item in sorted(offers.resources) if not _is_of_the_plugin(item)]
-    right = None if _is_of_the_plugin(name) else nearest(name, own, certain=True)
-    return None if right is None else Offer(kind=RESOURCE, name=right, via=offers)
+    return Supply(known=offers, owns=lambda name: _is_of_the_plugin(name) or name in offers.unnamed)
 
 
 def _is_of_the_plugin(name: str) -> bool:
@@ -111,6 +106,46 @@ def device_supply(view: LinkView) -> Supply:
     lists = permitted_lists(view)
     named = {name for item in lists for _, _, name in permitted_names(item)}
     return Supply(known=named, owns=lambda _: len(lists) == 1)
+
+
+def metric_needs(view: LinkView) -> tuple[Need, ...]:
+    """Names that the plugin gives to GPUs, and that an exporter knows only where it is told; its place is the
+    namespace."""
+    return view.kept("metric needs", lambda: _metric_needs(view))
+
+
+def _metric_needs(view: LinkView) -> Iterator[Need]:
+    told = list(_exporters(view))
+    offers = plugin_offers(view) if told else None
+    for name, chart, path in told if offers is not None else ():
+        for resource in sorted(cast("PluginOffers", offers).resources):
+            if resource != GPU and (not resource.startswith(MIG) or resource.endswith(SHARED)):
+                yield Need(
+                    kind=METRIC,
+                    name=resource,
+                    namespace=name,
+                    where=path,
+                    who=chart.name,
+                    locate=chart.place,
+                    pointer=path,
+                )
+
+
+def metric_offers(view: LinkView) -> Iterator[Offer]:
+    for name, chart, path in _exporters(view) if metric_needs(view) else ():
+        said = mappings(chart.known(path))
+        texts = (str(item.get("value")) for item in said if item.get("name") == NAMES_OF_RESOURCES)
+        yield from (Offer(kind=METRIC, name=word.strip(), namespace=name) for text in texts for word in text.split(","))
+
+
+def metric_supply(_: LinkView) -> Supply:
+    return Supply(owns=bool)
+
+
+def _exporters(view: LinkView) -> Iterator[tuple[str, LinkedChart, str]]:
+    for number, chart in enumerate(exporters(view)):
+        if not chart.partial:
+            yield f"{number}", chart, "dcgmExporter.env" if chart.is_operator else "extraEnv"
 
 
 class Products:

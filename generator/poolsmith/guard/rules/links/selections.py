@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import covers
-from poolsmith.core.sources.pod_template import mapping, mappings, word, words
+from poolsmith.core.sources.pod_template import containers_of, mapping, mappings, word, words
 from poolsmith.core.sources.pointer import MISSING, join, value_at
+from poolsmith.gpu.catalog.gpu_requests import asks_for_gpus
 from poolsmith.guard.rules.names.need import NODE_LABEL, Need
 from poolsmith.guard.rules.names.needs_of_values import FILLED_LATER
 
@@ -30,8 +31,9 @@ def selections(view: LinkView) -> tuple[Need, ...]:
 
 
 def _selections(view: LinkView) -> Iterator[Need]:
-    for pod in view.gpu_pods:
-        yield from _selected(pod.spec, pod.place, pod.owner.name)
+    for pod in view.pods:
+        if asks_for_gpus(pod.spec) or (pod.owner.kind == "DaemonSet" and _serves_gpus(pod.spec)):
+            yield from _selected(pod.spec, pod.place, pod.owner.name)
     for chart in view.charts:
         for part in _CHART_PODS:
             yield from _of_values(chart, part)
@@ -98,8 +100,15 @@ def _selected(spec: Mapping[str, Any], place: Callable[[str], Location], who: st
         return
     for index, item in enumerate(mappings(mapping(terms[0]).get("matchExpressions"))):
         found = words(item.get("values"))
-        if item.get("operator") in ("In", "Exists") and not any(map(FILLED_LATER.search, found)):
-            yield _need(who, word(item.get("key")), found, place, join("", *TERMS, 0, "matchExpressions", index))
+        if item.get("operator") in ("In", "Exists", "Gt", "Lt") and not any(map(FILLED_LATER.search, found)):
+            values = found if item["operator"] == "In" else ()
+            yield _need(who, word(item.get("key")), values, place, join("", *TERMS, 0, "matchExpressions", index))
+
+
+def _serves_gpus(spec: Mapping[str, Any]) -> bool:
+    """Whether it is a part of the stack that somebody deploys by hand."""
+    images = (word(container.get("image")) for container in containers_of(spec))
+    return any(part in image for image in images for part in store.table("selectors.yaml")["images"])
 
 
 def _is_of_gpus(key: str) -> bool:

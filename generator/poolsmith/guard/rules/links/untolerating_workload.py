@@ -6,21 +6,18 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
-from poolsmith.core.sources.pod_template import mapping, mappings
-from poolsmith.fleet.profiles.toleration import covered, keeps_away
-from poolsmith.gpu.catalog.gpu_requests import GPU, asks_for_gpus, gpu_resources
-from poolsmith.gpu.catalog.node_labels import matches
-from poolsmith.guard.rules.links.plugin_by_hand import is_plugin as stands_for_plugin
-from poolsmith.guard.rules.setup.setup_view import named
+from poolsmith.fleet.profiles.toleration import shown_taint
+from poolsmith.guard.rules.links.name_needs import names_of
+from poolsmith.guard.rules.links.tolerations import tainted
+from poolsmith.guard.rules.names.need import State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.links.link_view import LinkedPod, LinkView
-    from poolsmith.guard.rules.setup.setup_view import SetupNode, Taint
-    from poolsmith.kubernetes.repository.node_template_marks import TaintMark
-    from poolsmith.kubernetes.repository.node_templates import NodeTemplate
+    from poolsmith.guard.rules.links.link_view import LinkView
+    from poolsmith.guard.rules.links.tolerations import Tainted
+    from poolsmith.guard.rules.setup.setup_view import Taint
 
 RULE = RuleInfo(
     code="PSM758",
@@ -42,80 +39,28 @@ RULE = RuleInfo(
 )
 
 
-_ADDS_NONE = ("talos", "rke2 or k3s")
-"""Tools whose API servers add no tolerations, unless they are told to."""
-
-
 def check(view: LinkView) -> Iterator[Finding[Location]]:
-    yield from _of_nodes(view) if view.nodes else _of_templates(view)
+    for item in tainted(view):
+        if names_of(view).verdict(item.need).state is State.UNDEFINED and item.gap is not None:
+            yield _of_chart(item, item.gap) if item.path else _of_pod(item, item.gap)
 
 
-def _of_nodes(view: LinkView) -> Iterator[Finding[Location]]:
-    """Of device plugins by hand, too; beside an operator a rule over its setup judges DaemonSets."""
-    beside_none = not any(chart.is_operator for chart in view.charts)
-    for pod in view.pods:
-        is_plugin = beside_none and pod.owner.kind == "DaemonSet" and stands_for_plugin(pod)
-        if (next(gpu_resources(pod.spec), None) is None and not is_plugin) or pod.spec.get("nodeName"):
-            continue
-        nodes = [node for node in view.nodes or () if _is_selected(pod, node)]
-        gaps = [
-            next((taint for taint in node.taints if _keeps_out(pod, taint, adds=not is_plugin)), None) for node in nodes
-        ]
-        if nodes and gaps[0] is not None and all(gap is not None for gap in gaps):
-            yield _finding(pod, named(nodes), gaps[0], nodes[0].place("/metadata/name", "such a node"))
-
-
-def _of_templates(view: LinkView) -> Iterator[Finding[Location]]:
-    """Where files describe nodes to come, by those that have all labels which the pod selects by."""
-    pods = [
-        pod
-        for pod in view.pods
-        if (view.is_whole or view.is_alone) and pod.spec.get("nodeSelector") and asks_for_gpus(pod.spec)
-    ]
-    for pod in pods:
-        selected = [view.machines.whole[index] for index in view.machines.by_labels.of(_selector(pod))]
-        gaps = [(item, gap) for item in selected if (gap := _gap_of_template(pod, item)) is not None]
-        if gaps and len(gaps) == len(selected):
-            item, mark = gaps[0]
-            taint = {"key": mark.key, "value": mark.value or "", "effect": mark.effect}
-            yield _finding(pod, item.title, taint, item.at(mark.pointer, "the taint"))
-
-
-def _gap_of_template(pod: LinkedPod, item: NodeTemplate) -> TaintMark | None:
-    for mark in item.taints:
-        taint = {"key": mark.key, "value": mark.value or "", "effect": mark.effect}
-        if mark.value is not None and _keeps_out(pod, taint, adds=item.tool not in _ADDS_NONE):
-            return mark
-    return None
-
-
-def _selector(pod: LinkedPod) -> dict[str, str]:
-    return {str(key): str(value) for key, value in mapping(pod.spec.get("nodeSelector")).items()}
-
-
-def _is_selected(pod: LinkedPod, node: SetupNode) -> bool:
-    return matches(node.labels, {key: value for key, value in _selector(pod).items() if key in node.labels})
-
-
-def _keeps_out(pod: LinkedPod, taint: Taint, *, adds: bool = True) -> bool:
-    """`adds`: the cluster may tolerate by itself what is called like the resource."""
-    known = (GPU, *gpu_resources(pod.spec)) if adds else ()
-    is_own = taint.get("key") in (None, "", *known)  # a taint without a key is none
-    return keeps_away(taint) and not is_own and covered(taint, list(mappings(pod.spec.get("tolerations")))) is False
-
-
-def _finding(pod: LinkedPod, whose: str, taint: Taint, place: Location) -> Finding[Location]:
-    key, given, effect = taint["key"], taint.get("value"), taint["effect"]
-    value = f", operator: Equal, value: {given}" if given else ", operator: Exists"
-    shown = f"{key}={given}:{effect}" if given else f"{key}:{effect}"
+def _of_chart(item: Tainted, taint: Taint) -> Finding[Location]:
     return Finding(
-        message=f"{pod.owner.name} {_does(pod)} and does not tolerate the taint `{shown}` of {whose}, the only "
-        "ones that it selects",
-        place=pod.place("/tolerations" if "tolerations" in pod.spec else ""),
-        help=f"add `{{key: {key}{value}, effect: {effect}}}` to the pod's tolerations",
-        related=(place,),
+        message=f"{item.whose} makes nodes with GPUs and the taint `{shown_taint(taint)}`, and {item.runs} not "
+        "tolerate it",
+        place=item.need.place,
+        help=f"add `{{key: {taint['key']}, operator: Exists}}` to `{item.path}`",
+        related=(item.at,),
     )
 
 
-def _does(pod: LinkedPod) -> str:
-    return "offers GPUs" if stands_for_plugin(pod) else "asks for GPUs"
+def _of_pod(item: Tainted, taint: Taint) -> Finding[Location]:
+    value = f", operator: Equal, value: {taint['value']}" if taint.get("value") else ", operator: Exists"
+    return Finding(
+        message=f"{item.need.who} {item.runs} and does not tolerate the taint `{shown_taint(taint)}` of {item.whose}, "
+        "the only ones that it selects",
+        place=item.need.place,
+        help=f"add `{{key: {taint['key']}{value}, effect: {taint['effect']}}}` to the pod's tolerations",
+        related=(item.at,),
+    )

@@ -88,10 +88,9 @@ def _of_chart(document: CheckedDocument, chart: DeclaredChart, tree: CheckedTree
             help=f"{did_you_mean(default, found.texts)} It has {listed([shorten(name) for name in found.texts])}",
             subject=document.name,
         )
-    mixed = value_at(values, ("migStrategy",)) == "mixed"
     for name, text in found.texts.items():
         if isinstance(text, str) and len(text) <= _LARGEST and not any(mark in text for mark in _TEMPLATED):
-            yield from _of_text(found, name, text, _plugin(chart), mixed=mixed)
+            yield from _of_text(found, name, text, _plugin(chart), _strategy(chart, values))
 
 
 def _texts(document: CheckedDocument, chart: DeclaredChart, values: Any, tree: CheckedTree) -> _Texts | None:
@@ -116,13 +115,14 @@ def _plugin(chart: DeclaredChart) -> str:
     return f"v{(chart.version or '').removeprefix('v')}"
 
 
-def _of_text(found: _Texts, name: str, text: str, plugin: str, *, mixed: bool) -> Iterator[Finding[Location]]:
-    from poolsmith.gpu.values.device_plugin_config import (  # on demand
-        config_mistakes,
-        passed_over,
-        shares_by_mps,
-        start_mistakes,
-    )
+def _strategy(chart: DeclaredChart, values: Any) -> str | None:
+    """The chart hands its value on as a variable; without one the text's own counts."""
+    found = value_at(values, ("migStrategy",))
+    return found if isinstance(found, str) else None if chart.partial else ""
+
+
+def _of_text(found: _Texts, name: str, text: str, plugin: str, strategy: str | None) -> Iterator[Finding[Location]]:
+    from poolsmith.gpu.values.device_plugin_config import config_mistakes, passed_over, start_mistakes  # on demand
 
     subject, shown = found.document.name, f"configuration `{shorten(name)}`"
     try:
@@ -132,7 +132,7 @@ def _of_text(found: _Texts, name: str, text: str, plugin: str, *, mixed: bool) -
         yield Finding(message=message, place=found.locate(name), subject=subject)
         return
     config = documents[0] if documents else None
-    for mistake in (*config_mistakes(config, plugin), *start_mistakes(config, plugin)):
+    for mistake in (*config_mistakes(config, plugin), *start_mistakes(config, plugin, strategy)):
         where = f" at `{mistake.path}`" if mistake.path else ""
         yield Finding(
             message=f"the device plugin stops at {shown}{where}: {mistake.message}",
@@ -146,13 +146,6 @@ def _of_text(found: _Texts, name: str, text: str, plugin: str, *, mixed: bool) -
             place=found.locate(name, steps_of(path)),
             help=advice,
             severity=Severity.WARNING,
-            subject=subject,
-        )
-    if mixed and shares_by_mps(config):
-        yield Finding(
-            message=f"the device plugin stops at {shown}: MPS does not go with `migStrategy: mixed`",
-            place=found.locate(name),
-            help="share these GPUs by time slicing, or partition all GPUs of a node alike",
             subject=subject,
         )
 

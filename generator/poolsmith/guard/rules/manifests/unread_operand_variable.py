@@ -8,17 +8,9 @@ from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
-from poolsmith.core.sources.pod_template import (
-    container_places,
-    mapping,
-    pod_template_of,
-    pod_template_pointer,
-    word,
-    words,
-)
-from poolsmith.core.sources.pointer import join
-from poolsmith.gpu.values.effective_values import EnvironmentVariable
-from poolsmith.gpu.values.rules.operand_variable import unread
+from poolsmith.core.sources.pod_template import word, words
+from poolsmith.gpu.catalog.operand_inputs import operand_inputs
+from poolsmith.gpu.values.rules.operand_variable import Unread, unread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -31,9 +23,10 @@ RULE = RuleInfo(
     name="unread-operand-variable",
     severity=Severity.WARNING,
     applies_to="manifest",
-    what="A container of the device plugin, GPU Feature Discovery, dcgm-exporter, the MIG manager or the DRA driver, "
-    "in a workload that somebody wrote, has a variable that the version of its image does not read, or whose name is "
-    "one letter from one that it reads; or a word that the device plugin refuses.",
+    what="A container of the device plugin, GPU Feature Discovery, dcgm-exporter, the MIG manager, the vGPU device "
+    "manager, the driver manager or the DRA driver, in a workload that somebody wrote, has a variable that the version "
+    "of its image does not read, or whose name is one letter from one that it reads; or a word that the device plugin "
+    "refuses.",
     why="Nothing reports a variable that nobody reads: the operand keeps its default. At a wrong word the plugin ends.",
     fix="correct the name, remove it, or take an image that reads it",
     bad="image: nvcr.io/nvidia/k8s/dcgm-exporter:3.3.5-3.4.0-ubuntu22.04\nenv:\n"
@@ -48,13 +41,15 @@ RULE = RuleInfo(
 )
 _IMAGE = pattern(
     r"(?:^|/)(k8s-device-plugin|gpu-feature-discovery|dcgm-exporter|k8s-mig-manager"
-    r"|k8s-dra-driver-gpu|dra-driver-nvidia-gpu)(?::([\w][\w.-]{0,127}+))?(?:@|$)"
+    r"|k8s-driver-manager|vgpu-device-manager|k8s-dra-driver-gpu|dra-driver-nvidia-gpu)(?::([\w][\w.-]{0,127}+))?(?:@|$)"
 )
 _OPERANDS = {
     "k8s-device-plugin": "devicePlugin",
     "gpu-feature-discovery": "gfd",
     "dcgm-exporter": "dcgmExporter",
     "k8s-mig-manager": "migManager",
+    "k8s-driver-manager": "driver.manager",
+    "vgpu-device-manager": "vgpuDeviceManager",
     "k8s-dra-driver-gpu": "draDriver",
     "dra-driver-nvidia-gpu": "draDriver",
 }
@@ -73,20 +68,25 @@ class OperandContainer:
 
 def operand_containers(tree: CheckedTree) -> Iterator[OperandContainer]:
     for document in tree.objects:
-        pointer = pod_template_pointer(document.data)
-        pod = mapping((pod_template_of(document.data) or {}).get("spec"))
-        for field, index, container in container_places(pod):
+        for pointer, container in document.containers:
             found = _IMAGE.search(word(container.get("image")))
             if found is not None:
-                yield OperandContainer(document, f"{pointer}/spec/{field}/{index}", container, found[1], found[2])
+                yield OperandContainer(document, pointer, container, found[1], found[2])
 
 
 def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
+    judged: dict[tuple[str, tuple[tuple[str, str], ...], str | None], tuple[Unread, ...]] = {}
     for item in operand_containers(tree):
+        named = _variables(item.container)
+        if not named:
+            continue
         operand = _operand(item.image, item.container)
-        for place, message, help_text in unread(operand, _variables(item.container), item.version):
-            where = item.document.source.locate(join(f"{item.pointer}/env", *place))
-            yield Finding(message=message, place=where, help=help_text, subject=item.document.name)
+        case = operand, tuple(named.values()), operand_inputs(operand).tag_of(item.version)
+        if case not in judged:
+            judged[case] = tuple(unread(*case))
+        for found in judged[case]:
+            where = item.document.source.locate(f"{item.pointer}/env/{tuple(named)[found.at]}/{found.field}")
+            yield Finding(message=found.message, place=where, help=found.help, subject=item.document.name)
 
 
 def _operand(image: str, container: Mapping[str, Any]) -> str:
@@ -95,10 +95,11 @@ def _operand(image: str, container: Mapping[str, Any]) -> str:
     return _OPERANDS["gpu-feature-discovery" if any("gpu-feature-discovery" in item for item in said) else image]
 
 
-def _variables(container: Mapping[str, Any]) -> list[EnvironmentVariable]:
+def _variables(container: Mapping[str, Any]) -> dict[int, tuple[str, str]]:
+    """Names and values, by their place in the list; a value that is taken from elsewhere is empty."""
     env = container.get("env")
-    return [
-        EnvironmentVariable(item["name"], word(item.get("value")), (index,), own=True)
+    return {
+        index: (item["name"], word(item.get("value")))
         for index, item in enumerate(env if isinstance(env, list) else ())
         if isinstance(item, dict) and isinstance(item.get("name"), str)
-    ]
+    }

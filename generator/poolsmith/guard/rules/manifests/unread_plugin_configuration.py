@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.pattern import pattern
-from poolsmith.core.sources.pod_template import containers_of, mapping, mappings, pod_template_of, word, words
+from poolsmith.core.sources.pod_template import mappings, word, words
 from poolsmith.core.sources.pointer import join
 from poolsmith.gpu.catalog.stack_objects import OPERATOR
 from poolsmith.kubernetes.repository.declared_charts import declared_charts
@@ -43,12 +43,13 @@ _RESOURCES = pattern(r"\breplicas\b\"?\s*:")
 
 
 def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
+    maps = tree.of_kind("ConfigMap")
     plugins: dict[str, CheckedDocument] = {}
-    for document in filter(_reads_nothing, tree.objects):
+    for document in filter(_reads_nothing, tree.of_kind("DaemonSet") if maps else ()):
         plugins.setdefault(_folder(document), document)
     if not plugins or _is_installed_otherwise(tree):
         return
-    beside = [item for item in tree.objects if item.kind == "ConfigMap" and _folder(item) in plugins]
+    beside = [item for item in maps if _folder(item) in plugins]
     sharing = [(item, key) for item in beside if (key := _sharing_key(item)) is not None]
     said = _Said(tree) if sharing else None
     for document, key in sharing:
@@ -65,8 +66,7 @@ def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
 
 def _reads_nothing(document: CheckedDocument) -> bool:
     """Whether it is a DaemonSet of the plugin whose containers are told of no file."""
-    pod = mapping((pod_template_of(document.data) or {}).get("spec")) if document.kind == "DaemonSet" else {}
-    containers = [item for item in containers_of(pod) if _IMAGE.search(word(item.get("image")))]
+    containers = [item for _, item in document.containers if _IMAGE.search(word(item.get("image")))]
     return bool(containers) and not any(map(_is_told, containers))
 
 
@@ -83,7 +83,7 @@ def _is_installed_otherwise(tree: CheckedTree) -> bool:
 
 
 def _sharing_key(document: CheckedDocument) -> str | None:
-    data = document.data.get("data") if document.kind == "ConfigMap" else None
+    data = document.data.get("data")
     for key, text in data.items() if isinstance(data, dict) else ():
         if isinstance(text, str) and all(form.search(text) for form in (_VERSION, _SHARES, _RESOURCES)):
             return str(key)

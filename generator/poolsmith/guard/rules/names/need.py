@@ -73,7 +73,8 @@ class NamedObject(Protocol):
 class Need:
     """`where` is the field as people write it, `who` the object that has it. Without a namespace it is the cluster's,
     or nobody knows. `keys` have to be there, of `values` one. `or_else` are names that do as well.
-    `may_be_absent`: its reader starts without it. `follows`: what is of that namespace has its new name written here.
+    `may_be_absent`: its reader starts without it. `is_sole`: of all that supply it, only one may. `follows`: what is of
+    that namespace has its new name written here.
 
     `pointer` leads to the name, and each key's to the key: `locate` is asked only where something is wrong, for it
     reads the file again.
@@ -91,6 +92,7 @@ class Need:
     or_else: tuple[str, ...] = ()
     may_be_absent: bool = False
     follows: str | None = None
+    is_sole: bool = False
 
     @property
     def place(self) -> Location:
@@ -133,6 +135,7 @@ class State(Enum):
     """How a need stands. The first and the last are good, the one before may be, the others are mistakes."""
 
     SUPPLIED = "supplied"
+    TWICE = "supplied by more than one, where only one may"
     LACKS_KEY = "lacks a key"
     CHANGED = "changed on the way"
     ELSEWHERE = "in another namespace"
@@ -144,13 +147,15 @@ class State(Enum):
 
 @record(kw_only=False)
 class Verdict:
-    """`offer` is what there is instead; `missing` the keys that it lacks. `is_guess`: its name only goes on."""
+    """`offer` is what there is instead; `missing` the keys that it lacks; `others` supply it too. `is_guess`: its name
+    only goes on."""
 
     need: Need
     state: State
     offer: Offer | None = None
     missing: tuple[str, ...] = ()
     is_guess: bool = False
+    others: tuple[Offer, ...] = ()
 
 
 class Names:
@@ -212,6 +217,8 @@ class Names:
         return Verdict(need, State.UNDEFINED if is_known else State.OUTSIDE)
 
     def _opened(self, need: Need, here: list[Offer]) -> Verdict:
+        if need.is_sole and len(here) > 1:
+            return Verdict(need, State.TWICE, here[0], others=tuple(here[1:]))
         missing = [_missing(need, offer.keys) for offer in here if offer.keys is not None]
         if len(missing) < len(here) or not all(missing):
             return Verdict(need, State.SUPPLIED, here[0])
@@ -252,6 +259,11 @@ class Names:
             free = {offer.name: offer for offer in there if not self._is_asked(offer)}
             self._free[place] = free, Spelling(free)
         return self._free[place]
+
+
+def judged(need: Need, offers: Iterable[Offer], supply: Supply = OPEN) -> Verdict:
+    """The verdict over one need by itself."""
+    return Names(offers, (need,), {need.kind: supply}).verdict(need)
 
 
 def _is_of(account: str, guessed: str) -> bool:

@@ -38,6 +38,9 @@ def needs_of(rows: Iterable[Mapping[str, Any]], fields: NamingFields) -> Iterato
     """By the rows of data/named_objects.yaml."""
     for row in rows:
         path = row["path"]
+        if "list" in row:
+            yield from _listed(row, fields)
+            continue
         if not fields.is_set(path) or ("create" in row and fields.value(row["create"]) is True):
             continue
         if fields.value(f"{path.partition('.')[0]}.enabled") is False:
@@ -56,6 +59,24 @@ def needs_of(rows: Iterable[Mapping[str, Any]], fields: NamingFields) -> Iterato
             keys=dict.fromkeys(_keys(row, fields), path),
             follows=fields.follows if "mounted" in row else None,
         )
+
+
+def _listed(row: Mapping[str, Any], fields: NamingFields) -> Iterator[Need]:
+    """Names in a list of each of the parts of the stack."""
+    for part in row["list"]:
+        path = f"{part}.{row['path']}" if part else row["path"]
+        held = fields.value(path) if fields.is_set(path) else None
+        for index, name in enumerate(held if isinstance(held, list) else ()):
+            if isinstance(name, str) and name and not FILLED_LATER.search(name):
+                yield Need(
+                    kind=row["kind"],
+                    name=name,
+                    where=f"{fields.shown}{path}[{index}]",
+                    who=fields.who,
+                    locate=fields.place,
+                    pointer=f"{path}.{index}",
+                    namespace=fields.namespace,
+                )
 
 
 def _named(row: Mapping[str, Any], fields: NamingFields) -> tuple[str | None, str]:

@@ -90,7 +90,8 @@ def calls(item: NamedObject) -> tuple[str, ...]:
     """The names that it may have had before kustomize put a hash, a prefix or a suffix to it."""
     found = []
     if isinstance(item.source, LayeredSource):
-        found.append(word(mapping(mapping(item.source.first_data).get("metadata")).get("name")))
+        first = mapping(item.source.first_data)  # of a generator its entry
+        found.append(word(mapping(first.get("metadata", first)).get("name")))
     if hashed := _HASHED.fullmatch(item.own_name):
         found.append(hashed[1])
     return tuple(name for name in dict.fromkeys(found) if name and name != item.own_name)

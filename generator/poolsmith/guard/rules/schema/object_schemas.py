@@ -5,7 +5,6 @@ The validator and its packs are imported when the first tree is judged.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.schema.schema_rules import SchemaVerdict
 
 _OF_OPERATOR = ("nvidia.com", "resource.nvidia.com")
+_NUMBERS = pattern(r"\d+")
 _MINOR = pattern(r"v?(1\.\d{1,3})(\.\d{1,3})?")
 
 
@@ -155,4 +155,4 @@ def _versions(results: list[SchemaResult]) -> list[str]:
 
 
 def _numbers(version: str) -> list[int]:
-    return [int(part) for part in re.findall(r"\d+", version)]
+    return [int(part) for part in _NUMBERS.findall(version)]

@@ -185,7 +185,7 @@ def _judged(view: SetupView, configs: PluginConfigs, plugin: str | None) -> Iter
             help=f"{did_you_mean(configs.default, configs.texts)} It has {listed(configs.texts)}",
             related=(configs.place("", "the configurations"),),
         )
-    from poolsmith.gpu.values.device_plugin_config import config_mistakes, shares_by_mps, start_mistakes  # on demand
+    from poolsmith.gpu.values.device_plugin_config import config_mistakes, start_mistakes  # on demand
 
     for name, text in configs.texts.items():
         if not isinstance(text, str) or len(text) > _LARGEST or any(mark in text for mark in _TEMPLATED):
@@ -199,7 +199,7 @@ def _judged(view: SetupView, configs: PluginConfigs, plugin: str | None) -> Iter
                 yield Finding(message=f"configuration `{name}` is no YAML: {problem.in_text}", place=place)
             continue
         config = documents[0] if documents else None
-        started = start_mistakes(config, plugin, _OVERRIDDEN, _capabilities(view, configs, str(name)))
+        started = start_mistakes(config, plugin, _strategy(view), _capabilities(view, configs, str(name)))
         for mistake in (*config_mistakes(config, plugin), *started):
             where = f" at `{mistake.path}`" if mistake.path else ""
             yield Finding(
@@ -207,22 +207,15 @@ def _judged(view: SetupView, configs: PluginConfigs, plugin: str | None) -> Iter
                 place=configs.inside(str(name), text, mistake.path),
                 help=mistake.help,
             )
-        if view.value("mig.strategy") == "mixed" and shares_by_mps(config):
-            yield Finding(
-                message=f"the device plugin stops at configuration `{name}`: MPS does not go with "
-                "`mig.strategy: mixed`",
-                place=place,
-                help="share these GPUs by time slicing, or partition all GPUs of a node alike",
-                related=(view.value_location("mig.strategy", "one for the cluster"),),
-            )
 
 
-_OVERRIDDEN = ("flags.migStrategy",)
-"""What the operator sets by variables, which count for more.
+def _strategy(view: SetupView) -> str | None:
+    """The operator sets it by a variable.
 
-Source: NVIDIA/gpu-operator:controllers/object_controls.go, TransformDevicePlugin;
-NVIDIA/k8s-device-plugin:api/config/v1/config.go, NewConfig.
-"""
+    Source: NVIDIA/gpu-operator:controllers/object_controls.go, TransformDevicePlugin.
+    """
+    found = view.value("mig.strategy")
+    return found if isinstance(found, str) else None
 
 
 def _capabilities(view: SetupView, configs: PluginConfigs, name: str) -> set[str]:

@@ -9,6 +9,7 @@ from poolsmith.core.diagnostics.message_text import did_you_mean, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts import store
 from poolsmith.core.sources.pod_template import mapping, mappings, word
+from poolsmith.guard.rules.names.need import Need, Offer, State, Supply, judged
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -34,6 +35,7 @@ RULE = RuleInfo(
     ),
 )
 NEEDS = ("values",)
+_FILE = "File"
 
 
 def check(view: SetupView) -> Iterator[Finding[Location]]:
@@ -41,14 +43,16 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
         path = _path(view, row)
         if not path.startswith(row["folder"]):
             continue
-        there = _files(view, row)
+        there = sorted(_files(view, row))
         name = path.removeprefix(row["folder"])
-        if there and name not in there:
+        need = Need(kind=_FILE, name=name, where="", locate=view.value_location, pointer=row["path"])
+        offers = (Offer(kind=_FILE, name=item) for item in there)
+        if judged(need, offers, Supply(owns=bool if there else None)).state in (State.NEAR, State.UNDEFINED):
             yield Finding(
                 message=f"`{row['variable']}` is `{shorten(path)}`, and there is no such file: neither the image nor a "
                 "ConfigMap brings it",
-                place=view.value_location(row["path"]),
-                help=did_you_mean(name, sorted(there)),
+                place=need.place,
+                help=did_you_mean(name, there),
             )
 
 

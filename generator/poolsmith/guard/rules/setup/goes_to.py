@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.facts import store
 from poolsmith.core.sources.pod_template import mappings
@@ -35,7 +35,14 @@ def _has_stack(part: EngineDelivery) -> bool:
 
 def distributions_of(documents: Iterable[CheckedDocument]) -> frozenset[str]:
     """All that files configure machines or clusters of."""
-    return frozenset(name for document in documents if (name := _distribution(document)))
+    kinds: set[tuple[str, str]] = set()
+    found: set[str] = set()
+    for document in documents:
+        if document.is_object:
+            kinds.add((document.kind, document.api_version.partition("/")[0]))
+        else:
+            found.add(_of_configuration(document.data))
+    return frozenset((found | {_of_object(*kind) for kind in kinds}) - {""})
 
 
 def told_distribution(model: RepositoryModel) -> str | None:
@@ -64,10 +71,7 @@ def _turns_off(document: CheckedDocument) -> bool:
 _ADMISSION, _LEVELS = "admissionControl", ("baseline", "restricted")
 
 
-def _distribution(document: CheckedDocument) -> str:
-    if document.is_object:
-        return _of_object(document.kind, document.api_version.partition("/")[0])
-    data = document.data
+def _of_configuration(data: Any) -> str:
     if not isinstance(data, dict):
         return ""
     if isinstance(data.get("machine"), dict) or "talosVersion" in data:

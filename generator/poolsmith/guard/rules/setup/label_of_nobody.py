@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.pattern import pattern
+from poolsmith.core.sources.pointer import join
 from poolsmith.guard.rules.names.known_labels import is_well_known
+from poolsmith.guard.rules.names.need import NODE_LABEL, Need, Offer, State, Supply, judged
+from poolsmith.guard.rules.names.spelling import Spelling
 from poolsmith.guard.rules.setup.driver_setup import driver_setup
 
 if TYPE_CHECKING:
@@ -40,21 +44,43 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
     setup = driver_setup(view)
     if setup.uses_objects is False:
         return
-    asked = {
-        key: position
-        for key, position in _keys(setup).items()
-        if not is_well_known(key) and not any(key in node.labels for node in setup.nodes)
-    }
-    written = _written(view) if asked else set()
-    for key, position in asked.items():
-        if key in written:
-            continue
+    written = _Labels(view, setup)
+    for key, position in _keys(setup).items():
         item = setup.objects[position]
-        yield Finding(
-            message=f"{item.shown} selects by the label `{key}`, which nothing here writes"
-            + (", and no node has it" if view.nodes else ""),
-            place=item.at(f"/spec/nodeSelector/{key.replace('~', '~0').replace('/', '~1')}"),
-        )
+        pointer = join("/spec/nodeSelector", key)
+        need = Need(kind=NODE_LABEL, name=key, where="", who=item.shown, locate=item.at, pointer=pointer)
+        verdict = judged(need, (), Supply(known=written, owns=bool, spelled=written.spelled))
+        if verdict.state is not State.SUPPLIED:
+            near = f"did you mean `{verdict.offer.name}`?" if verdict.offer is not None else None
+            yield Finding(
+                message=f"{item.shown} selects by the label `{key}`, which nothing here writes"
+                + (", and no node has it" if view.nodes else ""),
+                place=need.place,
+                help=near,
+            )
+
+
+class _Labels:
+    """What files and nodes say of labels; the files are read where no node and no well-known writer has one."""
+
+    def __init__(self, view: SetupView, setup: DriverSetup) -> None:
+        self._view, self._nodes = view, setup.nodes
+
+    @cached_property
+    def _written(self) -> set[str]:
+        return _written(self._view) | self._view.labels_said
+
+    def __contains__(self, key: object) -> bool:
+        name = str(key)
+        return is_well_known(name) or any(name in node.labels for node in self._nodes) or name in self._written
+
+    @cached_property
+    def _spelling(self) -> Spelling:
+        return Spelling(sorted(self._written))
+
+    def spelled(self, name: str) -> Offer | None:
+        right = self._spelling.nearest(name)
+        return None if right is None else Offer(kind=NODE_LABEL, name=right)
 
 
 def _keys(setup: DriverSetup) -> dict[str, int]:

@@ -23,7 +23,8 @@ RULE = RuleInfo(
     applies_to="setup",
     what="A configuration of the device plugin has a field that the plugin does not read: a setting of sharing in "
     "another place, such as `renameByDefault` below `flags`, or a name that no structure of the plugin has, such as "
-    "`migStrategie`.",
+    "`migStrategie`. Or one that it reads and puts aside: time slicing beside MPS, names of resources and devices of "
+    "one's own.",
     why="The plugin passes over fields that it does not know: GPUs are not shared, or under another name, and nothing "
     "says so.",
     symptom="`nvidia.com/gpu` in the place of `nvidia.com/gpu.shared`; the number of GPUs is that of the cards",
@@ -32,7 +33,10 @@ RULE = RuleInfo(
     "sharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: 4}]}}\n",
     good="version: v1\n"
     "sharing: {timeSlicing: {renameByDefault: true, resources: [{name: nvidia.com/gpu, replicas: 4}]}}\n",
-    references=("NVIDIA/k8s-device-plugin issue 1433", "NVIDIA/k8s-device-plugin@v0.17.4:api/config/v1/replicas.go"),
+    references=(
+        "NVIDIA/k8s-device-plugin issue 1433",
+        "NVIDIA/k8s-device-plugin@v0.17.4:api/config/v1/replicas.go, config.go",
+    ),
 )
 NEEDS = ()
 _LARGEST = 1 << 20

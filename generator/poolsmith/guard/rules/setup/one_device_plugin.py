@@ -11,7 +11,9 @@ from poolsmith.core.facts import store
 from poolsmith.core.sources.pod_template import mappings, word
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.gpu.catalog.node_labels import DEPLOY_DEVICE_PLUGIN, GPU_PRESENT, matches
+from poolsmith.guard.rules.names.need import Need, Offer, State, judged
 from poolsmith.guard.rules.setup.driver_setup import driver_setup
+from poolsmith.guard.rules.setup.one_feature_discovery import remote_base
 from poolsmith.guard.rules.setup.setup_view import FEW, named, takes_operands, verb
 from poolsmith.kubernetes.repository.declared_charts import first_document
 
@@ -39,7 +41,10 @@ RULE = RuleInfo(
 )
 NEEDS = ("values",)
 _PATH = "devicePlugin.enabled"
-_IMAGE = "k8s-device-plugin"
+_IMAGE, _PART = "k8s-device-plugin", "Part"
+_STATIC = ("NVIDIA/k8s-device-plugin", "nvidia/k8s-device-plugin")
+"""The repository, whose manifests are DaemonSets of the plugin for all nodes, unless somebody patches them."""
+_PATCHES = ("patches", "patchesStrategicMerge", "patchesJson6902")
 _PRESENT = ({"key": GPU_PRESENT, "operator": "In", "values": ["true"]}, {"key": GPU_PRESENT, "operator": "Exists"})
 _BY_PRESENCE = tuple(
     {
@@ -63,13 +68,15 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
         if on_both is not None:
             found.append((what, place))
             shared.update((node.name, node) for node in on_both)
-    if found:
+    own = (Offer(kind=_PART, name=_IMAGE), *(Offer(kind=_PART, name=_IMAGE, via=what) for what, _ in found))
+    need = Need(kind=_PART, name=_IMAGE, where="", locate=view.value_location, pointer=_PATH, is_sole=True)
+    if judged(need, own).state is State.TWICE:
         nodes = list(shared.values())
         where = f" on {named(nodes)}" if nodes else ""
         yield Finding(
             message=f"the operator deploys its device plugin{where}, and {listed([what for what, _ in found], FEW)} "
             f"{verb(found, 'runs', 'run')} there too",
-            place=view.value_location(_PATH),
+            place=need.place,
             help="write `devicePlugin: {enabled: false}` here, or remove the other one, or switch it off there (kaito: "
             "`nvidiaDevicePlugin: {enabled: false}`)",
             related=tuple(place for _, place in found[:FEW]),
@@ -82,13 +89,17 @@ def _plugins(view: SetupView) -> Iterator[tuple[str, Location, dict[str, str] | 
         pod = value_at(item.spec, ("template", "spec"))
         images = [word(container.get("image")) for container in mappings(value_at(pod, ("containers",)))]
         if not item.metadata.get("ownerReferences") and any(_is_plugin(image, item) for image in images):
-            yield item.name, item.place("/metadata/name", "the other one"), _selector(pod)
+            yield item.name, item.place("/metadata/name", "the other one"), selected_labels(pod)
+    for item in view.of_kind("Kustomization"):
+        for repository in _STATIC:
+            if (pointer := remote_base(item, repository)) is not None and not any(map(item.data.get, _PATCHES)):
+                yield f"what {item.file} takes from {repository}", item.place(pointer, "the other one"), {}
     rows = {row["chart"]: row for row in store.table("scheduling.yaml")["pluginCharts"]}
     for item, chart in view.installed_charts():
         row = rows.get(chart.name)
         if row is not None and _runs(item, chart, row):
             place = item.place("/metadata/name" if item.own_name else chart.pointer, "the other one")
-            selector = None if chart.partial else _selector(first_document(chart.values))
+            selector = None if chart.partial else selected_labels(first_document(chart.values))
             yield f"the chart {chart.name} of {item.name}", place, selector
 
 
@@ -103,7 +114,7 @@ def _is_plugin(image: str, item: SetupObject) -> bool:
     return _IMAGE in image and "nvidia" in f"{image} {item.own_name}"
 
 
-def _selector(spec: Any) -> dict[str, str] | None:
+def selected_labels(spec: Any) -> dict[str, str] | None:
     if value_at(spec, ("affinity",)) not in (None, {}, *_BY_PRESENCE):
         return None
     selector = value_at(spec, ("nodeSelector",)) or {}

@@ -14,6 +14,7 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mappings, word
 from poolsmith.core.sources.pointer import MISSING, value_at
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART, OPERATOR_RELEASE
+from poolsmith.guard.rules.names.need import Need, Offer, State, Supply, judged
 from poolsmith.guard.rules.setup.setup_view import FEW
 from poolsmith.kubernetes.repository.declared_charts import first_document
 
@@ -64,7 +65,7 @@ def installs_charts(view: SetupView) -> bool:
 def _of(item: SetupObject) -> Iterator[FeatureDiscovery]:
     if item.kind == "NodeFeatureDiscovery" and item.group in _OPERATORS:
         yield FeatureDiscovery(item=item, what=item.name, pointer="/metadata/name", tolerations=None)
-    elif item.kind == "Kustomization" and (pointer := _remote(item)) is not None:
+    elif item.kind == "Kustomization" and (pointer := remote_base(item, _REPOSITORY)) is not None:
         yield FeatureDiscovery(item=item, what=f"a base of {item.file}", pointer=pointer, tolerations=None)
     elif item.kind == "DaemonSet" and _is_worker(item):
         pod = value_at(item.spec, ("template", "spec"))
@@ -98,12 +99,12 @@ def _brings(known: DiscoveryChart, values: Any, *, partial: bool) -> bool:
     return given is True or (given is MISSING and known.default is True and not partial)
 
 
-def _remote(item: SetupObject) -> str | None:
-    """Where a kustomization takes NFD's own manifests from its repository."""
+def remote_base(item: SetupObject, repository: str) -> str | None:
+    """Where a kustomization takes manifests from a repository; a name of one, or a part of an address."""
     for field in ("resources", "bases"):
         listed = item.data.get(field)
         for index, entry in enumerate(listed if isinstance(listed, list) else ()):
-            if _REPOSITORY in word(entry):
+            if repository in word(entry):
                 return f"/{field}/{index}"
     return None
 
@@ -145,33 +146,43 @@ RULE = RuleInfo(
     ),
 )
 NEEDS = ("values",)
-_PATH = "nfd.enabled"
+_PATH, _PART = "nfd.enabled", "Part"
 
 
 def check(view: SetupView) -> Iterator[Finding[Location]]:
     enabled, others = view.flag(_PATH), discoveries(view)
-    shown = listed([item.what for item in others], FEW)
-    if enabled and others:
-        yield Finding(
-            message=f"the operator's chart installs Node Feature Discovery, and so does {shown}",
-            place=view.value_location(_PATH),
-            help="write `nfd: {enabled: false}` here, or remove the other one",
-            related=tuple(item.at("the other one") for item in others[:FEW]),
-        )
-    elif enabled is False and len(others) > 1:
-        yield Finding(
-            message=f"Node Feature Discovery is installed {len(others)} times: {shown}",
-            place=others[1].at(),
-            help="keep one",
-            related=(others[0].at("the first one"),),
-        )
-    elif enabled is False and not others and _should_be_here(view):
+    if enabled is None:
+        return
+    own = [Offer(kind=_PART, name=_REPOSITORY)] if enabled else []
+    offers = own + [Offer(kind=_PART, name=_REPOSITORY, via=item) for item in others]
+    need = Need(kind=_PART, name=_REPOSITORY, where="", locate=view.value_location, pointer=_PATH, is_sole=True)
+    state = judged(need, offers, Supply(owns=lambda _: _should_be_here(view))).state
+    if state is State.TWICE:
+        yield _twice(need, others, enabled=enabled)
+    elif state is State.UNDEFINED:
         yield Finding(
             message="the operator's chart does not install Node Feature Discovery, and nothing here does",
-            place=view.value_location(_PATH),
+            place=need.place,
             help="remove `nfd.enabled: false`, or declare the installation beside the cluster's other charts",
             severity=Severity.NOTE,  # another repository may
         )
+
+
+def _twice(need: Need, others: tuple[FeatureDiscovery, ...], *, enabled: bool) -> Finding[Location]:
+    shown = listed([item.what for item in others], FEW)
+    if enabled:
+        return Finding(
+            message=f"the operator's chart installs Node Feature Discovery, and so does {shown}",
+            place=need.place,
+            help="write `nfd: {enabled: false}` here, or remove the other one",
+            related=tuple(item.at("the other one") for item in others[:FEW]),
+        )
+    return Finding(
+        message=f"Node Feature Discovery is installed {len(others)} times: {shown}",
+        place=others[1].at(),
+        help="keep one",
+        related=(others[0].at("the first one"),),
+    )
 
 
 def _should_be_here(view: SetupView) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.pattern import pattern
 from poolsmith.gpu.catalog.container_runtimes import CONTAINERD
 from poolsmith.gpu.catalog.platforms import distributions, owners, sockets_of
 from poolsmith.guard.rules.setup.node_drivers import toolkit_nodes
@@ -41,7 +42,7 @@ ENV = "toolkit.env"
 STANDARD = "/run/containerd/containerd.sock"
 SOCKET = "CONTAINERD_SOCKET"
 _PATHS = (SOCKET, "CONTAINERD_CONFIG", "RUNTIME_CONFIG")
-_BY_VERSION = ((re.compile(r"-k3s\d", re.ASCII), frozenset(("k3s", "rke2"))),)
+_BY_VERSION = ((pattern(r"-k3s\d", re.ASCII), frozenset(("k3s", "rke2"))),)
 """What the containerd of a distribution calls itself. Source: k3s-io/k3s and rancher/rke2, versions of containerd"""
 
 

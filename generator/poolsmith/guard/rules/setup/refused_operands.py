@@ -67,7 +67,7 @@ def _shape(violation: Violation) -> str:
 
 def _judge(view: SetupView) -> Judge:
     from poolsmith.gpu.catalog.schema_versions import schema_versions  # on demand
-    from poolsmith.guard.rules.setup.pulled_references import unpullable  # on demand
+    from poolsmith.guard.rules.setup.node_refusals import refused_by_nodes  # on demand
     from poolsmith.kubernetes.schema.schemas import NoSchema, newest_kubernetes, schemas_for  # on demand
 
     assert view.tag is not None, "NEEDS says so"
@@ -76,7 +76,7 @@ def _judge(view: SetupView) -> Judge:
     def judge(item: dict[str, Any]) -> list[Violation]:
         schema = schemas.find(item["apiVersion"], item["kind"])
         refused = () if isinstance(schema, NoSchema) else schema.violations(item)
-        return [*(found for found in refused if found.grave and _OWNERS not in found.steps), *unpullable(item)]
+        return [*(found for found in refused if found.grave and _OWNERS not in found.steps), *refused_by_nodes(item)]
 
     return judge
 

@@ -55,6 +55,8 @@ class Setup:
     """As files about machines and clusters tell it."""
     is_open: bool = False
     """They tell that its API server enforces no Pod Security level by itself."""
+    labels_said: frozenset[str] = frozenset()
+    """Labels that they give to nodes, of whichever cluster."""
     made: dict[int, tuple[SetupObject, ...]] = field(default_factory=dict, compare=False, repr=False)
     """What rules see of documents, by their identity: setups that are of one model share it."""
 
@@ -64,17 +66,21 @@ class Setup:
         return self.made[id(document)]
 
 
-def setups_of(model: RepositoryModel, loose: list[FoundValues], release: str | None) -> list[Setup]:
+def setups_of(
+    model: RepositoryModel, loose: list[FoundValues], release: str | None, said: frozenset[str] = frozenset()
+) -> list[Setup]:
     """What each cluster gets, one setup for each installation of the operator in it; then what stands alone.
 
     `loose` are values that no engine delivers: with each of them go the objects that stand nearest to it. Without any,
     all loose objects are one setup, if one of them is the operator's. What an engine leaves out goes with none of them.
+    `said` are labels that files about machines give to nodes.
     """
     setups: list[Setup] = []
     for delivery in model.deliveries:
         own = [found for found in values_of(delivery.installations, release) if _is_here(found)]
         others = _without_object(delivery.installations)
-        setups += [Setup(found=item, objects=delivery.objects, charts=others) for item in own]
+        together = (*delivery.objects, *delivery.kustomizations)
+        setups += [Setup(found=item, objects=together, charts=others) for item in own]
         if not own and delivery.by_engine and any(map(is_of_operator, delivery.objects)):
             setups.append(Setup(found=None, objects=delivery.objects))
     alone = list(_alone(model, release))
@@ -95,7 +101,10 @@ def setups_of(model: RepositoryModel, loose: list[FoundValues], release: str | N
     told = told_distribution(model)
     is_open = told is not None and not enforced_by(model.documents)
     made: dict[int, tuple[SetupObject, ...]] = {}
-    return [replace(item, distribution=told or item.distribution, is_open=is_open, made=made) for item in setups]
+    return [
+        replace(item, distribution=told or item.distribution, is_open=is_open, made=made, labels_said=said)
+        for item in setups
+    ]
 
 
 def _without_rendered(objects: list[CheckedDocument]) -> Iterator[CheckedDocument]:
@@ -183,6 +192,7 @@ def view_of(setup: Setup, release: str | None, given: GivenNodes | None, kuberne
         operator=catalog.releases.near(tag) if tag is not None else None,
         distribution=(given.distribution if given is not None else None) or setup.distribution,
         is_open=setup.is_open,
+        labels_said=setup.labels_said,
         kubernetes=kubernetes or (given.kubernetes if given is not None else None),
         nodes=given.nodes if given is not None else None,
         bystanders=given.bystanders if given is not None else (),

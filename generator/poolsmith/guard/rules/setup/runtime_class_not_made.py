@@ -15,6 +15,7 @@ from poolsmith.core.sources.pod_template import (
     pod_template_pointer,
     word,
 )
+from poolsmith.guard.rules.names.need import Need, State, Supply, judged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,7 +41,7 @@ RULE = RuleInfo(
     references=("LMCache/LMCache pull request 5057", "NVIDIA/gpu-operator issue 1876"),
 )
 NEEDS = ("values", "release")
-_NVIDIA = "nvidia"
+_NVIDIA, _CLASS = "nvidia", "RuntimeClass"
 _OF_CDI = ("nvidia-cdi", "nvidia-legacy")
 BRINGS_ITS_OWN = ("k3s", "rke2")
 NVIDIAS_OWN = ("nvidia", "nvidia-experimental")
@@ -55,17 +56,25 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
         return
     there = {item.own_name for item in view.of_kind("RuntimeClass")}
     yield from _of_kata(view, there)
-    asked_for = {_NVIDIA, *_OF_CDI, word(view.value("operator.runtimeClass"))} - made - there - {""}
+    own = {_NVIDIA, *_OF_CDI, word(view.value("operator.runtimeClass"))}
+    for need in _lacking(view, made | there, own.__contains__):
+        has = f"it makes {listed(sorted(made))}" if made else "under NRI it makes none"
+        yield Finding(
+            message=f"{need.who} asks for the runtime class `{need.name}`, which the operator does not make: {has}",
+            place=need.place,
+            help=f"write `runtimeClassName: {min(made)}`" if made else "remove `runtimeClassName`",
+            severity=Severity.WARNING if view.distribution is None else None,
+            subject=need.who,
+        )
+
+
+def _lacking(view: SetupView, there: set[str], owns: Callable[[str], bool]) -> Iterator[Need]:
+    """Needs of classes that nothing else than what is known here can supply."""
     for item, name in _asking(view):
-        if name in asked_for:
-            has = f"it makes {listed(sorted(made))}" if made else "under NRI it makes none"
-            yield Finding(
-                message=f"{item.name} asks for the runtime class `{name}`, which the operator does not make: {has}",
-                place=item.place(f"{pod_template_pointer(item.data)}/spec/runtimeClassName"),
-                help=f"write `runtimeClassName: {min(made)}`" if made else "remove `runtimeClassName`",
-                severity=Severity.WARNING if view.distribution is None else None,
-                subject=item.name,
-            )
+        at = f"{pod_template_pointer(item.data)}/spec/runtimeClassName"
+        need = Need(kind=_CLASS, name=name, where=at, who=item.name, locate=item.place, pointer=at)
+        if name and judged(need, (), Supply(known=there, owns=owns, spelled=lambda _: None)).state is State.UNDEFINED:
+            yield need
 
 
 def _of_kata(view: SetupView, there: set[str]) -> Iterator[Finding[Location]]:
@@ -76,16 +85,15 @@ def _of_kata(view: SetupView, there: set[str]) -> Iterator[Finding[Location]]:
     made = {word(item.get("name")) for item in mappings(named)}
     if not made or any("kata" in chart.name for _, chart in view.installed_charts()):
         return
-    for item, name in _asking(view):
-        if name.startswith("kata") and _NVIDIA in name and name not in made | there:
-            yield Finding(
-                message=f"{item.name} asks for the runtime class `{name}`, and the Kata manager makes "
-                f"{listed(sorted(made))}",
-                place=item.place(f"{pod_template_pointer(item.data)}/spec/runtimeClassName"),
-                help=f"write one of these, or add `{name}` to `kataManager.config.runtimeClasses`",
-                subject=item.name,
-                severity=Severity.WARNING,
-            )
+    for need in _lacking(view, made | there, lambda name: name.startswith("kata") and _NVIDIA in name):
+        yield Finding(
+            message=f"{need.who} asks for the runtime class `{need.name}`, and the Kata manager makes "
+            f"{listed(sorted(made))}",
+            place=need.place,
+            help=f"write one of these, or add `{need.name}` to `kataManager.config.runtimeClasses`",
+            subject=need.who,
+            severity=Severity.WARNING,
+        )
 
 
 def _asking(view: SetupView) -> Iterator[tuple[SetupObject, str]]:

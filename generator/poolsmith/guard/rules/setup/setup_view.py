@@ -197,6 +197,8 @@ class SetupView:
     bystanders: tuple[SetupNode, ...] = ()
     values: SetupValues | None = None
     objects: tuple[SetupObject, ...] = ()
+    labels_said: frozenset[str] = frozenset()
+    """Labels that descriptions of machines give to nodes, of whichever cluster."""
     namespace: str | None = None
     is_generated: bool = False
     charts: tuple[tuple[SetupObject, DeclaredChart], ...] = ()

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.texts.stack_text import StackText
 
 __all__ = ("RULE", "check")
-_OVERRIDDEN = ("flags.migStrategy",)
-"""The operator sets it by a variable; nobody knows whether it is the operator that gives the text to the plugin."""
 
 
 def check(texts: tuple[StackText, ...]) -> Iterator[Finding[Location]]:
@@ -29,7 +27,7 @@ def check(texts: tuple[StackText, ...]) -> Iterator[Finding[Location]]:
 def _of(item: StackText) -> Iterator[Finding[Location]]:
     from poolsmith.gpu.values.device_plugin_config import config_mistakes, passed_over, start_mistakes  # on demand
 
-    for mistake in (*config_mistakes(item.data, item.version), *start_mistakes(item.data, item.version, _OVERRIDDEN)):
+    for mistake in (*config_mistakes(item.data, item.version), *start_mistakes(item.data, item.version, None)):
         where = f" at `{mistake.path}`" if mistake.path else ""
         yield Finding(
             message=f"{item.shown}: the device plugin stops{where}: {mistake.message}",
