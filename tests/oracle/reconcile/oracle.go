@@ -46,6 +46,8 @@ type answer struct {
 	Error   string          `json:"error,omitempty"`
 }
 
+var parsed ClusterPolicyController
+
 var stateLine = regexp.MustCompile(`addState\(n, "/opt/gpu-operator/([^"]+)"\)`)
 
 var lists = []client.ObjectList{
@@ -116,21 +118,24 @@ func made(asked question, kinds *runtime.Scheme, states [][][]byte) (found answe
 		k8sVersion: "v1.34.0", operatorMetrics: clusterPolicyCtrl.operatorMetrics, singleton: &policy,
 	}
 	defaultGPUWorkloadConfig = gpuWorkloadConfigContainer
-	for _, state := range states {
-		addState(n, asked.Assets+"/"+string(state[1]))
+	// Parsed once: what is created is a copy of it.
+	if parsed.controls == nil {
+		for _, state := range states {
+			addState(n, asked.Assets+"/"+string(state[1]))
+		}
+		parsed = *n
 	}
+	n.controls, n.resources, n.stateNames = parsed.controls, parsed.resources, parsed.stateNames
 	if err := oracleLabel(ctx, server); err != nil {
 		return answer{Error: err.Error()}
 	}
 	reconciler := &ClusterPolicyReconciler{Client: server, Log: logr.Discard(), Scheme: kinds}
-	for pass := 0; pass < 2; pass++ {
-		if err := n.init(ctx, reconciler, &policy); err != nil {
+	if err := n.init(ctx, reconciler, &policy); err != nil {
+		return answer{Error: err.Error()}
+	}
+	for !n.last() {
+		if _, err := n.step(); err != nil {
 			return answer{Error: err.Error()}
-		}
-		for !n.last() {
-			if _, err := n.step(); err != nil {
-				return answer{Error: err.Error()}
-			}
 		}
 	}
 	for _, list := range lists {
