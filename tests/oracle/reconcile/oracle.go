@@ -97,7 +97,9 @@ func made(asked question, kinds *runtime.Scheme, states [][][]byte) (found answe
 		return answer{Error: err.Error()}
 	}
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: asked.Namespace}}
-	builder := fake.NewClientBuilder().WithScheme(kinds).WithObjects(&policy, namespace)
+	builder := fake.NewClientBuilder().WithScheme(kinds).WithObjects(&policy, namespace).
+		WithIndex(&appsv1.DaemonSet{}, "metadata.nvidia.clusterpolicy.controller", owner)
+	clusterPolicyCtrl.operatorNamespace = asked.Namespace
 	for number := range asked.Nodes {
 		builder = builder.WithObjects(&asked.Nodes[number])
 	}
@@ -142,6 +144,15 @@ func made(asked question, kinds *runtime.Scheme, states [][][]byte) (found answe
 		found.Objects = append(found.Objects, listed(ctx, server, list)...)
 	}
 	return found
+}
+
+// As the manager indexes DaemonSets.
+func owner(object client.Object) []string {
+	found := metav1.GetControllerOf(object)
+	if found == nil || found.Kind != "ClusterPolicy" {
+		return nil
+	}
+	return []string{found.Name}
 }
 
 func listed(ctx context.Context, server client.Client, list client.ObjectList) (found []client.Object) {
