@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from decimal import Decimal
 
-
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkedPod, LinkView
 
