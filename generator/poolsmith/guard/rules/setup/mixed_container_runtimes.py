@@ -21,8 +21,8 @@ RULE = RuleInfo(
     code="PSM289",
     name="mixed-container-runtimes",
     applies_to="setup",
-    what="GPU nodes of one cluster have different container runtimes, and the operator's toolkit runs on all of them; or "
-    "one has a runtime that the operator does not recognise.",
+    what="GPU nodes of one cluster have different container runtimes, and the operator's toolkit runs on all. Or "
+    "one has a runtime that the operator does not know.",
     why="The operator configures one runtime for the whole cluster: containerd, as soon as one GPU node has it. On "
     "the other nodes, the toolkit creates containerd's folders and waits for its socket, and pods there get no "
     "GPU. With docker beside cri-o, it is undefined which one it uses.",
@@ -83,7 +83,7 @@ def _unknown(by_runtime: dict[str, list[SetupNode]]) -> Iterator[Finding[Locatio
         if not runtimes.recognised(runtimes.to_status(name, "")):
             nodes = by_runtime.pop(name)
             yield Finding(
-                message=f"{named(nodes)} {verb(nodes, 'runs', 'run')} {name}, which the operator does not recognise: its "
+                message=f"{named(nodes)} {verb(nodes, 'runs', 'run')} {name}, which the operator does not know: its "
                 f"toolkit configures {runtimes.preferred.name} there",
                 place=nodes[0].place("/spec/runtime/name"),
                 help=f"give these nodes {' or '.join(runtimes.by_operator)}, or label them `{DEPLOY_TOOLKIT}=false`",
