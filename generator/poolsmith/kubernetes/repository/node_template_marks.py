@@ -320,6 +320,15 @@ AGENT_FILE = TemplateKind(
     taints=(("node-taint", "pairs"),),
 )
 """config.yaml of an agent of k3s or RKE2."""
+EXPECTED = TemplateKind(
+    kind="",
+    group="",
+    tool="poolsmith",
+    labels=(("provisioner/labels", "map"), ("nodeFeatureDiscovery/labels", "map"), ("setWithTheNode/labels", "map")),
+    taints=(("provisioner/taints", "objects"),),
+    startup=(("provisioner/startupTaints", "objects"),),
+)
+"""expected/node-labels of our own output: what whoever makes the nodes is told."""
 CAPACITY = TemplateKind(
     kind="",
     group="",

@@ -14,6 +14,7 @@ from poolsmith.kubernetes.repository.manifest_files import unfolded
 from poolsmith.kubernetes.repository.node_template_marks import (
     AGENT_FILE,
     CAPACITY,
+    EXPECTED,
     KINDS,
     MACHINES,
     MACHINES_GROUP,
@@ -136,6 +137,8 @@ def _kindless(data: dict[str, Any]) -> TemplateKind | None:
     machine = data.get("machine")
     if isinstance(machine, dict) and machine.get("type") not in ("controlplane", "init"):
         return TALOS
+    if isinstance(data.get("provisioner"), dict) and "snippets" in data:
+        return EXPECTED
     return AGENT_FILE if "node-label" in data or "node-taint" in data else None
 
 
