@@ -18,7 +18,6 @@ pytestmark = pytest.mark.skipif(engine_problem() is not None, reason="there is n
 
 OBJECT = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {replicas: 5}}"
 ITEMS = "[" + ",".join(map(str, range(200))) + "]"
-DENIES = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}"
 PAYLOAD = "\\u001b]0;owned\\u0007\\u202e<img src=x onerror=alert(1)> [a](javascript:alert(1)) ::error::x | `$(id)`"
 
 

@@ -201,11 +201,6 @@ def _poolsmith(root, *arguments):
     return int(code), out.getvalue()
 
 
-def cluster_edit(cluster, **fields):
-    """An edit of dotted fields of a cluster's profile."""
-    return document_edit(f"profiles/{cluster}/cluster.yaml", {key.replace("__", "."): v for key, v in fields.items()})
-
-
 def document_edit(path, fields):
     """An edit that sets dotted fields below `spec` of a file."""
 

@@ -36,17 +36,6 @@ def _copied(cluster, old, new, **fields):
     return edit
 
 
-def _new_like(old, new):
-    def edit(root):
-        for path in (root / "profiles" / old).iterdir():
-            document = read_yaml(path)
-            if path.name == "cluster.yaml":
-                document["metadata"]["name"] = new
-            write_yaml(root / "profiles" / new / path.name, document)
-
-    return edit
-
-
 def _renamed_pool(cluster, old, new):
     def edit(root):
         git(root, "mv", f"profiles/{cluster}/{old}.yaml", f"profiles/{cluster}/{new}.yaml")
@@ -60,10 +49,6 @@ def _renamed_pool(cluster, old, new):
 
 def _gone(cluster):
     return lambda root: git(root, "rm", "-rq", f"profiles/{cluster}")
-
-
-def _narrowed_clusters(root):
-    _change_grant(root, "container-toolkit.yaml", "toolkit-crio-pod", lambda spec: spec["privileges"].sort())
 
 
 def _more_cases(root):

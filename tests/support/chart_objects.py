@@ -53,17 +53,6 @@ def comparable(objects: Iterable[dict[str, Any]], namespace: str) -> dict[str, A
     return found
 
 
-def tidied_changes(changes: list[list[Any]]) -> list[list[Any]]:
-    """Recorded changes, without those that say nothing."""
-    kept = []
-    for path, *new in changes:
-        value = tidied({path[-1]: new[0]}) if new else {}
-        if new and not value and tidied({"": new[0]}):
-            continue
-        kept.append([path, value[path[-1]]] if value else [path])
-    return kept
-
-
 def delta(before: Any, after: Any, path: tuple[str, ...] = ()) -> list[list[Any]]:
     """`[path, new]` for what is new or another, `[path]` for what is gone; lists are compared as a whole."""
     if isinstance(before, dict) and isinstance(after, dict):

@@ -26,7 +26,6 @@ from support.drift_probes import changes, defined_kinds, probes
 from support.recordings import DATA, ENDING, packed, recording
 
 ROOT = Path(__file__).resolve().parents[3]
-DIFFS = ("legacy", "structured-merge", "server-side")
 _MANAGER = "argocd-controller"
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _NAMESPACE = "gpu-operator"

@@ -285,7 +285,6 @@ def named_nodes(names: tuple[str, ...], impostor: str = "") -> Change:
 
 NAMES = tuple(f"gpu-a{number:03}" for number in range(1, 17))
 ALL = ("", "pods", "create")
-_ANY_RULE = {"podSelector": {}, "policyTypes": ["Egress"]}
 _LABEL_RULE = {"name": "mine", "labels": {POOL_LABEL: "a100-mig"}}
 _PAIR = {"labels": {"app": "batch"}}
 ROOT, AGAIN, ONE, STATE = "way to root", "starts again", "only one", "nodes and delivery"

@@ -412,6 +412,11 @@ def test_what_the_catalog_has_already_makes_no_pack(project, tmp_path):
         (rows("distributions", {"xx": {"like": "y", "source": "z"}}), "names no built-in"),
         (rows("gpus", {"NVIDIA-B 200": {"architecture": "ampere", "mig": False}}), "by another name"),
         (rows("product-labels", {"Tesla-B200": "A30"}), "by another name"),
+        *(
+            (rows("kubernetes", {"26.7": ["1.33", "1.38"]}, asOf=day), "no day")
+            for day in ("2026-11-31", "2026-13", 20261120)
+        ),
+        (rows("architectures", {"rubin": {"firstBranch": 620}}), "another row has '"),
         ({**OSV, "affected": []}, "names no version of the container toolkit"),
         ({**CVE, "containers": []}, "names no version"),
     ],

@@ -12,7 +12,6 @@ from poolsmith.project.run.neighbours import judge_neighbours_of
 OWN, THERE = "{source: container, version: 580.126.20}", "{source: preinstalled}"
 LABELS = {"poolsmith.dev/pool": "a"}
 GKE_LABELS = {**LABELS, "gke-no-default-nvidia-gpu-device-plugin": "true"}
-PRE = {"nvidia.com/gpu.deploy.driver": "pre-installed"}
 ASO = ("infrastructure.cluster.x-k8s.io/v1beta1", "AzureASOManagedMachinePool", ("spec", "resources", "*"))
 CROSSPLANE = ("kubernetes.crossplane.io/v1alpha2", "Object", ("spec", "forProvider", "manifest"))
 NONE_PATCH = '{"spec": {"gpuProfile": {"driver": "None"}}}'

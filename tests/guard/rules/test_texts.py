@@ -301,3 +301,17 @@ def test_a_flag_that_the_version_does_not_define_is_told(told, image, command, a
     found = [f"{item.message}; {item.help}" for item in told({"p.yaml": pod}) if item.code == "PSM544"]
 
     assert [why in text for text in found] == [True] * bool(why)
+
+
+HOSTILE_TOML = (
+    "[plugins]\na = " + "9" * 6_000 + "\n",
+    "[plugins]\na = " + "[" * 5_000 + "\n",
+    '[plugins]\n"io.containerd.grpc.v1.cri" = 3\nx = 1\n',
+    'version = true\n[plugins."io.containerd.grpc.v1.cri".containerd]\nruntimes = 3\n',
+    "nvidia-container-runtime = 3\n[nvidia-container-cli]\n",
+)
+
+
+@pytest.mark.parametrize("text", HOSTILE_TOML)
+def test_toml_of_any_form_stops_nobody(told, text):
+    assert [item.message for item in told(config_map(text)) if "internal" in item.message] == []

@@ -259,3 +259,22 @@ def test_findings_of_check_come_in_the_same_order_every_time(run_cli, synthetic_
     assert first.out == second.out
     assert {"PSM902", "PSM630"} >= {item["code"] for item in first.diagnostics if item["code"][:4] in ("PSM9", "PSM6")}
     assert sum(item["code"] == "PSM902" for item in first.diagnostics) == 8
+
+
+def test_what_is_forgotten_between_the_question_and_the_verdict_is_not_missed(clusters, monkeypatch):
+    monkeypatch.setattr(admission_check, "_REMEMBERED_CLUSTERS", 1)
+    monkeypatch.setattr(admission_check, "_REMEMBERED_OBJECTS", 1)
+    names = iter(("one", "two"))
+    one, two = clusters(2, edit=lambda text: text.replace("  stack:\n", f"  stack:\n    namespace: {next(names)}\n"))
+    assert one[0].shared.given.key != two[0].shared.given.key
+    file = admission_file("false", rules=(PODS, RENDERED))
+    alone = AdmissionReviews([file]).judge(*one)
+    reviews = AdmissionReviews([file])
+    reviews.judge(*one)
+    first = reviews.ask(*one[:2])
+    reviews.judge(*two)
+
+    found = first.findings(one[2])
+
+    assert alone.requests > 1
+    assert (found.requests, found.diagnostics) == (alone.requests, alone.diagnostics)

@@ -5,6 +5,7 @@ A pack is a stranger's text, so that each field is checked before a reader of th
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +53,16 @@ def _fields(**checks: Callable[[Any], bool]) -> Callable[[Any], bool]:
     )
 
 
+def _is_day(value: Any) -> bool:
+    """A day that the calendar has, or a month."""
+    if not _MONTH(value[:7] if isinstance(value, str) else value):
+        return False
+    try:
+        return bool(dt.date.fromisoformat(f"{value}-01" if _MONTH(value) else value))
+    except ValueError:
+        return False
+
+
 _FLAG = _one_of(True, False)
 _DRIVER = _matches(r"[1-9]\d{2}(\.\d{1,3}){0,2}")
 _BRANCH = _matches(r"[1-9]\d{2}")
@@ -59,8 +70,7 @@ _NUMBERS = _matches(r"\d{1,4}(\.\d{1,4}){1,2}")
 _THREE = _matches(r"\d{1,4}(\.\d{1,4}){2}")
 _TAG = _matches(r"v\d{1,4}(\.\d{1,4}){2}")
 _MINOR = _matches(r"1\.\d{1,3}")
-_DAY = _matches(r"20\d{2}-\d{2}(-\d{2})?")
-_MONTH = _matches(r"20\d{2}-\d{2}")
+_MONTH = _matches(r"20\d{2}-(0[1-9]|1[0-2])")
 _WORD = _matches(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 _PATH = _matches(r"(/[A-Za-z0-9_.-]{1,64}){1,12}")
 _CHART_VERSION = _matches(r"v?\d{1,4}(\.\d{1,4}){1,2}([+-][A-Za-z0-9.+-]{1,40})?")
@@ -118,7 +128,7 @@ FORMS: dict[str, Form] = {
     ),
     "vulnerabilities": Form(
         _matches(r"CVE-\d{4}-\d{4,7}"),
-        {"toolkit": _THREE, "operator": _TAG, "published": _DAY, "critical": _FLAG, "source": _text},
+        {"toolkit": _THREE, "operator": _TAG, "published": _is_day, "critical": _FLAG, "source": _text},
         ("toolkit", "operator", "source"),
     ),
     "supported-lines": Form(_MINOR_LINE := _matches(r"\d{2}\.\d{1,2}"), {}, whole=_TAG),
@@ -231,7 +241,7 @@ def _of_head(content: Mapping[str, Any]) -> Iterator[str]:
         yield f"`{shorten(unknown[0])}` is no field of a table's file"
     if not _text(content.get("source")):
         yield "`source` does not say what the rows were read from"
-    if not _or_nothing(_DAY)(content.get("asOf")):
+    if not _or_nothing(_is_day)(content.get("asOf")):
         yield "`asOf` is no day like 2026-09-15"
 
 
@@ -247,7 +257,7 @@ def _of_row(name: str, key: str, facts: Any, known: Mapping[str, Any]) -> Iterat
     elif not isinstance(facts, dict):
         yield f"the row `{shorten(key)}` is no mapping"
     else:
-        yield from _of_fields(key, facts, form, is_new=key not in known)
+        yield from _of_fields(key, facts, form, known)
         if name == "distributions":
             yield from _of_distribution(key, facts, known)
 
@@ -262,15 +272,17 @@ def _of_distribution(key: str, facts: Mapping[str, Any], known: Mapping[str, Any
         yield f"nothing is known of the tool `{shorten(name)}`; {did_you_mean(name, sorted(tools))}"
 
 
-def _of_fields(key: str, facts: Mapping[str, Any], form: Form, *, is_new: bool) -> Iterator[str]:
+def _of_fields(key: str, facts: Mapping[str, Any], form: Form, known: Mapping[str, Any]) -> Iterator[str]:
     for field, value in facts.items():
         if field not in form.fields:
             near = did_you_mean(field, form.fields)
             yield f"`{shorten(field)}` of `{shorten(key)}` is no field of this table; {near}"
         elif not form.fields[field](value):
-            yield f"`{field}` of `{shorten(key)}` has a value that this table can't hold"
+            held = next((repr(row[field]) for row in known.values() if row.get(field) not in (None, [], {})), "")
+            like = f"; another row has {shorten(held)}" if held else ""
+            yield f"`{field}` of `{shorten(key)}` has a value that this table can't hold{like}"
     missing = [field for field in form.needed if field not in facts]
-    if is_new and missing:
+    if key not in known and missing:
         yield f"`{shorten(key)}` lacks {listed(missing)}"
 
 

@@ -12,6 +12,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import PoolsmithError
+from poolsmith.core.facts.pack_merge import range_text
 from poolsmith.core.facts.versions import covers, version_key
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.gpu.catalog.charts import SUBCHART
@@ -276,15 +277,4 @@ def _field(crds: dict[str, Any], write: dict[str, Any]) -> dict[str, Any] | None
 
 def ranges(found: list[str], tags: list[str]) -> str:
     """`all`, or runs of tags: `v23.3.0..v24.9.2 v26.7.0`."""
-    if len(found) == len(tags):
-        return "all"
-    runs: list[list[str]] = []
-    wanted = set(found)
-    for index, tag in enumerate(tags):
-        if tag not in wanted:
-            continue
-        if runs and tags[index - 1] == runs[-1][-1]:
-            runs[-1].append(tag)
-        else:
-            runs.append([tag])
-    return " ".join(run[0] if len(run) == 1 else f"{run[0]}..{run[-1]}" for run in runs)
+    return range_text(found, tags) or ""

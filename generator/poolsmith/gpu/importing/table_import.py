@@ -133,7 +133,7 @@ def _by_hand(document: Mapping[str, Any]) -> _Found:
             f"rows need `table` ({', '.join(TABLE_NAMES)}), `source`, and `{ENTRIES}`, a mapping of rows by their key; "
             "or `tables`, such mappings by table"
         )
-    return _Found(tables=tables, source=source, day=day if isinstance(day, str) else None)
+    return _Found(tables=tables, source=source, day=None if day is None else str(day))
 
 
 def _finished(made: MadePack, tables: Mapping[str, Rows], source: str, version: str, day: str | None) -> MadePack:

@@ -52,7 +52,7 @@ def toml_mistakes(whose: str, text: str) -> Iterator[RuntimeMistake]:
 
     try:
         data = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # a number of very many digits is no TOMLDecodeError
         where = _WHERE.search(str(error))
         message = f"it is no TOML, and is not read: {_WHERE.sub('', str(error))}"
         yield RuntimeMistake(shorten(message), "correct the line", line=int(where[1]) - 1 if where else 0)

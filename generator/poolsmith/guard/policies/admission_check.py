@@ -6,7 +6,6 @@ A workload is judged as itself and as the pod that it creates. Clusters that hav
 from __future__ import annotations
 
 import contextlib
-from collections import OrderedDict
 from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -176,8 +175,8 @@ class _Policies:
         self.run = PolicyRun()
         self.is_compiled = False
         self.stopped: dict[str, str] = {}
-        self.known: OrderedDict[bytes, Evaluation] = OrderedDict()
-        self._predicted = Latest(_REMEMBERED_CLUSTERS)
+        self.known = Latest(_REMEMBERED_OBJECTS)
+        self.predicted = Latest(_REMEMBERED_CLUSTERS)
         self._met: dict[tuple[str, str], bool] = {}
         self._made: dict[tuple[object, ...], tuple[object, object, tuple[_Candidate, ...]]] = {}
 
@@ -199,9 +198,9 @@ class _Policies:
     def ask(self, prediction: Prediction, tree: ManifestTree, kept: KeptPolicies | None) -> _Asked:
         namespaces = _namespaces(prediction, tree)
         alike = prediction.shared.given.key, tree_digest(namespaces)
-        is_new = alike not in self._predicted
-        predicted = tuple(self._candidates(prediction, namespaces)) if is_new else ()
-        return _Asked(self, alike, predicted, tuple(self._rendered(prediction, tree, namespaces)), kept)
+        shared = self.predicted.get(alike)
+        predicted = tuple(self._candidates(prediction, namespaces)) if shared is None else ()
+        return _Asked(self, alike, shared, predicted, tuple(self._rendered(prediction, tree, namespaces)), kept)
 
     def _candidates(self, prediction: Prediction, namespaces: Mapping[str, Mapping[str, Any]]) -> Iterator[_Candidate]:
         """Each object once, and each workload's pod; of what clusters have alike, made once."""
@@ -296,44 +295,41 @@ class _Policies:
         self.run = replace(run, evaluations=(), stopped=stopped)
         self.is_compiled = True
 
-    def of_alike(self, alike: tuple[str, bytes], predicted: tuple[_Candidate, ...]) -> list[ObjectEvaluation]:
-        """Verdicts on predicted objects, which clusters that are installed alike share."""
-        return self._predicted.of(alike, lambda: [self.judged(item) for item in predicted])
-
-    def judged(self, item: _Candidate) -> ObjectEvaluation:
+    def judged(self, item: _Candidate, evaluations: Mapping[bytes, Evaluation]) -> ObjectEvaluation:
         if item.request is None:
             return ObjectEvaluation(item.about, _NOT_ASKED)
-        evaluation = self.known[item.key]
+        evaluation = evaluations[item.key]
         body = None if item.about.is_pod else item.request.object
         met = evaluation.met if body is not None else ()
         fields = {name: absent_defaults(self.run.reads.get(name, ()), body or {}) for name in met}
         return ObjectEvaluation(item.about, evaluation, {name: found for name, found in fields.items() if found})
 
-    def forget_oldest(self) -> None:
-        while len(self.known) > _REMEMBERED_OBJECTS:
-            self.known.popitem(last=False)
-
 
 class _Asked:
-    """Requests of one cluster; those without a known verdict are with another process."""
+    """Requests of one cluster; those without a known verdict are with another process.
+
+    What was known when it was asked is kept here: it may be forgotten before the verdicts are wanted. `shared` are
+    those on predicted objects, which clusters that are installed alike have in common; None: `predicted` are judged.
+    """
 
     def __init__(
         self,
         policies: _Policies,
         alike: tuple[str, bytes],
+        shared: list[ObjectEvaluation] | None,
         predicted: tuple[_Candidate, ...],
         rendered: tuple[_Candidate, ...],
         kept: KeptPolicies | None,
     ) -> None:
         self.policies = policies
         self._alike = alike
+        self._shared = shared
         self._predicted = predicted
         self._rendered = rendered
-        self._new = {
-            item.key: item.request
-            for item in (*predicted, *rendered)
-            if item.request is not None and item.key not in policies.known
-        }
+        requests = {item.key: item.request for item in (*predicted, *rendered) if item.request is not None}
+        known = ((key, policies.known.get(key)) for key in requests)
+        self._evaluations: dict[bytes, Evaluation] = {key: found for key, found in known if found is not None}
+        self._new = {key: request for key, request in requests.items() if key not in self._evaluations}
         self._job: PolicyJob | None = None
         if self._new or not policies.is_compiled:
             self._job = policies.job(tuple(self._new.values()), kept)
@@ -350,10 +346,13 @@ class _Asked:
             run = self._job.finish()
             self.close()
             policies.take(run)
-            policies.known.update(zip(self._new, run.evaluations, strict=True))
-        judged = [*policies.of_alike(self._alike, self._predicted), *map(policies.judged, self._rendered)]
-        policies.forget_oldest()
-        return judged
+            for key, evaluation in zip(self._new, run.evaluations, strict=True):
+                self._evaluations[key] = evaluation
+                policies.known.keep(key, evaluation)
+        if self._shared is None:
+            self._shared = [policies.judged(item, self._evaluations) for item in self._predicted]
+            policies.predicted.keep(self._alike, self._shared)
+        return [*self._shared, *(policies.judged(item, self._evaluations) for item in self._rendered)]
 
 
 @record(kw_only=False)

@@ -8,10 +8,12 @@ nothing but the words is written.
 from __future__ import annotations
 
 import os
-from itertools import groupby
+import re
+from itertools import groupby, takewhile
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.certain_edits import certain_edit
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.git import Git
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
 _YAML = (".yaml", ".yml")
 _TEMPLATES = ("{{", "{%")
+_HEAD = 4096
+_GENERATED = pattern(r"\bdo not (?:edit|modify)\b|@generated\b|\bauto-?generated\b", re.IGNORECASE)
 _MOST_BYTES = 1 << 20
 
 
@@ -87,7 +91,18 @@ def why_not(root: Path, path: str) -> str:
         return "it is generated, or a template"
     if any((root / "/".join(parts[:depth])).is_symlink() for depth in range(1, len(parts) + 1)):
         return "it is reached by a symbolic link"
-    return ""
+    return "its first lines say that a tool writes it" if _says_generated(root / path) else ""
+
+
+def _says_generated(file: Path) -> bool:
+    """Whether one of the comments above all else says so."""
+    try:
+        with file.open(encoding="utf-8-sig", errors="replace") as stream:
+            head = stream.read(_HEAD).splitlines()
+    except OSError:
+        return False
+    comments = takewhile(lambda line: not line.strip() or line.lstrip().startswith(("#", "---")), head)
+    return any(_GENERATED.search(line) for line in comments)
 
 
 def _clean(root: Path, paths: Iterable[str]) -> frozenset[str]:

@@ -6,7 +6,7 @@ import os
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import Diagnostic, Severity, WriteError, sorted_unique
+from poolsmith.core.diagnostics import Diagnostic, Severity, sorted_unique
 from poolsmith.core.record import record
 from poolsmith.guard.ledger.grant_check import GrantJudge
 from poolsmith.guard.ledger.grants.grant import GRANT
@@ -17,7 +17,7 @@ from poolsmith.interface.app.new_files import write_new_files
 from poolsmith.interface.app.schemas import KINDS, schema_text
 from poolsmith.project.output.batches import rarely_collecting
 from poolsmith.project.run.cluster_run import plan_cluster
-from poolsmith.project.run.generated_folder import link_in_the_way
+from poolsmith.project.run.generated_folder import refuse_links
 from poolsmith.project.run.project import open_project
 
 if TYPE_CHECKING:
@@ -107,9 +107,7 @@ def _files(project: Project, named: Sequence[tuple[str, Proposal]], answers: Ans
 
 def _write(project: Project, texts: dict[str, str]) -> None:
     """All of them or none; a file that exists is never touched. Raises WriteError."""
-    for folder in (PRIVILEGES, _SCHEMAS):
-        if (problem := link_in_the_way(project.root, folder)) is not None:
-            raise WriteError(problem.message)
+    refuse_links(project.root, (PRIVILEGES, _SCHEMAS))
     schema = f"{_SCHEMAS}/{_SCHEMA}"
     if texts and not os.path.lexists(project.root / schema):
         texts = {**texts, schema: schema_text(GRANT)}

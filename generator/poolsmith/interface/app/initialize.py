@@ -19,7 +19,7 @@ from poolsmith.guard.policies.policy_files import POLICIES, PRIVILEGES, SUPPLY
 from poolsmith.interface.app.new_files import write_new_files
 from poolsmith.interface.app.schemas import policy_schema_files, schema_files
 from poolsmith.interface.app.starter_files import cluster_text, policy_texts, pool_text, repository_files
-from poolsmith.project.run.generated_folder import link_in_the_way
+from poolsmith.project.run.generated_folder import refuse_links
 from poolsmith.project.run.surroundings import FLUX_NAMESPACE, Forge, Surroundings, https_address, look_around
 
 if TYPE_CHECKING:
@@ -280,9 +280,7 @@ def name_of(root: Path) -> str:
 def _refuse_links(root: Path, of_clusters: set[str], files: tuple[StarterFile, ...]) -> None:
     """Before anything is written: folders that are links or files. Raises WriteError."""
     folders = [f"{PROFILES}/{SCHEMAS}", f"{POLICIES}/{SCHEMAS}", *sorted(of_clusters)]
-    for folder in (*folders, *(file.path.rpartition("/")[0] for file in files if "/" in file.path)):
-        if (problem := link_in_the_way(root, folder)) is not None:
-            raise WriteError(problem.message)
+    refuse_links(root, (*folders, *(file.path.rpartition("/")[0] for file in files if "/" in file.path)))
 
 
 def _standing(root: Path, file: StarterFile) -> str | None:

@@ -19,7 +19,7 @@ from poolsmith.interface.app.new_files import write_new_files
 from poolsmith.interface.app.schemas import KINDS, schema_text
 from poolsmith.project.output.batches import rarely_collecting
 from poolsmith.project.run.cluster_run import run_cluster
-from poolsmith.project.run.generated_folder import link_in_the_way
+from poolsmith.project.run.generated_folder import refuse_links
 from poolsmith.project.run.project import open_project
 
 if TYPE_CHECKING:
@@ -71,9 +71,7 @@ def proposed_supply(root: Path, *, write: bool = False) -> ProposedSupply:
 
 
 def _write(root: Path, text: str) -> None:
-    for folder in (POLICIES, _SCHEMAS):
-        if (problem := link_in_the_way(root, folder)) is not None:
-            raise WriteError(problem.message)
+    refuse_links(root, (POLICIES, _SCHEMAS))
     schema = f"{_SCHEMAS}/{KINDS[SUPPLY].file}"
     texts = {FILE: text}
     if not os.path.lexists(root / schema):

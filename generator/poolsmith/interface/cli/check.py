@@ -99,7 +99,7 @@ if TYPE_CHECKING:
 @click.option("--diff", "patch", is_flag=True, help="Print those edits as a patch, and write nothing.")
 @click.option("--dirty", is_flag=True, help="With --fix or --diff: also files with edits that are not committed.")
 @options.baseline
-@click.option("--strict", is_flag=True, help="Report as an error what could not be evaluated.")
+@options.strict
 @options.today
 @options.output_elsewhere
 @options.cache

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 import click
 
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.live_options import source_flags, source_of
+from poolsmith.interface.cli.live_options import source_flags
 from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.terminal import write
 from poolsmith.interface.cli.verbs import Exit
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from poolsmith.interface.app.live.verify import Source
 
 
 @click.command("discover")
@@ -32,24 +34,12 @@ if TYPE_CHECKING:
 )
 @click.option("--write", "is_written", is_flag=True, help="Write the profiles; files that exist are never touched.")
 @click.option("--strict", is_flag=True, help="Fail where something could not be read.")
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(("text", "json")),
-    default="text",
-    show_default=True,
-    help="json is stable: `poolsmith schema discovery` prints its JSON Schema.",
-)
+@options.form("text", "json", told="json is stable: `poolsmith schema discovery` prints its JSON Schema.")
 @options.verbose
 def command(
     cluster: str | None,
     root: Path,
-    kubeconfig: Path | None,
-    context: str | None,
-    timeout: float,
-    snapshot: Path | None,
-    save: Path | None,
-    in_cluster: bool,
+    source: Source,
     pool_label: str | None,
     helm_records: bool,
     is_written: bool,
@@ -66,7 +56,6 @@ def command(
     from poolsmith.interface.report.discovery import discovery_json, discovery_text
     from poolsmith.interface.report.formats import ReportContext
 
-    source = source_of(kubeconfig, context, timeout, snapshot, save, in_cluster=in_cluster)
     found = discover(root, cluster, source, pool_label, helm_records=helm_records)
     if output_format == "json":
         write(discovery_json(found, ReportContext(tool=TOOL)))

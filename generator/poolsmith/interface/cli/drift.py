@@ -23,14 +23,7 @@ _DIFFS = ("legacy", "server-side", "structured-merge")
 @options.clusters
 @click.option("--engine", type=click.Choice(("argocd", "flux")), help="As if this engine delivered. Default: its own.")
 @click.option("--diff", type=click.Choice(_DIFFS), help="As if Argo CD compared so. Default: as it is generated.")
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(("text", "json")),
-    default="text",
-    show_default=True,
-    help="Output format.",
-)
+@options.form("text", "json")
 def command(root: Path, clusters: tuple[str, ...], engine: str | None, diff: str | None, output_format: str) -> int:
     """Print what Argo CD or Flux will always show as out of sync.
 

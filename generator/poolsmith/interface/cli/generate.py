@@ -24,11 +24,7 @@ if TYPE_CHECKING:
 
 @click.command("generate")
 @click.option("--check", is_flag=True, help="Write nothing; fail if the output is out of date.")
-@click.option(
-    "--hook",
-    is_flag=True,
-    help="For a hook of commits: fail if anything was written or a generated file is not in git, and say what to add.",
-)
+@options.hook
 @options.output_elsewhere
 @options.cache
 @options.rehash

@@ -20,13 +20,11 @@ if TYPE_CHECKING:
 @click.command("images")
 @options.root
 @options.clusters
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(("text", "json", "yaml")),
-    default="text",
-    show_default=True,
-    help="text: one image a line; json and yaml: with the workloads and pools that need the image.",
+@options.form(
+    "text",
+    "json",
+    "yaml",
+    told="text: one image a line; json and yaml: with the workloads and pools that need the image.",
 )
 @click.option(
     "--copy-plan",

@@ -18,14 +18,7 @@ if TYPE_CHECKING:
 @click.command("inventory")
 @options.root
 @options.clusters
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(("text", "json", "csv")),
-    default="text",
-    show_default=True,
-    help="json is stable: `poolsmith schema inventory` prints its JSON Schema.",
-)
+@options.form("text", "json", "csv", told="json is stable: `poolsmith schema inventory` prints its JSON Schema.")
 def command(root: Path, clusters: tuple[str, ...], output_format: str) -> int:
     """Print what the pools have: selectors, taints, resources, runtime classes, drivers, owners."""
     from poolsmith.interface.app.inventory import inventory

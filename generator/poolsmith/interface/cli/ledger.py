@@ -69,14 +69,7 @@ if TYPE_CHECKING:
     metavar="REV",
     help="Which privileges were added and removed since this git revision, and which driver pods are replaced.",
 )
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(("text", "json")),
-    default="text",
-    show_default=True,
-    help="Output format.",
-)
+@options.form("text", "json")
 def command(
     root: Path,
     clusters: tuple[str, ...],

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,11 +16,24 @@ if TYPE_CHECKING:
 
     from poolsmith.interface.app.live.verify import Source
 
-Command = TypeVar("Command", bound="Callable[..., Any]")
 
+def source_flags(command: Callable[..., int]) -> Callable[..., int]:
+    """Where a cluster is read from: the verb gets it as `source`. Raises UsageError."""
 
-def source_flags(command: Command) -> Command:
-    """Where a cluster is read from."""
+    @wraps(command)
+    def found(
+        *,
+        kubeconfig: Path | None,
+        context: str | None,
+        timeout: float,
+        snapshot: Path | None,
+        save: Path | None,
+        in_cluster: bool,
+        **given: Any,
+    ) -> int:
+        source = _source(kubeconfig, context, timeout, snapshot, save, in_cluster=in_cluster)
+        return command(source=source, **given)
+
     for option in (
         click.option(
             "--save",
@@ -51,11 +65,11 @@ def source_flags(command: Command) -> Command:
             help="The kubeconfig. Default: $KUBECONFIG, else that of your home.",
         ),
     ):
-        command = option(command)
-    return command
+        found = option(found)
+    return found
 
 
-def source_of(
+def _source(
     kubeconfig: Path | None,
     context: str | None,
     timeout: float,
@@ -64,7 +78,6 @@ def source_of(
     *,
     in_cluster: bool,
 ) -> Source:
-    """The source that the flags name. Raises UsageError."""
     from poolsmith.interface.app.live.verify import Source
     from poolsmith.kubernetes.live.api_resources import Reading
 

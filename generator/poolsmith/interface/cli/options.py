@@ -15,7 +15,7 @@ from poolsmith.core.diagnostics import UsageError
 from poolsmith.core.diagnostics.diagnostic import Severity
 from poolsmith.core.record import record
 from poolsmith.interface.cli.plain import in_pipeline, project_above, with_verbose
-from poolsmith.interface.report.formats import CHECK, GROUPS, RULE, Layout, ToldAs, names_for
+from poolsmith.interface.report.formats import CHECK, DIFF, GROUPS, RULE, Layout, ToldAs, names_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -143,6 +143,14 @@ shard = click.option(
     help="Only the Nth of M parts of the clusters, such as 3/8. `poolsmith report merge` takes their JSON reports.",
 )
 color = click.option("--no-color", "color", flag_value=False, default=None, type=bool, help="Never use colour.")
+
+
+def form(*known: str, told: str = "Output format.") -> Callable[[Command], Command]:
+    """The flag of a verb whose formats are these, the first one where nothing is said."""
+    choice = click.Choice(known)
+    return click.option("--format", "output_format", type=choice, default=known[0], show_default=True, help=told)
+
+
 output_format = click.option(
     "--format",
     "output_format",
@@ -192,13 +200,14 @@ api_versions = click.option(
 chart_set = click.option(
     "--set", "settings", multiple=True, metavar="PATH=VALUE", help="One more value, as Helm reads it."
 )
-object_format = click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(("yaml", "json")),
-    default="yaml",
-    show_default=True,
-    help="Output format.",
+object_format = form("yaml", "json")
+change_format = form("text", *(name for name in names_for(DIFF) if name not in ("text", "html")), told="Report format.")
+strict = click.option("--strict", is_flag=True, help="Report as an error what could not be evaluated.")
+dry_run = click.option("--dry-run", is_flag=True, help="Write nothing; tell what it would do.")
+hook = click.option(
+    "--hook",
+    is_flag=True,
+    help="For a hook of commits: fail if anything was written or a generated file is not in git, and say what to add.",
 )
 
 

@@ -45,14 +45,7 @@ def command() -> None:
 @click.option("--extra", multiple=True, metavar="KEY=VALUE", help="What else is known of that user; repeatable.")
 @click.option("--subresource", default="", metavar="NAME", help="Such as `exec` or `scale`.")
 @click.option("--resource", "plural", default="", metavar="PLURAL", help="The resource, if the kind does not tell it.")
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(("text", "json")),
-    default="text",
-    show_default=True,
-    help="Output format.",
-)
+@options.form("text", "json")
 @options.verbose
 def evaluate(
     policies: tuple[Path, ...],

@@ -25,12 +25,8 @@ if TYPE_CHECKING:
 
 
 @click.command("run")
-@click.option(
-    "--hook",
-    is_flag=True,
-    help="For a hook of commits: fail if anything was written or a generated file is not in git, and say what to add.",
-)
-@click.option("--strict", is_flag=True, help="Report as an error what could not be evaluated.")
+@options.hook
+@options.strict
 @options.today
 @options.cache
 @options.rehash

@@ -12,7 +12,6 @@ from poolsmith.interface.cli import options
 from poolsmith.interface.cli.edited import tell_edited
 from poolsmith.interface.cli.terminal import progress_bar, tell
 from poolsmith.interface.cli.verbs import Exit
-from poolsmith.interface.report.formats import DIFF, names_for
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,16 +37,9 @@ if TYPE_CHECKING:
 @click.option(
     "--with-bases", is_flag=True, help="With --driver: edit a base although pools that are not named stand on it."
 )
-@click.option("--dry-run", is_flag=True, help="Write nothing; tell what it would do.")
+@options.dry_run
 @options.today
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice([name for name in names_for(DIFF) if name != "html"]),
-    default="text",
-    show_default=True,
-    help="Report format.",
-)
+@options.change_format
 @options.verbose
 @options.fail_on
 @options.jobs

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.live_options import source_flags, source_of
+from poolsmith.interface.cli.live_options import source_flags
 from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.reports import report_outcome
 from poolsmith.interface.cli.terminal import exit_code
 from poolsmith.interface.report.formats import CHECK, ToldAs
+
+if TYPE_CHECKING:
+    from poolsmith.interface.app.live.verify import Source
 
 
 @click.command("verify")
@@ -39,7 +43,7 @@ from poolsmith.interface.report.formats import CHECK, ToldAs
     metavar="DAYS",
     help="With --since: also name the findings that are older.",
 )
-@click.option("--strict", is_flag=True, help="Report as an error what could not be evaluated.")
+@options.strict
 @options.outputs
 @options.output_format
 @options.verbose
@@ -50,12 +54,7 @@ from poolsmith.interface.report.formats import CHECK, ToldAs
 def command(
     cluster: str | None,
     root: Path,
-    kubeconfig: Path | None,
-    context: str | None,
-    timeout: float,
-    snapshot: Path | None,
-    save: Path | None,
-    in_cluster: bool,
+    source: Source,
     plan: Path | None,
     since: Path | None,
     older_than: int,
@@ -73,7 +72,6 @@ def command(
     from poolsmith.interface.app.live.since import since as told_since
     from poolsmith.interface.app.live.verify import verify
 
-    source = source_of(kubeconfig, context, timeout, snapshot, save, in_cluster=in_cluster)
     files = options.report_files(outputs, root, CHECK)
     facts: tuple[str, ...] = ()
     if plan is not None:

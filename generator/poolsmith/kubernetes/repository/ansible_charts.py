@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.sources.inner_text import InnerText
 from poolsmith.core.sources.pod_template import mapping, mappings, words
 from poolsmith.core.sources.pointer import join
-from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
+from poolsmith.core.sources.yaml_reader import read_if_yaml
 from poolsmith.kubernetes.repository.ansible_variables import AnsibleVariables, is_computed
 from poolsmith.kubernetes.repository.argo_applications import file_layer
 from poolsmith.kubernetes.repository.chart_folders import resolved
@@ -123,7 +123,7 @@ class _Task:
         """What a definition has, with its places: a text, a list, or one object."""
         known, source = self._variables.resolved(definition), self._document.source
         if isinstance(known, str) and isinstance(definition, str):
-            for index, data in enumerate(_documents(known)):
+            for index, data in enumerate(read_if_yaml(known)):
                 yield Layer(InnerText(source, pointer, definition, data, document=index), data, "")
         elif isinstance(known, list):
             yield from (Layer(source, data, join(pointer, index)) for index, data in enumerate(known))
@@ -178,13 +178,6 @@ class _Task:
                 self._layers.append(layer)
             else:
                 self._told("set_values", "values of `set_values`")
-
-
-def _documents(text: str) -> list[Any]:
-    try:
-        return read_documents(text)
-    except YamlProblem:
-        return []
 
 
 _PLAIN = ("raw", "string")

@@ -20,6 +20,7 @@ from poolsmith.core.pattern import pattern as compiled_later
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word, words
 from poolsmith.core.sources.pointer import copied, value_at
+from poolsmith.core.sources.scalars import text_of
 from poolsmith.core.sources.source_file import SourceFile
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, Delivered, Unknown, ValuesLayer, delivered
 from poolsmith.kubernetes.repository.flux_releases import add_text, last
@@ -358,9 +359,9 @@ def _value(match: re.Match[str], parameters: Parameters) -> str:
         return match[0]
     plain = name.removeprefix(".")
     if not name.startswith(".") and plain in parameters and not isinstance(parameters[plain], dict | list):
-        return _text(parameters[plain])
+        return text_of(parameters[plain])
     if plain == "path" and isinstance(parameters.get("path"), dict):
-        return _text(parameters["path"]["path"])
+        return text_of(parameters["path"]["path"])
     node: Any = parameters
     for step in plain.split("."):
         if isinstance(node, dict) and step in node:
@@ -369,8 +370,4 @@ def _value(match: re.Match[str], parameters: Parameters) -> str:
             node = node[int(step)]
         else:
             return match[0]
-    return match[0] if isinstance(node, dict | list) else _text(node)
-
-
-def _text(value: Any) -> str:
-    return ("true" if value else "false") if isinstance(value, bool) else "" if value is None else str(value)
+    return match[0] if isinstance(node, dict | list) else text_of(node)

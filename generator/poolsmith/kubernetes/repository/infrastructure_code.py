@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.terraform_scope import TerraformScopes
 
 
-ENDINGS = (".tf",)
 _MOST_BYTES = 1 << 20
 _LABELS = ("labels", "node_labels", "kubernetes_labels", "k8s_labels")
 _LABEL_BLOCKS = ("resource", "module")

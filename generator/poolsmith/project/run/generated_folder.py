@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import Diagnostic, Severity, diagnose, whole_file
+from poolsmith.core.diagnostics import Diagnostic, Severity, WriteError, diagnose, whole_file
 from poolsmith.core.diagnostics.codes import hygiene as codes
 from poolsmith.core.diagnostics.codes import reading
 from poolsmith.core.record import record
@@ -14,7 +14,7 @@ from poolsmith.project.output.comparison import Comparison, drift_diagnostics, f
 from poolsmith.project.output.lock_file import LOCK, BadLockError, Lock, read_lock
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from poolsmith.fleet.operands.manifest import ManifestTree
@@ -152,6 +152,13 @@ def link_in_the_way(root: Path, folder: str) -> Diagnostic | None:
                 codes.PATH_OCCUPIED, f"`{shown}` is {what}; nothing is written through it", whole_file(shown)
             )
     return None
+
+
+def refuse_links(root: Path, folders: Iterable[str]) -> None:
+    """Folders that links would lead elsewhere. Raises WriteError."""
+    for folder in folders:
+        if (problem := link_in_the_way(root, folder)) is not None:
+            raise WriteError(problem.message)
 
 
 def _occupied(comparison: Comparison, subject: str) -> list[Diagnostic]:

@@ -27,6 +27,7 @@ from poolsmith.gpu.drivers.driver_support import TYPE, field_value, module_field
 if TYPE_CHECKING:
     from poolsmith.fleet.plan.facts import Facts
     from poolsmith.fleet.plan.plan import DriverPlan
+    from poolsmith.gpu.catalog.charts import Chart
 
 
 _ENV = ("devicePlugin", "env")
@@ -96,6 +97,17 @@ def driver_objects(plan: ClusterPlan, managed: list[PoolPlan], facts: Facts) -> 
     return plan if by_claims else tell_the_plugin(plan, managed, facts)
 
 
+def of_its_pods(pool: PoolPlan, chart: Chart) -> dict[str, Any]:
+    """What each NVIDIADriver of a pool says of its pods, as far as the release knows the fields."""
+    spec: dict[str, Any] = {"default": False} if "default" in chart.nvidia_driver_fields else {}
+    if extra := tolerations_of(pool.taints_of_new_nodes):
+        spec["tolerations"] = extra
+    priority = chart.default(("daemonsets", "priorityClassName"))
+    if priority and "priorityClassName" in chart.nvidia_driver_fields:
+        spec["priorityClassName"] = priority
+    return spec
+
+
 def _driver_object(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> PoolDriverObject:
     driver = driver_of(pool)
     asked = pool.profile.spec.driver
@@ -108,13 +120,7 @@ def _driver_object(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> PoolDrive
         "version": driver.version,
         "nodeSelector": {plan.cluster.spec.pool_label: pool.label_value},
     }
-    if "default" in chart.nvidia_driver_fields:
-        spec["default"] = False
-    if extra := tolerations_of(pool.taints_of_new_nodes):
-        spec["tolerations"] = extra
-    priority = chart.default(("daemonsets", "priorityClassName"))
-    if priority and "priorityClassName" in chart.nvidia_driver_fields:
-        spec["priorityClassName"] = priority
+    spec |= of_its_pods(pool, chart)
     if driver.kernel_module_type is not None:
         spec |= module_fields(driver, driver.kernel_module_type, facts)
     if driver.vgpu is not None:

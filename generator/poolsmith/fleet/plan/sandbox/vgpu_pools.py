@@ -14,12 +14,12 @@ from poolsmith.core.diagnostics.message_text import joined
 from poolsmith.core.facts.versions import at_least
 from poolsmith.core.record import replace
 from poolsmith.fleet.plan.driver.driver_mode import one_system
+from poolsmith.fleet.plan.driver.driver_objects import of_its_pods
 from poolsmith.fleet.plan.facts import agreed, map_pools, with_values
 from poolsmith.fleet.plan.origin import Derived
 from poolsmith.fleet.plan.plan import PROVISIONER, LabelSetting, PoolDriverObject, ValueSetting
 from poolsmith.fleet.plan.sandbox.gpu_passthrough import with_kubevirt_note, workload_label
 from poolsmith.fleet.plan.sandbox.vgpu_layouts import check_layout, configure_layouts, mediated_devices, resources_of
-from poolsmith.fleet.plan.taints import tolerations_of
 from poolsmith.fleet.profiles.cluster import DriverMode
 from poolsmith.gpu.catalog.container_runtimes import CONTAINERD
 from poolsmith.gpu.catalog.node_labels import VGPU_CONFIG
@@ -204,7 +204,6 @@ def _objects(plan: ClusterPlan, hosts: list[PoolPlan], facts: Facts) -> ClusterP
 
 
 def _object(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> PoolDriverObject:
-    chart = facts.need_chart()
     body: dict[str, Any] = {
         "driverType": _KIND,
         "usePrecompiled": False,
@@ -215,13 +214,7 @@ def _object(plan: ClusterPlan, pool: PoolPlan, facts: Facts) -> PoolDriverObject
             body[path[0]] = value
         else:
             body[path[0]] = {path[1]: value}
-    if "default" in chart.nvidia_driver_fields:
-        body["default"] = False
-    if extra := tolerations_of(pool.taints_of_new_nodes):
-        body["tolerations"] = extra
-    priority = chart.default(("daemonsets", "priorityClassName"))
-    if priority and "priorityClassName" in chart.nvidia_driver_fields:
-        body["priorityClassName"] = priority
+    body |= of_its_pods(pool, facts.need_chart())
     return PoolDriverObject(
         pool=pool.name, name=f"{pool.object_name}-{_KIND}", spec=body, origin=facts.at_pool(pool, _MANAGER)
     )

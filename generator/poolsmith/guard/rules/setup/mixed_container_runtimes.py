@@ -21,7 +21,8 @@ RULE = RuleInfo(
     code="PSM289",
     name="mixed-container-runtimes",
     applies_to="setup",
-    what="GPU nodes of one cluster have different container runtimes, and the operator's toolkit runs on all of them.",
+    what="GPU nodes of one cluster have different container runtimes, and the operator's toolkit runs on all. Or "
+    "one has a runtime that the operator does not know.",
     why="The operator configures one runtime for the whole cluster: containerd, as soon as one GPU node has it. On "
     "the other nodes, the toolkit creates containerd's folders and waits for its socket, and pods there get no "
     "GPU. With docker beside cri-o, it is undefined which one it uses.",
@@ -45,6 +46,7 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
     for node in toolkit_nodes(view):
         if node.runtime:
             by_runtime.setdefault(node.runtime, []).append(node)
+    yield from _unknown(by_runtime)
     if len(by_runtime) < 2:  # noqa: PLR2004 - one alone is no mixture
         return
     preferred = container_runtimes().preferred.name
@@ -69,3 +71,20 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
             help=f"label these nodes `{DEPLOY_TOOLKIT}=false` before their GPUs are found, and give them a toolkit of "
             "their own",
         )
+
+
+def _unknown(by_runtime: dict[str, list[SetupNode]]) -> Iterator[Finding[Location]]:
+    """Takes them out: the operator counts other nodes alone.
+
+    Source: NVIDIA/gpu-operator@v26.7.0:controllers/state_manager.go, getRuntimeString.
+    """
+    runtimes = container_runtimes()
+    for name in sorted(by_runtime):
+        if not runtimes.recognised(runtimes.to_status(name, "")):
+            nodes = by_runtime.pop(name)
+            yield Finding(
+                message=f"{named(nodes)} {verb(nodes, 'runs', 'run')} {name}, which the operator does not know: its "
+                f"toolkit configures {runtimes.preferred.name} there",
+                place=nodes[0].place("/spec/runtime/name"),
+                help=f"give these nodes {' or '.join(runtimes.by_operator)}, or label them `{DEPLOY_TOOLKIT}=false`",
+            )

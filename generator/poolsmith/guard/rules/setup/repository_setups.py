@@ -53,6 +53,8 @@ class Setup:
     """More files of values stand beside it, and nobody knows which of them are read together."""
     distribution: str | None = None
     """As files about machines and clusters tell it."""
+    is_gathered: bool = False
+    """Its objects stand anywhere, and nobody says that they go to one cluster."""
     is_open: bool = False
     """They tell that its API server enforces no Pod Security level by itself."""
     labels_said: frozenset[str] = frozenset()
@@ -92,7 +94,7 @@ def setups_of(
     joined = (item for item in alone if not model.is_left_out(item.path))
     nearest = _nearest_objects(joined, [item.path for item in loose])
     if not loose and any(map(is_of_operator, nearest[0])):
-        setups.append(Setup(found=None, objects=tuple(nearest[0])))
+        setups.append(Setup(found=None, objects=tuple(nearest[0]), is_gathered=not _has_policies_at_once(model)))
     for index, item in enumerate(loose):
         several = item.is_file and siblings[folder_of(item.path)] > 1
         beside = tuple(other for other in _without_object(model.installations) if _is_beside(other, item.installation))
@@ -105,6 +107,11 @@ def setups_of(
         replace(item, distribution=told or item.distribution, is_open=is_open, made=made, labels_said=said)
         for item in setups
     ]
+
+
+def _has_policies_at_once(model: RepositoryModel) -> bool:
+    """Whether one kustomization has several."""
+    return any(sum(item.kind == "ClusterPolicy" for item in made.objects) > 1 for made in model.deliveries)
 
 
 def _without_rendered(objects: list[CheckedDocument]) -> Iterator[CheckedDocument]:
@@ -192,6 +199,7 @@ def view_of(setup: Setup, release: str | None, given: GivenNodes | None, kuberne
         operator=catalog.releases.near(tag) if tag is not None else None,
         distribution=(given.distribution if given is not None else None) or setup.distribution,
         is_open=setup.is_open,
+        is_gathered=setup.is_gathered,
         labels_said=setup.labels_said,
         kubernetes=kubernetes or (given.kubernetes if given is not None else None),
         nodes=given.nodes if given is not None else None,

@@ -190,6 +190,8 @@ class SetupView:
     tag: str | None = None
     operator: Release | None = None
     distribution: str | None = None
+    is_gathered: bool = False
+    """Its objects stand anywhere, and nobody says that they go to one cluster."""
     is_open: bool = False
     """Its API server enforces no Pod Security level by itself, whatever the distribution does by default."""
     kubernetes: str | None = None

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo
+from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.guard.rules.setup.driver_setup import GROUP
 from poolsmith.guard.rules.setup.setup_view import FEW
+from poolsmith.kubernetes.repository.kustomize_roots import folder_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +22,8 @@ RULE = RuleInfo(
     name="several-cluster-policies",
     applies_to="setup",
     what="One cluster has more than one ClusterPolicy: several in files, or one in a file beside the one that the "
-    "chart creates from its values. Or it has a GPUCluster beside a ClusterPolicy.",
+    "chart creates from its values. Or it has a GPUCluster beside a ClusterPolicy. As a note: several, each in "
+    "a folder of its own, of which nobody says that they are applied together.",
     why="The operator uses the one that it saw first, and ignores the others. After a restart it may be another "
     "one. If two have the same name, Helm and the other tool overwrite each other. Beside a ClusterPolicy a GPUCluster "
     "never gets ready, and no node is labelled.",
@@ -57,10 +59,12 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
             related=(view.values.place("", "the chart's values"),),
         )
     elif len(written) > 1:
+        apart = view.is_gathered and len({folder_of(item.file) for item in written}) == len(written)
         names = listed([item.own_name for item in written], FEW)
         yield Finding(
             message=f"there are {len(written)} ClusterPolicy objects ({names}), and the operator takes one of them",
             place=written[1].place("/metadata/name"),
+            severity=Severity.NOTE if apart else None,  # one of them may be taken
             related=(written[0].place("/metadata/name", "the first"),),
         )
 
