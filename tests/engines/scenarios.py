@@ -583,6 +583,24 @@ def let_go(*names: str) -> Callable[[World], None]:
     return by_hand
 
 
+def _finalizers(world: World, name: str) -> list[str]:
+    found = (item for item in world.client.listed(_ARGOCD_VERSION, "Application") if item["metadata"]["name"] == name)
+    return [text for item in found for text in item["metadata"].get("finalizers", ())]
+
+
+def until_no_finalizer(name: str) -> Callable[[World], None]:
+    """`kubectl get application NAME -o jsonpath={.metadata.finalizers}` until it says nothing. Raises AssertionError."""
+
+    def by_hand(world: World) -> None:
+        ends = monotonic() + _SECONDS_AT_MOST
+        while found := _finalizers(world, name):
+            assert monotonic() < ends, found
+            world.tell()
+            sleep(2)
+
+    return by_hand
+
+
 def sync_once(*names: str, namespace: str = ARGOCD_NAMESPACE) -> Callable[[World], None]:
     """`argocd app terminate-op NAME`, and one sync without FailOnSharedResource: `argocd app sync NAME --server-side`."""
 
@@ -601,7 +619,7 @@ def sync_once(*names: str, namespace: str = ARGOCD_NAMESPACE) -> Callable[[World
 
 
 _ARGOCD_VERSION = "argoproj.io/v1alpha1"
-_SECONDS_TO_NOTICE, _SECONDS_TO_LOOK = 3, 60
+_SECONDS_TO_NOTICE, _SECONDS_TO_LOOK, _SECONDS_AT_MOST = 3, 60, 120
 _KUSTOMIZATION, _RELEASE = "kustomize.toolkit.fluxcd.io/v1", "helm.toolkit.fluxcd.io/v2"
 _CAREFUL_FLUX = suspend(
     ("Kustomization", HELD),
@@ -870,7 +888,11 @@ _ARGOCD_ALONE = (
         "takeover from an Application, by the steps of docs/takeover.md",
         (
             Step("under the old Application", of(_WITHOUT_DRIVERS, ARGOCD), beside=old_application(), after=hold_old),
-            Step("not automated, and without its hook", beside=old_application(automated=False, hook=False)),
+            Step(
+                "not automated, and without its hook",
+                beside=old_application(automated=False, hook=False),
+                after=until_no_finalizer(_OPERATOR),
+            ),
             Step("removed from git", beside=nothing_old()),
             Step("what holds the delivery is created", hold=_AT_LAB),
             Step("synced once without FailOnSharedResource", by_hand=sync_once("lab-gpu-operator")),

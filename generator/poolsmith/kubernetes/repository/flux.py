@@ -24,6 +24,7 @@ from poolsmith.core.sources.scalars import NotJsonError, resolve_plain, text_of
 from poolsmith.kubernetes.repository.argo_applications import normal
 from poolsmith.kubernetes.repository.delivered import Delivered, Unknown, delivered
 from poolsmith.kubernetes.repository.manifest_files import is_encrypted
+from poolsmith.kubernetes.repository.source_ignore import left_out_of
 
 if TYPE_CHECKING:
     import re
@@ -176,6 +177,8 @@ class FluxDelivery:
     emptied: tuple[Emptied, ...] = ()
     units: tuple[tuple[Delivered, ...], ...] = ()
     """What each Kustomization applies at once."""
+    left_out: frozenset[str] = frozenset()
+    """Files that the source of a Kustomization leaves out."""
 
 
 def is_flux_kustomization(item: CheckedDocument) -> bool:
@@ -256,7 +259,20 @@ class FluxClusters:
             folders=frozenset(run.folders),
             emptied=tuple(run.emptied),
             units=tuple(run.units),
+            left_out=frozenset(run.left_out),
         )
+
+    def leaves_out(self, item: CheckedDocument, folder: str, path: str) -> bool:
+        """Whether the source of a Kustomization, which applies `folder`, has not got a file."""
+        spec = mapping(item.data.get("spec"))
+        reference = mapping(spec.get("sourceRef"))
+        if word(reference.get("kind")) != "GitRepository":
+            return False
+        source = next(iter(self._others("GitRepository", word(reference.get("name")))), None)
+        said = word(value_at(source.data, ("spec", "ignore"))) if source is not None else ""
+        below = normal(word(spec.get("path")) or ".") or ""
+        top = folder.removesuffix(below).rstrip("/") if folder.endswith(below) else ""
+        return left_out_of(top, path, said, self._files)
 
 
 class _Run:
@@ -275,6 +291,7 @@ class _Run:
         self.folders: set[str] = set()
         self.emptied: list[Emptied] = []
         self.units: list[tuple[Delivered, ...]] = []
+        self.left_out: set[str] = set()
         self._seen: set[tuple[str, str, str]] = set()
         self._named: dict[tuple[str, str], list[Delivered]] = {}
         self._as_they_are: dict[str, list[Delivered]] = {}
@@ -300,7 +317,10 @@ class _Run:
             self._as_they_are[folder] = []
             return
         self.unknown += built.unknown
-        objects = [self._with_variables(item, spec, found) for found in built.objects]
+        paths = {found.path for found in built.objects}
+        unseen = {path for path in paths if self.clusters.leaves_out(item, folder, path)}
+        self.left_out |= unseen
+        objects = [self._with_variables(item, spec, found) for found in built.objects if found.path not in unseen]
         self.units.append(tuple(objects))
         own = [found for found in objects if identity(found) == identity(item) and is_flux_kustomization(found)]
         self._keep(found for found in objects if not any(found is one for one in own))

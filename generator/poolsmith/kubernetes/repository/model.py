@@ -176,6 +176,7 @@ class _Modelling:
         appliers = Counter(folder for found in deliveries for folder in found.folders)
         for found in deliveries:
             self.taken |= found.taken
+            self.left_out |= found.left_out
             self.unknown += found.unknown
             self._built(found.folders)
             place = posixpath.dirname(found.top.path)
