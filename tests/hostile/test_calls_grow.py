@@ -20,7 +20,7 @@ from poolsmith.guard.rules.links.repository_links import LinkResult
 from poolsmith.interface.app import check as app_check
 from poolsmith.interface.app import check_paths, check_project, generate
 from support.circles import parameters
-from support.growth import calls_of, too_fast
+from support.growth import calls_of, settle, too_fast
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -109,6 +109,7 @@ def grows(make: Callable[[Path, int], Callable[[], object]], root: Path) -> list
         top = root / str(number)
         top.mkdir(parents=True)
         counts.append(calls_of(make(top, number)))
+        settle()
     return too_fast(counts[1:])
 
 

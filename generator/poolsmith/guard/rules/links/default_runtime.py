@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView
+    from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView, Machines
 
 RULE = RuleInfo(
     code="PSM786",
@@ -82,8 +82,7 @@ def _is_by_cdi(chart: LinkedChart) -> bool:
 
 def _distribution(view: LinkView) -> str:
     """What leaves the default to runc; empty where something else is, or may be."""
-    documents = view.machines.tree.documents
-    if any(word in document.text for document in documents if not document.is_object for word in _DEFAULTS):
+    if _says_default(view.machines):
         return ""
     told = [name for name in view.distributions if view.is_alone]
     if any(name.startswith(_OF_K3S) for name in told) or any(
@@ -91,3 +90,11 @@ def _distribution(view: LinkView) -> str:
     ):
         return "k3s"
     return "Talos" if told == [_TALOS] else ""
+
+
+def _says_default(machines: Machines) -> bool:
+    """Whether a configuration anywhere in the files says which runtime is the default; looked for once."""
+    if "default runtime" not in machines.made:
+        texts = (item.text for item in machines.tree.documents if not item.is_object)
+        machines.made["default runtime"] = any(word in text for text in texts for word in _DEFAULTS)
+    return bool(machines.made["default runtime"])

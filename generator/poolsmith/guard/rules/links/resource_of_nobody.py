@@ -47,9 +47,9 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
         verdict = names_of(view).verdict(need)
         if verdict.state in (State.UNDEFINED, State.NEAR):
             yield _lacking(view, verdict, "asks for", "")
-    for need in selections(view):
+    for need in (item for item in selections(view) if item.name == GPU_PRODUCT):
         verdict = names_of(view).verdict(need)
-        if verdict.state is State.LACKS_KEY and verdict.offer is not None and need.name == GPU_PRODUCT:
+        if verdict.state is State.LACKS_KEY and verdict.offer is not None:
             yield _product(view, need, verdict.offer.keys)
     for item in view.of_kind("ResourceQuota", "LimitRange", "ClusterQueue"):
         yield from _counted(view, item)

@@ -9,7 +9,6 @@ from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import covers
 from poolsmith.core.sources.pod_template import containers_of, mapping, mappings, word, words
 from poolsmith.core.sources.pointer import MISSING, join, value_at
-from poolsmith.gpu.catalog.gpu_requests import asks_for_gpus
 from poolsmith.guard.rules.names.need import NODE_LABEL, Need
 from poolsmith.guard.rules.names.needs_of_values import FILLED_LATER
 
@@ -32,7 +31,7 @@ def selections(view: LinkView) -> tuple[Need, ...]:
 
 def _selections(view: LinkView) -> Iterator[Need]:
     for pod in view.pods:
-        if asks_for_gpus(pod.spec) or (pod.owner.kind == "DaemonSet" and _serves_gpus(pod.spec)):
+        if pod.asks_for_gpus or (pod.owner.kind == "DaemonSet" and _serves_gpus(pod.spec)):
             yield from _selected(pod.spec, pod.place, pod.owner.name)
     for chart in view.charts:
         for part in _CHART_PODS:
