@@ -57,24 +57,35 @@ class OperatorProgram:
         chart: Iterable[Mapping[str, Any]],
         namespace: str,
     ) -> dict[str, Any]:
-        """`chart` is what Helm renders: the operator's own variables, and ConfigMaps that are there before it."""
+        """What it creates, and the nodes and the namespace as it leaves them. `chart` is what Helm renders: the
+        operator's own variables, and ConfigMaps that are there before it."""
         chart = [*chart]
-        return self._program.ask(
+        before = [*maps, *(item for item in chart if item["kind"] == "ConfigMap")]
+        names = {item["metadata"]["name"] for item in before}
+        answer = self._program.ask(
             {
                 "policy": policy,
                 "nodes": [_node(node) for node in nodes],
-                "maps": [*maps, *(item for item in chart if item["kind"] == "ConfigMap" and item not in maps)],
+                "maps": list({item["metadata"]["name"]: item for item in before}.values()),
                 "env": _variables(chart),
                 "namespace": namespace,
                 "assets": self._assets,
                 "monitors": True,
             }
         )
+        made = [
+            item
+            for item in answer.get("objects", ())
+            if item["kind"] != "ConfigMap" or item["metadata"]["name"] not in names
+        ]
+        return answer if "error" in answer else {"objects": made}
 
 
 def _node(node: Node) -> dict[str, Any]:
     status = {"nodeInfo": {"containerRuntimeVersion": node.runtime, "kernelVersion": "", "osImage": ""}}
-    return {"metadata": {"name": node.name, "labels": dict(node.labels)}, "status": status}
+    # Each real node has some annotation, and releases write more beside it.
+    metadata = {"name": node.name, "labels": dict(node.labels), "annotations": {"is": "real"}}
+    return {"metadata": metadata, "status": status}
 
 
 def _variables(chart: Iterable[Mapping[str, Any]]) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Record what operands read at each tag: variables, fields of configurations, names of metrics: `data/operand_inputs.json`.
 
-    PYTHONPATH=generator:tests python tests/tools/record_operand_inputs.py REPOSITORIES
+    PYTHONPATH=generator:tests python tests/tools/record_operand_inputs.py REPOSITORIES [ENTRY...]
 
 `REPOSITORIES` holds git repositories as `<owner>+<name>/repo`, bare ones too; dcgm-exporter's fields are those of the
 go-dcgm that it is built with. A name is read at a tag where the code of the tag says so: variables in the flags of its
@@ -25,8 +25,8 @@ from tools.record_stack_charts import Repository
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_VARIABLES = pattern(r"EnvVars(?::\s*+\[\]string\{([^}]*+)\}|\(([^)]*+)\))")
-_QUOTED = pattern(r'"([A-Z][A-Z0-9_]*)"')
+_VARIABLES = pattern(r"(?:EnvVars|environ\.get)(?::\s*+\[\]string\{([^}]*+)\}|\(([^)]*+)\))")
+_QUOTED = pattern(r"""["']([A-Z][A-Z0-9_]*)["']""")
 _FIELD = pattern(r'^\t+([A-Z]\w*)\s+[^`\n]*+(?:`json:"(\w+)[^`]*`)?', re.MULTILINE)
 _BUILT_WITH = pattern(r"NVIDIA/go-dcgm v\S+-([0-9a-f]{12})")
 _METRIC = pattern(r'^\s*"((?:DCGM_FI_|dcgm_)\w+)":\s', re.MULTILINE)
@@ -38,6 +38,10 @@ _FLAG = pattern(r'\bName:\s*(?:"([^"\n]+)"|(\w+)\b)')
 _ALIASES = pattern(r"\bAliases:\s*\[\]string\{([^}]*+)\}")
 _WORD = pattern(r'"([^"\n]+)"')
 _IS_FLAG = pattern(r"[a-z][a-z0-9_-]*")
+_OF_DRIVER = (
+    ".",
+    *(f":!{name}" for name in ("tests", ".github", "ci", "scripts", "*.md", "*.yml", "*.json", "*Makefile")),
+)
 MAIN = "HEAD"
 """Of go-dcgm: the fields of a DCGM that the next exporter has; which one that is, its tag will say."""
 NEXT = "next"
@@ -140,7 +144,7 @@ def metrics(repositories: Path) -> Callable[[Repository, str], set[str]]:
     return read
 
 
-def main(place: str) -> None:
+def main(place: str, *only: str) -> None:
     repositories = Path(place)
     plugin, exporter = "NVIDIA/k8s-device-plugin", "NVIDIA/dcgm-exporter"
     of_exporter = r"([34]\.\d+\.\d+-\d+\.\d+\.\d+)"
@@ -157,6 +161,10 @@ def main(place: str) -> None:
             "NVIDIA/k8s-driver-manager", r"(v0\.(?:[6-9]|[1-9]\d)\.\d+)", variables("cmd"), anywhere=True
         ),
         "vgpuDeviceManager": Input("NVIDIA/vgpu-device-manager", r"(v0\.[2-9]\.\d+)", variables("cmd"), anywhere=True),
+        "validator": Input(
+            "NVIDIA/gpu-operator", r"(v2[4-9]\.\d+\.\d+)", variables("cmd/nvidia-validator", "validator")
+        ),
+        "ccManager": Input("NVIDIA/k8s-cc-manager", r"(v\d+\.\d+\.\d+)", variables("."), anywhere=True),
         "draDriver": Input(
             "kubernetes-sigs/dra-driver-nvidia-gpu",
             r"(v(?:2\d|0)\.\d+\.\d+)",
@@ -173,10 +181,21 @@ def main(place: str) -> None:
             "kubernetes-sigs/node-feature-discovery", r"(v0\.(?:1[3-9]|[2-9]\d)\.\d+)", discovery_fields
         ),
     }
-    entries = {name: recorded(repositories, item) for name, item in inputs.items()}
-    (store.DATA / "operand_inputs.json").write_text(_text(entries))
+    table = store.DATA / "operand_inputs.json"
+    entries = json.loads(table.read_text("utf-8")) if only else {}
+    entries |= {name: recorded(repositories, item) for name, item in inputs.items() if not only or name in only}
+    entries["driver"] = of_the_driver(repositories, entries)
+    table.write_text(_text(entries))
     for name, entry in entries.items():
         print(f"{name}: {len(entry['tags'])} tags, {len(entry['read'])} names")
+
+
+def of_the_driver(repositories: Path, entries: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Which variables of the other operands the driver's container reads too: the words of its scripts."""
+    git = Repository(repositories / "NVIDIA+gpu-driver-container" / "repo")
+    names = {name for entry in entries.values() for name in entry["read"] if _QUOTED.fullmatch(f'"{name}"')}
+    found = sorted(git.words(MAIN, frozenset(names), *_OF_DRIVER))
+    return {"source": "NVIDIA/gpu-driver-container", "tags": [MAIN], "read": dict.fromkeys(found, "all")}
 
 
 def recorded(repositories: Path, item: Input) -> dict[str, Any]:

@@ -70,6 +70,7 @@ SOURCES: dict[str, Source] = {
         ("deployment/network-operator",),
     ),
 }
+_CODE = ("*.go", "*.sh", "*.py", "driver-manager")
 _READ = ("Chart.yaml", "values.yaml", "values.schema.json", "templates/")
 
 
@@ -111,24 +112,15 @@ class Repository:
         return {name: self._git("show", f"{tag}:{path}") for name, path in inner.items() if name.startswith(_READ)}
 
     def texts(self, tag: str, folders: tuple[str, ...]) -> list[str]:
-        """The Go code of some folders, without tests and what is copied into them."""
+        """The code of some folders in Go and Python, without tests and what is copied into them."""
         listed = self._git("ls-tree", "-r", "--name-only", tag, *folders).decode().splitlines()
-        return [self.file(tag, path) for path in listed if path.endswith(".go") and not path.endswith("_test.go")]
+        own = (path for path in listed if path.endswith((".go", ".py")) and not path.startswith("vendor/"))
+        return [self.file(tag, path) for path in own if not path.endswith("_test.go")]
 
-    def words(self, tag: str, names: frozenset[str]) -> frozenset[str]:
-        """Those of the names that stand as words anywhere in its own code and scripts."""
-        found = self._git(
-            "grep",
-            "-howE",
-            "|".join(sorted(names)),
-            tag,
-            "--",
-            "*.go",
-            "*.sh",
-            "driver-manager",
-            ":!vendor",
-            ":!*_test.go",
-        )
+    def words(self, tag: str, names: frozenset[str], *files: str) -> frozenset[str]:
+        """Those of the names that stand as words anywhere in its own code and scripts, or in these files."""
+        where = (*(files or _CODE), ":!vendor", ":!*_test.go")
+        found = self._git("grep", "-howE", "|".join(sorted(names)), tag, "--", *where)
         return names & set(found.decode().split())
 
     def file(self, tag: str, path: str) -> str:

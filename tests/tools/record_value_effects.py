@@ -208,11 +208,13 @@ def variables(probe: Probe, path: str) -> dict[str, dict[str, Settings]]:
     return {name: positions for name, positions in found.items() if len(positions) > 1}
 
 
-def effect(probe: Probe, path: str) -> str | dict[str, list[str]]:
-    """The positions of switches with which it has an effect; or why it has none with any that is tried."""
+def effect(probe: Probe, path: str, expected: Any = None) -> str | dict[str, list[str]]:
+    """The positions of switches with which it has an effect; or why it has none with any that is tried. What is
+    `expected` is tried first."""
     known = variables(probe, path)
     best = REFUSED
-    for position in contexts(known):
+    hint = {name: at[0] for name, at in expected.items() if at} if isinstance(expected, dict) else {}
+    for position in (*([hint] if hint else []), *contexts(known)):
         for value in islice(probe.values_of(path), _MOST_VALUES):
             word = changed(probe, path, value, given(known, position))
             if not isinstance(word, str):
@@ -256,7 +258,10 @@ def conditions(
     """Of each switch the positions that it works with, the others as they are; without those that don't matter."""
     found = {}
     for name, positions in known.items():
-        words = {at: changed(probe, path, value, given(known, {**position, name: at})) for at in positions}
+        words = {
+            at: position.get(name) == at or changed(probe, path, value, given(known, {**position, name: at}))
+            for at in positions
+        }
         off = [at for at, word in words.items() if word in (NOTHING, RESOURCE)]
         if off:
             found[name] = [at for at in positions if at not in off]
@@ -264,7 +269,8 @@ def conditions(
 
 
 def record(probe: Probe) -> dict[str, Any]:
-    return {path: effect(probe, path) for path in probe.leaves}
+    expected = recorded_effects(probe.release)
+    return {path: effect(probe, path, expected.get(path)) for path in probe.leaves}
 
 
 def main(charts: str, helm: str, operators: str, *only: str) -> None:

@@ -353,7 +353,12 @@ def test_comments_stay_and_a_dry_run_writes_nothing(fleet):
         ("engine", ("lab", "argo"), {}, "no engine `argo`"),
         ("driver-mode", ("lab", "both"), {}, "no mode of the driver"),
         ("namespace", ("lab", "-"), {}, "lower-case letters"),
-        ("stack-kind", ("lab", "device-plugin"), {"release": "v0.20.0"}, "pools `a`, `b` have theirs from the operator"),
+        (
+            "stack-kind",
+            ("lab", "device-plugin"),
+            {"release": "v0.20.0"},
+            "pools `a`, `b` have theirs from the operator",
+        ),
         ("stack-kind", ("lab", "gpu-cluster"), {"release": "v26.7.0"}, "no migration between"),
         ("split-cluster", ("lab", "rome", "nope"), {}, "has no pool `nope`"),
         ("split-cluster", ("lab", "../rome", "a"), {}, "lower-case letters"),

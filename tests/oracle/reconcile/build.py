@@ -51,7 +51,7 @@ def build(repository: str, folder: Path, tag: str) -> None:
         own.unlink()
     (controllers / "oracle_test.go").write_text((_HERE / "oracle.go").read_text())
     (controllers / "oracle_shim_test.go").write_text(_shim(controllers))
-    given = {**os.environ, "GOFLAGS": "-mod=vendor -buildvcs=false", "GOTOOLCHAIN": "local"}
+    given = {**os.environ, "GOFLAGS": "-mod=vendor -buildvcs=false -trimpath", "GOTOOLCHAIN": "local"}
     program = folder.resolve() / f"{tag}.oracle"
     subprocess.run(
         ["go", "test", "-vet=off", "-c", "-o", program, "./controllers"], cwd=checkout, env=given, check=True

@@ -46,6 +46,8 @@ type answer struct {
 	Error   string          `json:"error,omitempty"`
 }
 
+var parsed ClusterPolicyController
+
 var stateLine = regexp.MustCompile(`addState\(n, "/opt/gpu-operator/([^"]+)"\)`)
 
 var lists = []client.ObjectList{
@@ -95,7 +97,9 @@ func made(asked question, kinds *runtime.Scheme, states [][][]byte) (found answe
 		return answer{Error: err.Error()}
 	}
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: asked.Namespace}}
-	builder := fake.NewClientBuilder().WithScheme(kinds).WithObjects(&policy, namespace)
+	builder := fake.NewClientBuilder().WithScheme(kinds).WithObjects(&policy, namespace).
+		WithIndex(&appsv1.DaemonSet{}, "metadata.nvidia.clusterpolicy.controller", owner)
+	clusterPolicyCtrl.operatorNamespace = asked.Namespace
 	for number := range asked.Nodes {
 		builder = builder.WithObjects(&asked.Nodes[number])
 	}
@@ -116,27 +120,39 @@ func made(asked question, kinds *runtime.Scheme, states [][][]byte) (found answe
 		k8sVersion: "v1.34.0", operatorMetrics: clusterPolicyCtrl.operatorMetrics, singleton: &policy,
 	}
 	defaultGPUWorkloadConfig = gpuWorkloadConfigContainer
-	for _, state := range states {
-		addState(n, asked.Assets+"/"+string(state[1]))
+	// Parsed once: what is created is a copy of it.
+	if parsed.controls == nil {
+		for _, state := range states {
+			addState(n, asked.Assets+"/"+string(state[1]))
+		}
+		parsed = *n
 	}
+	n.controls, n.resources, n.stateNames = parsed.controls, parsed.resources, parsed.stateNames
 	if err := oracleLabel(ctx, server); err != nil {
 		return answer{Error: err.Error()}
 	}
 	reconciler := &ClusterPolicyReconciler{Client: server, Log: logr.Discard(), Scheme: kinds}
-	for pass := 0; pass < 2; pass++ {
-		if err := n.init(ctx, reconciler, &policy); err != nil {
+	if err := n.init(ctx, reconciler, &policy); err != nil {
+		return answer{Error: err.Error()}
+	}
+	for !n.last() {
+		if _, err := n.step(); err != nil {
 			return answer{Error: err.Error()}
-		}
-		for !n.last() {
-			if _, err := n.step(); err != nil {
-				return answer{Error: err.Error()}
-			}
 		}
 	}
 	for _, list := range lists {
 		found.Objects = append(found.Objects, listed(ctx, server, list)...)
 	}
 	return found
+}
+
+// As the manager indexes DaemonSets.
+func owner(object client.Object) []string {
+	found := metav1.GetControllerOf(object)
+	if found == nil || found.Kind != "ClusterPolicy" {
+		return nil
+	}
+	return []string{found.Name}
 }
 
 func listed(ctx context.Context, server client.Client, list client.ObjectList) (found []client.Object) {

@@ -18,13 +18,12 @@ if TYPE_CHECKING:
 
 _ENGINE, _RELEASE = "/spec/delivery/engine", "/spec/stack/release"
 _NAMESPACE, _MODE = "/spec/stack/namespace", "/spec/stack/driverMode"
-SOURCE_FIELDS = ("repoURL", "path", "revision", "chartRepo")
 _MODES = tuple(item.value for item in DriverMode)
 _DRAIN = "drain the nodes: every driver is removed, and installed anew"
 
 
 def change_source(project: Project, name: str, wanted: Mapping[str, str]) -> Step | Done:
-    """`wanted` are new values by fields of `delivery`, some of SOURCE_FIELDS. Raises UsageError, NoInputError."""
+    """`wanted` are new values by fields of `delivery`, those of its source. Raises UsageError, NoInputError."""
     there = moving(project, name)
     editor, delivery = Editor(), there.plan.cluster.spec.delivery
     now = {

@@ -23,9 +23,10 @@ RULE = RuleInfo(
     name="operand-variable",
     severity=Severity.WARNING,
     applies_to="values",
-    what="Values, a ClusterPolicy or an NVIDIADriver give the device plugin, GPU Feature Discovery, dcgm-exporter, the "
-    "MIG manager, the vGPU device manager or the driver manager a variable that the version of this release does not "
-    "read, or whose name is one letter from one that it reads; or a word that the device plugin refuses.",
+    what="Values, a ClusterPolicy or an NVIDIADriver give an operand (device plugin, GPU Feature Discovery, "
+    "dcgm-exporter, MIG manager, validator, driver, driver manager, vGPU device manager, CC manager) a variable that "
+    "the version of this release does not read, that another operand reads and this one does not, or whose name is one "
+    "letter from one that it reads; or a word that the device plugin refuses.",
     why="Nothing reports a variable that nobody reads: the operand keeps its default. At a wrong word the plugin ends.",
     fix="correct the name, remove it, or take a release whose operand reads it",
     bad="dcgmExporter:\n  env:\n    - {name: DCGM_EXPORTER_LISTENER, value: ':9401'}\n",
@@ -33,12 +34,19 @@ RULE = RuleInfo(
     symptom="an operand behaves as if the variable were not there",
     references=(
         "flags of NVIDIA/k8s-device-plugin, dcgm-exporter, mig-parted, k8s-driver-manager, vgpu-device-manager",
+        "NVIDIA/k8s-cc-manager; NVIDIA/gpu-operator, validator; scripts of NVIDIA/gpu-driver-container",
     ),
 )
+_DRIVER = "driver"
+"""Of which only what it shares with others is known."""
 _MANAGER = "driver.manager"
+_VALIDATOR = "validator"
+_VALIDATIONS = ("driver", "toolkit", "cuda", "plugin", "vfioPCI", "vgpuManager", "vgpuDevices", "ccManager")
 _PLUGIN = "devicePlugin"
 COMPONENTS = {
-    **{name: name for name in (_PLUGIN, "gfd", "dcgmExporter", "migManager", "vgpuDeviceManager", _MANAGER)},
+    **{name: name for name in (_PLUGIN, "gfd", "dcgmExporter", "migManager", "vgpuDeviceManager", "ccManager")},
+    **{name: name for name in (_DRIVER, _MANAGER)},
+    **{f"{_VALIDATOR}.{part}": _VALIDATOR for part in _VALIDATIONS},
     "vgpuManager.driverManager": _MANAGER,
     "vfioManager.driverManager": _MANAGER,
 }
@@ -58,11 +66,24 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
         steps = tuple(path.split("."))
         if document.has((*steps, "env")) and not is_off(document, f"{steps[0]}.enabled"):
             entries = Environment(document, steps).entries
-            version = text(document, f"{path}.version") or image_default(f"{path}.version", document.release.tag)
-            tag = operand_inputs(operand).tag_of(version)
+            tag = operand_inputs(operand).tag_of(_version(document, path, operand))
             for found in unread(operand, [(entry.name, entry.value) for entry in entries], tag):
                 place = (*entries[found.at].path, found.field)
                 yield Finding(place=place, message=found.message, help=found.help)
+
+
+def _version(document: ValuesDocument, path: str, operand: str) -> str | None:
+    """Of its image; the validator's is the release's own."""
+    release = document.release.tag
+    if operand == _VALIDATOR:
+        return text(document, f"{_VALIDATOR}.version") or release
+    return text(document, f"{path}.version") or image_default(f"{path}.version", release)
+
+
+def _reader(operand: str, name: str) -> str | None:
+    """The one operand that reads a variable, and it is another one."""
+    readers = {other for other in COMPONENTS.values() if name in operand_inputs(other).names}
+    return next(iter(readers)) if len(readers) == 1 and operand not in readers else None
 
 
 class Unread(NamedTuple):
@@ -87,8 +108,15 @@ def unread(component: str, variables: Sequence[tuple[str, str]], tag: str | None
             elif component == _PLUGIN and value and (wrong := wrong_word(name, value, tag)) is not None:
                 yield Unread(index, f"`{name}`: {wrong.message}, and stops", wrong.help, "value")
             continue
+        if reader := _reader(component, name):
+            where = f"a part of `{_VALIDATOR}`" if reader == _VALIDATOR else f"`{reader}.env`"
+            yield Unread(
+                index, f"`{name}` is a variable of `{reader}`, and no {component} reads it", f"write it into {where}"
+            )
+            continue
         is_meant = name.startswith(_PREFIXES.get(component, ()))
-        match = nearest(name, known, certain=not is_meant) if index < MOST_SUGGESTED else None
+        is_known = component != _DRIVER and index < MOST_SUGGESTED
+        match = nearest(name, known, certain=not is_meant) if is_known else None
         if match is not None or is_meant:
             help_text = f"did you mean `{match}`?" if match else "remove it"
             yield Unread(index, f"no {component} that is known reads `{shorten(name)}`", help_text)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics import RuleInfo
+from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import mapping
 from poolsmith.core.sources.pointer import join
-from poolsmith.gpu.catalog.gpu_requests import is_gpu_resource
-from poolsmith.kubernetes.quantity import QuantityError, quantity_amount
+from poolsmith.gpu.catalog.gpu_requests import GPU, MIG, is_gpu_resource
+from poolsmith.kubernetes.quantity import amount_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from decimal import Decimal
+    from collections.abc import Iterator, Mapping
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkedPod, LinkView
@@ -24,15 +23,20 @@ RULE = RuleInfo(
     name="gpu-request",
     applies_to="manifest",
     what="A container asks for GPUs, or MIG devices, in a way that the API server refuses: a request without a limit, "
-    "or another one than the limit, or no whole number.",
+    "or another one than the limit, or no whole number. Or it asks for MIG devices of two sizes, or for these and "
+    "whole GPUs (a warning).",
     why="GPUs are extended resources, which can't be overcommitted or divided. The workload is accepted where the pod "
-    "is not: a Deployment, a Job or a DaemonSet stands there, and makes no pod.",
-    fix="write a whole number as the limit, and no request or the same one",
+    "is not: a Deployment, a Job or a DaemonSet stands there, and makes no pod. Each resource of the device plugin "
+    "writes the same variable, and the last one replaces the others; a process of CUDA has one MIG device at most.",
+    fix="write a whole number as the limit, and no request or the same one; one kind of GPU a container",
     bad="resources:\n  requests: {nvidia.com/gpu: 1}\n  limits: {nvidia.com/gpu: 2}\n",
     good="resources:\n  limits: {nvidia.com/gpu: 2}\n",
     symptom='`spec.containers[0].resources.requests: Invalid value: "1": must be equal to nvidia.com/gpu limit`; '
     "`Limit must be set for non overcommitable resources`; `must be an integer`",
-    references=("kubernetes/kubernetes:pkg/apis/core/validation/validation.go, ValidateResourceRequirements",),
+    references=(
+        "kubernetes/kubernetes:pkg/apis/core/validation/validation.go, ValidateResourceRequirements",
+        "NVIDIA/k8s-device-plugin issue 728",
+    ),
 )
 _FILLED_LATER = ("${", "{{", "$(")
 
@@ -40,7 +44,20 @@ _FILLED_LATER = ("${", "{{", "$(")
 def check(view: LinkView) -> Iterator[Finding[Location]]:
     for pod in view.pods:
         for at, container in pod.containers if pod.gpu_resources else ():
-            yield from _refused(pod, f"{at}/resources", mapping(container.get("resources")))
+            resources = mapping(container.get("resources"))
+            yield from _refused(pod, f"{at}/resources", resources)
+            yield from _of_two_kinds(pod, f"{at}/resources/limits", mapping(resources.get("limits")))
+
+
+def _of_two_kinds(pod: LinkedPod, at: str, limits: Mapping[Any, Any]) -> Iterator[Finding[Location]]:
+    names = [str(name) for name, value in limits.items() if str(name).startswith((GPU, MIG)) and amount_of(value) != 0]
+    for name in names[1:] if any(name.startswith(MIG) for name in names) else ():
+        yield Finding(
+            message=f"{pod.owner.name} asks for `{names[0]}` and `{name}` in one container, which gets one of them",
+            place=pod.place(join(at, name)),
+            help="ask for one kind of GPU in a container",
+            severity=Severity.WARNING,
+        )
 
 
 def _refused(pod: LinkedPod, at: str, resources: Any) -> Iterator[Finding[Location]]:
@@ -56,7 +73,7 @@ def _refused(pod: LinkedPod, at: str, resources: Any) -> Iterator[Finding[Locati
             yield _finding(pod, join(at, wrong[0], str(name)), f"`{name}` is {shorten(str(wrong[1]))}, no whole number")
         elif name not in limits:
             yield _finding(pod, join(at, "requests", str(name)), f"`{name}` is requested without a limit")
-        elif len(asked) > 1 and _amount(limits[name]) != _amount(requests[name]):
+        elif len(asked) > 1 and amount_of(limits[name]) != amount_of(requests[name]):
             amounts = f"requests {requests[name]} and limits {limits[name]}"
             yield _finding(pod, join(at, "requests", str(name)), f"`{name}` has {amounts}, which have to be the same")
 
@@ -71,13 +88,5 @@ def _finding(pod: LinkedPod, at: str, what: str) -> Finding[Location]:
 
 def _is_whole(value: Any) -> bool:
     """What is no quantity at all is the schema's."""
-    amount = _amount(value)
+    amount = amount_of(value)
     return amount is None or amount == amount.to_integral_value()
-
-
-def _amount(value: Any) -> Decimal | None:
-    """None of what is no quantity."""
-    try:
-        return quantity_amount(str(value))
-    except QuantityError:
-        return None

@@ -14,7 +14,7 @@ from poolsmith.core.sources.pointer import join
 from poolsmith.gpu.catalog.node_labels import GPU_PRODUCT
 from poolsmith.guard.rules.links.label_offers import DISCOVERY, DOMAIN, FIELDS, Machines, PciFields, Since, Tagged, like
 from poolsmith.guard.rules.links.name_needs import names_of, state_of
-from poolsmith.guard.rules.links.selections import selections, selections_of_charts
+from poolsmith.guard.rules.links.selections import selections, selections_in, selections_of_charts
 from poolsmith.guard.rules.names.known_labels import is_given_by_hand
 from poolsmith.guard.rules.names.need import State
 
@@ -34,7 +34,8 @@ RULE = RuleInfo(
     "PCI devices that Node Feature Discovery here builds of other fields, by one that is a tag of instances, or that "
     "the operator writes from a later release on. As a warning: by a label, or a value, that no description of "
     "machines here has, or that a chart selects by itself while nothing here writes it; a note where somebody outside "
-    "of the files may. Or a part of a chart runs on nodes of the control plane, which the cloud hides.",
+    "of the files may, and by one that the chart's own pods write once they run there. Or a part of a chart runs on "
+    "nodes of the control plane, which the cloud hides.",
     why="No node has the label: the pod stays Pending, the DaemonSet wants no pod, is ready, and there is no event.",
     fix="write the label as it is written to nodes; install Node Feature Discovery with labels by vendor, or label the "
     "nodes",
@@ -58,6 +59,7 @@ _OF_AUTOSCALER = "k8s.io/cluster-autoscaler/node-template/label/"
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
     yield from _of_control_planes(view)
+    yield from _of_itself(view)
     if not view.is_whole and not view.is_alone:
         return
     for need in selections(view):
@@ -67,6 +69,17 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
             yield from _of_nobody(view, need)
     for chart, need in selections_of_charts(view):
         yield from _of_chart(view, chart, names_of(view).verdict(need))
+
+
+def _of_itself(view: LinkView) -> Iterator[Finding[Location]]:
+    rows = store.table("selectors.yaml")["ownLabels"]
+    for chart in view.charts:
+        for part, row in rows.get(chart.name, {}).items():
+            for need in selections_in(chart, part):
+                if need.name.startswith(tuple(row["labels"])) and ("if" not in row or chart.value(row["if"]) is True):
+                    text = f"by `{need.name}`, which its own pods write once they run: none starts on a new node"
+                    advice = "select by a label that the machines have from the start"
+                    yield replace(_selects(need, text, advice), severity=Severity.WARNING)
 
 
 def _written(verdict: Verdict) -> Iterator[Finding[Location]]:

@@ -36,7 +36,7 @@ def _selections(view: LinkView) -> Iterator[Need]:
             yield from _selected(pod.spec, pod.place, pod.owner.name)
     for chart in view.charts:
         for part in _CHART_PODS:
-            yield from _of_values(chart, part)
+            yield from selections_in(chart, part)
     for item in view.of_kind("ResourceFlavor"):
         labels = {key: value for key, value in mapping(item.spec.get("nodeLabels")).items() if _is_of_gpus(str(key))}
         yield from _selected({"nodeSelector": labels}, partial(_of_flavor, item), item.name)
@@ -80,7 +80,8 @@ def _declared(chart: LinkedChart, _: str) -> Location:
     return chart.declared_at
 
 
-def _of_values(chart: LinkedChart, part: str) -> Iterator[Need]:
+def selections_in(chart: LinkedChart, part: str) -> Iterator[Need]:
+    """What values select by for a part of the chart, or for all of it."""
     held = value_at(chart.values, part.split("."), MISSING) if part else chart.values
 
     def place(pointer: str) -> Location:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, CheckedTree
-    from poolsmith.kubernetes.repository.node_template_marks import LabelMark
+    from poolsmith.kubernetes.repository.node_template_marks import LabelMark, TaintMark
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 
 
@@ -27,8 +27,9 @@ class LabelledNodes:
     title: str
     document: CheckedDocument
     labels: tuple[LabelMark, ...]
+    taints: tuple[TaintMark, ...] = ()
 
-    def at(self, mark: LabelMark) -> Location:
+    def at(self, mark: LabelMark | TaintMark) -> Location:
         return self.document.source.locate(mark.pointer)
 
 
@@ -42,7 +43,10 @@ def _of_manifests(tree: CheckedTree) -> Iterator[LabelledNodes]:
         return
     for template in node_templates(tree):
         yield LabelledNodes(
-            title=template.title, document=template.document, labels=(*template.labels, *template.choices)
+            title=template.title,
+            document=template.document,
+            labels=(*template.labels, *template.choices),
+            taints=(*template.taints, *template.startup),
         )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.sources.pointer import reach
 from poolsmith.gpu.catalog.label_words import label_mistake
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.templates.labelled_nodes import LabelledNodes
+    from poolsmith.kubernetes.repository.node_template_marks import LabelMark, TaintMark
 
 RULE = RuleInfo(
     code="PSM581",
@@ -23,7 +25,7 @@ RULE = RuleInfo(
     what="A description of new nodes (Karpenter, Cluster API, Talos, eksctl, Terraform and others) sets "
     "`nvidia.com/gpu.workload.config`, `nvidia.com/gpu.deploy.*` or `nvidia.com/cc.mode` to a value that the operator "
     "or its CC manager does not know. Or a label that nothing of the operator reads, such as "
-    "`nvidia.com/gpu.deploy.drivers`.",
+    "`nvidia.com/gpu.deploy.drivers`. Or, as an error, an object has a label or a taint whose value is no text.",
     why="A workload that is not known counts as the default one, `container`. In a mode that is not known GPUs stay as "
     "they are, and no Kata pod is scheduled. Operands run where their label is `true`, and all of them "
     "stay away only where `nvidia.com/gpu.deploy.operands` is exactly `false`: `no`, `False` or `disabled` are not.",
@@ -39,6 +41,7 @@ RULE = RuleInfo(
 
 def check(nodes: tuple[LabelledNodes, ...]) -> Iterator[Finding[Location]]:
     for item in nodes:
+        yield from _no_texts(item)
         for mark in item.labels:
             value = mark.value
             if value is None:
@@ -52,3 +55,22 @@ def check(nodes: tuple[LabelledNodes, ...]) -> Iterator[Finding[Location]]:
                     help=mistake.help,
                     subject=item.document.name,
                 )
+
+
+def _no_texts(item: LabelledNodes) -> Iterator[Finding[Location]]:
+    """Values that YAML reads as something else, in objects of an API server, which takes texts alone."""
+    marks: tuple[LabelMark | TaintMark, ...] = (*item.labels, *item.taints)
+    for mark in marks if item.document.is_object else ():
+        held, is_there = reach(item.document.data, mark.pointer)
+        value = held.get("value") if isinstance(held, dict) else held
+        if is_there and isinstance(value, bool | int | float):
+            what = "label" if mark in item.labels else "taint"
+            at = f"{mark.pointer}/value" if isinstance(held, dict) else mark.pointer
+            yield Finding(
+                message=f"{item.title} has the {what} `{shorten(mark.key)}` with the value {str(value).lower()}, which "
+                "is no text: the API server refuses the object",
+                place=item.document.source.locate(at),
+                help=f'write `"{str(value).lower()}"`',
+                subject=item.document.name,
+                severity=Severity.ERROR,
+            )
