@@ -29,7 +29,7 @@ from poolsmith.gpu.catalog.chart_workloads import chart_versions
 from poolsmith.gpu.catalog.charts import SUBCHART, Chart, read_chart
 from poolsmith.gpu.catalog.gpu_clusters import served_by
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
-from poolsmith.gpu.catalog.value_effects import recorded_effects, recorded_releases, switches
+from poolsmith.gpu.catalog.value_effects import recorded_effects, switches
 from poolsmith.gpu.catalog.value_paths import value_paths
 from poolsmith.guard.rules.setup.configured import one_of_each
 from poolsmith.kubernetes.helm.values_merge import merge_files
@@ -274,13 +274,20 @@ def record(probe: Probe) -> dict[str, Any]:
 
 
 def main(charts: str, helm: str, operators: str, *only: str) -> None:
-    releases = chart_versions(OPERATOR_CHART)
-    place, program = store.DATA / PLACE, Program([helm])
-    known = {item: _recorded(item) for item in (recorded_releases() if place.exists() else ())}
+    program = Program([helm])
     for release in only:
-        known[release] = record(Recorder(release, Path(charts), program, Path(operators)))
-        print(release, len(known[release]), flush=True)
-        place.write_text(_text(known, [item for item in releases if item in known]))
+        found = record(Recorder(release, Path(charts), program, Path(operators)))
+        write({release: found})
+        print(release, len(found), flush=True)
+
+
+def write(found: Mapping[str, dict[str, Any]]) -> None:
+    """Effects by release into the table, in the place of what it had of these."""
+    place = store.DATA / PLACE
+    table = json.loads(place.read_text("utf-8"))
+    known = {item: _recorded(item) for item in table["releases"]} | dict(found)
+    predicted = [item for item in table.get("predicted", table["releases"]) if item not in found]
+    place.write_text(_text(known, [item for item in chart_versions(OPERATOR_CHART) if item in known], predicted))
 
 
 def _recorded(release: str) -> dict[str, Any]:
@@ -290,8 +297,9 @@ def _recorded(release: str) -> dict[str, Any]:
     return {path: effect for path, effect in found.items() if effect is not None}
 
 
-def _text(known: dict[str, dict[str, Any]], releases: list[str]) -> str:
-    """A line a path: from which release on which effect holds; null where the release does not read it."""
+def _text(known: Mapping[str, dict[str, Any]], releases: list[str], predicted: list[str]) -> str:
+    """A line a path: from which release on which effect holds; null where the release does not read it. `predicted`
+    are those of which the programs were not asked yet."""
     lines = []
     for path in sorted({path for item in known.values() for path in item}):
         runs: list[list[Any]] = []
@@ -304,7 +312,14 @@ def _text(known: dict[str, dict[str, Any]], releases: list[str]) -> str:
             runs = runs[1:]
         lines.append(f"  {json.dumps(path)}: {json.dumps(runs)}")
     body = ",\n".join(lines)
-    return f'{{\n "source": "predictions of NVIDIA/gpu-operator at each tag",\n "releases": {json.dumps(releases)},\n "values": {{\n{body}\n }}\n}}\n'
+    head = {
+        "source": "Helm 3.19.4 and the ClusterPolicy controller of NVIDIA/gpu-operator at each tag; NVIDIADriver and "
+        "GPUCluster by the prediction, and all of the releases in `predicted`",
+        "releases": releases,
+        "predicted": predicted,
+    }
+    lines_of_head = ",\n".join(f" {json.dumps(key)}: {json.dumps(value)}" for key, value in head.items())
+    return f'{{\n{lines_of_head},\n "values": {{\n{body}\n }}\n}}\n'
 
 
 if __name__ == "__main__":
