@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from poolsmith.core.sources.yaml_reader import read_documents
+from support.git_repository import commit_all, git
 from support.workflow_runner import Runner
 
 ROOT = Path(__file__).resolve().parents[2]
 CLUSTER = "lab-t4"
 PROFILE = f"profiles/{CLUSTER}/t4.yaml"
 LOCK = f"output/clusters/{CLUSTER}/poolsmith.lock.json"
-
-
-def git(folder, *words):
-    identity = ("-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false")
-    done = subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True, text=True)
-    return done.stdout.strip()
 
 
 @pytest.fixture(scope="module")
@@ -39,9 +33,7 @@ def fleet(tmp_path_factory):
         shutil.copy(ROOT / name, folder / name)
     (folder / "generator").mkdir()
     (folder / "generator/who").write_text("the tool\n")
-    git(folder, "init", "--quiet", "--initial-branch", "main")
-    git(folder, "add", "--all")
-    git(folder, "commit", "--quiet", "-m", "base")
+    commit_all(folder)
     return folder
 
 
@@ -62,8 +54,7 @@ class Example:
             from poolsmith.interface.app.generate import generate
 
             generate(self.clone)
-        git(self.clone, "add", "--all")
-        git(self.clone, "commit", "--quiet", "--allow-empty", "-m", "change")
+        commit_all(self.clone, "change")
         git(self.clone, "push", "--quiet", "origin", f"HEAD:{ref}")
         return git(self.clone, "rev-parse", "HEAD")
 

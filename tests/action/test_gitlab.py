@@ -13,17 +13,12 @@ from pathlib import Path
 import pytest
 
 from poolsmith.core.sources.yaml_reader import read_documents
+from support.git_repository import commit_all, git
 
 ROOT = Path(__file__).resolve().parents[2]
 PIPELINE = read_documents((ROOT / "examples/gitlab/.gitlab-ci.yml").read_text("utf-8"))[0]["poolsmith"]
 CONTAINERFILE = (ROOT / "examples/container/Containerfile").read_text("utf-8")
 CLUSTER = "lab-t4"
-
-
-def git(folder, *words):
-    identity = ("-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false")
-    done = subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True, text=True)
-    return done.stdout.strip()
 
 
 @pytest.fixture
@@ -37,16 +32,12 @@ def job(tmp_path):
     for name in (f"profiles/{CLUSTER}", "profiles/_bases", "profiles/_schemas", "policies"):
         shutil.copytree(ROOT / name, project / name)
     generate(project)
-    git(project, "init", "--quiet", "--initial-branch", "main")
-    git(project, "add", "--all")
-    git(project, "commit", "--quiet", "-m", "base")
+    commit_all(project)
     base = git(project, "rev-parse", "HEAD")
     tool = tmp_path / "tool"
     shutil.copytree(ROOT / "action", tool / "action", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "requirements-run.lock", tool)
-    git(tool, "init", "--quiet")
-    git(tool, "add", "--all")
-    git(tool, "commit", "--quiet", "-m", "tool")
+    commit_all(tool, "tool")
     git(tool, "config", "uploadpack.allowAnySHA1InWant", "true")
     stand_in = (
         f"#!{sys.executable} -I\nimport sys\nsys.path.insert(0, {str(ROOT / 'generator')!r})\n"
@@ -65,8 +56,7 @@ def job(tmp_path):
     def run(change):
         git(project, "switch", "--quiet", "--create", "change")
         change(project)
-        git(project, "add", "--all")
-        git(project, "commit", "--quiet", "--allow-empty", "-m", "change")
+        commit_all(project, "change")
         inherited = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "GIT", "GITHUB"))}
         environment = {
             **inherited,

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from support.git_repository import commit_all, git
+
 ROOT = Path(__file__).resolve().parents[2]
 _TOOL = """#!{python} -I
 import json, os, pathlib, sys
@@ -29,12 +31,6 @@ CHECK = {"reports": {"json": json.dumps({"summary": {"errors": 2, "warnings": 1,
 NO_CHANGE = {"selfGrants": [], "clusters": [], "newFindings": [], "fixedFindings": [], "unknown": [], "pools": 0}
 
 
-def git(folder, *words):
-    identity = ("-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false")
-    done = subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True, text=True)
-    return done.stdout.strip()
-
-
 class Step:
     def __init__(self, folder):
         self.folder, self.work = folder, folder / "work"
@@ -45,8 +41,7 @@ class Step:
 
     def commit(self, name):
         (self.work / name).write_text(name)
-        git(self.work, "add", "--all")
-        git(self.work, "commit", "--quiet", "-m", name)
+        commit_all(self.work, name)
         return git(self.work, "rev-parse", "HEAD")
 
     def run(self, event_name="push", event=None, directory=None, **inputs):

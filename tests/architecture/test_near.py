@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
 import grimp
 import pytest
 
+from support.git_repository import commit_all, git
 from support.near_run import Plan
 from tools.near import changed_files, chosen, first_line, main, within
 from tools.near_index import Index, matches, names_in
@@ -217,19 +217,12 @@ def test_a_pattern_of_a_name_fits_names_of_its_folder(pattern, name, fits):
 
 
 def test_changed_files_are_those_since_the_base_committed_or_not(tmp_path):
-    def git(*arguments):
-        identity = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main")
-        subprocess.run(["git", *identity, *arguments], cwd=tmp_path, check=True, capture_output=True)
-
-    git("init")
     for name in ("kept", "edited", "gone"):
         (tmp_path / name).write_text("1")
-    git("add", ".")
-    git("commit", "-m", "first")
-    git("checkout", "-b", "topic")
+    commit_all(tmp_path)
+    git(tmp_path, "checkout", "-b", "topic")
     (tmp_path / "committed").write_text("1")
-    git("add", ".")
-    git("commit", "-m", "second")
+    commit_all(tmp_path, "second")
     (tmp_path / "edited").write_text("2")
     (tmp_path / "gone").unlink()
     (tmp_path / "new one").write_text("1")

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -83,6 +84,16 @@ class Bench:
         self.rows[f"{pools:,} pools: generate"] = measure((GENERATE,), folder, runs, before=_without_output(folder))
         found = measure((GENERATE, CHECK), folder, runs, before=_without_output(folder))
         self.rows[f"{pools:,} pools: generate + check, nothing cached"] = found
+
+    def processes(self, pools: int) -> None:
+        """On the fleet that `large` made: two processes by the clock, beside one in the same minutes."""
+        folder = self._folder / f"pools-{pools}"
+        one, two = (
+            measure(((*GENERATE, "--jobs", jobs), (*CHECK, "--jobs", jobs)), folder, 1, before=_without_output(folder))
+            for jobs in ("1", "2")
+        )
+        row = f"{pools:,} pools: two processes (ratio to one, by the clock)"
+        self.rows[row] = replace(two, ratio=two.seconds / one.seconds)
 
     def unchanged(self, pools: int) -> None:
         """On the output that `large` made, once it is old enough to be known again; the store has seen it once."""
@@ -249,6 +260,7 @@ def main() -> None:
         if options.largest > 1_000:
             bench.large(options.largest, 1)
             bench.growth(1_000, options.largest)
+            bench.processes(options.largest)
         if not options.budgets:
             bench.parts()
             bench.governed()

@@ -78,7 +78,7 @@ UPGRADES = {
 
 def _is_of_an_old_release(item):
     """Its toolkit's vulnerabilities, and, as a note, what that does without being asked."""
-    return item["name"] == "vulnerable-toolkit" or (item["name"], item["severity"]) == (
+    return item["name"] in ("vulnerable-toolkit", "driver-branch") or (item["name"], item["severity"]) == (
         "runtime-set-as-default",
         "note",
     )

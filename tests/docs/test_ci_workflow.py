@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from poolsmith.core.sources.yaml_reader import read_documents
 from support.circles import parameters
+from support.git_repository import commit_all, git
 from support.workflow_runner import Runner
 
 ROOT = Path(__file__).parents[2]
@@ -29,12 +29,6 @@ SHOWN = PAGE.partition(_BEGIN)[2].partition(_END)[0]
 def workflow(kind):
     own = (ROOT / ".github/workflows/profiles.yaml").read_text("utf-8")
     return read_documents((own if kind == "own" else SHOWN).replace("<full commit id>", "main"))[0]
-
-
-def git(folder, *words):
-    identity = ("-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false")
-    done = subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True, text=True)
-    return done.stdout.strip()
 
 
 @pytest.fixture(scope="session")
@@ -58,9 +52,7 @@ def base(tmp_path_factory):
             ".github/workflows/profiles.yaml": SHOWN,
         },
     )
-    git(folder, "init", "--quiet", "--initial-branch", "main")
-    git(folder, "add", "--all")
-    git(folder, "commit", "--quiet", "-m", "base")
+    commit_all(folder)
     return folder
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 import yaml
+
+from support.git_repository import commit_all
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/fleet.md").read_text("utf-8")
@@ -26,9 +27,7 @@ def fleet(tmp_path):
         *(f"{part}/{name}" for part in ("profiles", "output/clusters") for name in KEPT),
     ):
         shutil.copytree(ROOT / name, root / name)
-    git = ["git", "-C", root, "-c", "user.name=a", "-c", "user.email=a@example.com"]
-    for line in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "base"]):
-        subprocess.run([*git, *line], check=True)
+    commit_all(root)
     return root
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from poolsmith.core.sources.yaml_reader import read_documents
 from poolsmith.core.sources.yaml_writer import emit
+from support.git_repository import commit_all, git
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = ("drivers", "runtimes", "scheduling", "setups")
@@ -110,13 +110,8 @@ def test_what_a_change_replaces_is_told_as_it_is_shown(write_files, run_cli):
     stack = {"stack": {"release": "v26.3.3", "driverMode": "nvidia-driver"}}
     root = write_files(project("lab", stack))
     run_cli(["generate", "--root", root])
-    for words in (
-        ["init", "-q"],
-        ["add", "."],
-        ["-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "a"],
-    ):
-        subprocess.run(["git", *words], cwd=root, check=True)
-    subprocess.run(["git", "update-ref", "refs/remotes/origin/main", "HEAD"], cwd=root, check=True)
+    commit_all(root)
+    git(root, "update-ref", "refs/remotes/origin/main", "HEAD")
     write_files(project("lab", stack, driver=PRECOMPILED))
     run_cli(["generate", "--root", root])
 

@@ -18,6 +18,7 @@ from poolsmith.guard.rules.texts import (
     metrics_lists,
     mig_layouts,
     plugin_configurations,
+    runtime_configurations,
 )
 from poolsmith.guard.rules.texts.registry import TEXT_RULES
 from poolsmith.guard.rules.texts.stack_text import Shape
@@ -144,6 +145,7 @@ TEXT_PLACES = {
     discovery_configurations: (Shape.WORKER, "fields, sources, lists; the master's too", "discovery"),
     feature_rules: (Shape.RULES, "expressions, features, what the master may write", "discovery"),
     metrics_lists: (Shape.METRICS, "fields of DCGM, types, columns", "metrics"),
+    runtime_configurations: (Shape.CONTAINERD, "names by its version; NVIDIA's runtime, CDI specifications too", None),
 }
 
 

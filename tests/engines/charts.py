@@ -85,10 +85,12 @@ def _chart(folder: Path, name: str, version: str, objects: Iterable[dict[str, An
     (folder / "templates").mkdir(parents=True)
     about = {"apiVersion": "v2", "name": name, "version": version, "appVersion": version}
     (folder / "Chart.yaml").write_text(yaml.safe_dump(about))
-    (folder / "values.yaml").write_text("dcgmExporter: {enabled: true}\n")
+    (folder / "values.yaml").write_text(yaml.safe_dump(_DEFAULTS))
     for item in objects:
         name = f"{item['kind']}-{item['metadata']['name']}.yaml".lower()
-        (folder / "templates" / name).write_text(yaml.safe_dump(item).replace(f"'{_VALUE}'", _VALUE))
+        text = yaml.safe_dump(item).replace(f"'{_VALUE}'", _VALUE)
+        is_hook = "helm.sh/hook" in item["metadata"]["annotations"]
+        (folder / "templates" / name).write_text(f"{_IF_CLEANED}\n{text}{{{{ end }}}}\n" if is_hook else text)
     return folder
 
 
@@ -141,8 +143,10 @@ def _policy(release: str) -> dict[str, Any]:
     return found
 
 
+_DEFAULTS = {"dcgmExporter": {"enabled": True}, _NFD: {"postDeleteCleanup": True}}
 _VALUE = "{{ .Values.dcgmExporter.enabled }}"
-"""The one that is read."""
+_IF_CLEANED = f'{{{{ if index .Values "{_NFD}" "postDeleteCleanup" }}}}'
+"""Those that are read."""
 
 
 _NAMESPACED = ("ConfigMap", "DaemonSet", "Deployment", "Job", "ServiceAccount")

@@ -583,6 +583,24 @@ def let_go(*names: str) -> Callable[[World], None]:
     return by_hand
 
 
+def _finalizers(world: World, name: str) -> list[str]:
+    found = (item for item in world.client.listed(_ARGOCD_VERSION, "Application") if item["metadata"]["name"] == name)
+    return [text for item in found for text in item["metadata"].get("finalizers", ())]
+
+
+def until_no_finalizer(name: str) -> Callable[[World], None]:
+    """`kubectl get application NAME -o jsonpath={.metadata.finalizers}` until it says nothing. Raises AssertionError."""
+
+    def by_hand(world: World) -> None:
+        ends = monotonic() + _SECONDS_AT_MOST
+        while found := _finalizers(world, name):
+            assert monotonic() < ends, found
+            world.tell()
+            sleep(2)
+
+    return by_hand
+
+
 def sync_once(*names: str, namespace: str = ARGOCD_NAMESPACE) -> Callable[[World], None]:
     """`argocd app terminate-op NAME`, and one sync without FailOnSharedResource: `argocd app sync NAME --server-side`."""
 
@@ -601,7 +619,7 @@ def sync_once(*names: str, namespace: str = ARGOCD_NAMESPACE) -> Callable[[World
 
 
 _ARGOCD_VERSION = "argoproj.io/v1alpha1"
-_SECONDS_TO_NOTICE, _SECONDS_TO_LOOK = 3, 60
+_SECONDS_TO_NOTICE, _SECONDS_TO_LOOK, _SECONDS_AT_MOST = 3, 60, 120
 _KUSTOMIZATION, _RELEASE = "kustomize.toolkit.fluxcd.io/v1", "helm.toolkit.fluxcd.io/v2"
 _CAREFUL_FLUX = suspend(
     ("Kustomization", HELD),
@@ -870,7 +888,11 @@ _ARGOCD_ALONE = (
         "takeover from an Application, by the steps of docs/takeover.md",
         (
             Step("under the old Application", of(_WITHOUT_DRIVERS, ARGOCD), beside=old_application(), after=hold_old),
-            Step("not automated, and without its hook", beside=old_application(automated=False, hook=False)),
+            Step(
+                "not automated, and without its hook",
+                beside=old_application(automated=False, hook=False),
+                after=until_no_finalizer(_OPERATOR),
+            ),
             Step("removed from git", beside=nothing_old()),
             Step("what holds the delivery is created", hold=_AT_LAB),
             Step("synced once without FailOnSharedResource", by_hand=sync_once("lab-gpu-operator")),
@@ -1074,9 +1096,71 @@ def further_moves(engine: str) -> tuple[Scenario, ...]:
 
 
 _LEFT_DELETED = "what is left of the old delivery is deleted"
+_PREINSTALLED = "{source: preinstalled, version: 580.126.20}"
+_BY_OPERATOR = {_LAB: cluster(mode="cluster-policy"), "profiles/lab/a.yaml": pool("a", driver=_PREINSTALLED)}
+_BY_PLUGIN = edited(
+    _BY_OPERATOR,
+    "{release: v26.3.3, driverMode: cluster-policy}",
+    "{kind: device-plugin, release: v0.20.0, gpuFeatureDiscovery: true}",
+)
+_WITH_C = {
+    path.replace("/b.yaml", "/c.yaml"): text.replace("{name: b}", "{name: c}")
+    for path, text in _with_oslo(INSTALLED).items()
+    if path not in {"profiles/oslo/a.yaml", "profiles/lab/b.yaml"}
+}
+
+
+def moves_of_machines(engine: str) -> tuple[Scenario, ...]:
+    """Pools that go to another cluster, seen from the one that the engine delivers; and another kind of stack."""
+    to_rome = ("split-cluster", "lab", "rome", "b")
+    into_lab = ("merge-clusters", "oslo", "lab")
+    kinds = (("device-plugin", "v0.20.0", _BY_OPERATOR), ("operator", "v26.3.3", _BY_PLUGIN))
+    return (
+        Scenario(
+            f"{engine}-move-split",
+            engine,
+            "`poolsmith move split-cluster`, in the cluster that gives the pool away",
+            (
+                install(engine),
+                Step(
+                    "the other one has it, too", move=(*to_rome, *(() if engine == FLUX else ("--destination", "rome")))
+                ),
+                Step("given away", move=to_rome),
+            ),
+        ),
+        Scenario(
+            f"{engine}-move-merge",
+            engine,
+            "`poolsmith move merge-clusters`, in the cluster that gets the pools",
+            (
+                install(engine, _WITH_C),
+                Step("it has them, too", move=into_lab),
+                Step(_GIVEN_UP, move=(*into_lab, *_BY)),
+                Step(_OUT, move=into_lab),
+            ),
+            keeps=True,
+        ),
+        *(
+            Scenario(
+                f"{engine}-move-kind-{kind}",
+                engine,
+                f"`poolsmith move stack-kind` to `{kind}`",
+                (
+                    install(engine, files),
+                    Step(_GIVEN_UP, move=("stack-kind", "lab", kind, "--release", release, *_BY)),
+                    Step("of another kind", move=("stack-kind", "lab", kind, "--release", release)),
+                ),
+            )
+            for kind, release, files in kinds
+        ),
+    )
+
+
 _MOVES = (
     *further_moves(FLUX),
     *further_moves(ARGOCD),
+    *moves_of_machines(FLUX),
+    *moves_of_machines(ARGOCD),
     *moves(FLUX),
     Scenario(
         "flux-move-engine",

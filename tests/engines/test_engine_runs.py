@@ -33,8 +33,11 @@ MERGES = {f"{merge.scenario}-{merge.step}": merge for scenario in SCENARIOS for 
 _ALTERS_WITH_THE_RUN = {"said"}
 """Words of the engines beside what they come to."""
 _REFUSED = "an admission policy that somebody applied by hand"
+_FINALIZERS = "Argo CD adds finalizers for hooks to those of the file (docs/moves.md)"
 UNTOLD = {
-    "argocd-move-removed-given up": "Argo CD adds finalizers for hooks to those of the file (docs/moves.md)",
+    "argocd-move-removed-given up": _FINALIZERS,
+    "argocd-move-kind-device-plugin-given up": _FINALIZERS,
+    "argocd-move-kind-operator-given up": _FINALIZERS,
     "flux-failed-other values, refused": _REFUSED,
     "argocd-failed-other values, refused": _REFUSED,
 }

@@ -15,7 +15,6 @@ from typing import Any
 import yaml
 
 from change.diff.projects import take_guards_off
-from change.review.repositories import IDENTITY
 from engines import argocd, charts, flux, k3s
 from engines.kubelet import Kubelet
 from engines.observed import Observed, Seen, observed, seen, states
@@ -23,6 +22,7 @@ from engines.served import Served
 from poolsmith.interface.app.generate import generate
 from support.api_client import ApiClient
 from support.control_plane import ControlPlane
+from support.git_repository import commit_all, git
 
 RELEASES = ("v26.3.3", "v26.7.0")
 HELD = "gpu"
@@ -110,12 +110,12 @@ class World:
         assert result.written, [item.message for item in result.outcome.diagnostics]
         if unguarded:
             take_guards_off(self.project)
-        _commit(self.project)
+        commit_all(self.project, "change")
 
     def move(self, arguments: Sequence[str]) -> None:
         """`poolsmith move`: the next commit, with what is generated from it."""
         moved(self.project, arguments)
-        _commit(self.project)
+        commit_all(self.project, "change")
 
     def publish(self) -> None:
         """What is generated with loopback's addresses, and what lies beside it; then the engines are told."""
@@ -130,7 +130,7 @@ class World:
             target = self.published / name
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(self.located(text), "utf-8")
-        _commit(self.published)
+        commit_all(self.published, "change")
         for name in _REPOSITORIES:
             git(self.published, "push", "-q", "--force", name, *(f"main:{branch}" for branch in _BRANCHES))
         self.tell(sources=True)
@@ -212,18 +212,6 @@ def moved(project: Path, arguments: Sequence[str]) -> None:
     command = [sys.executable, "-m", "poolsmith", "move", *arguments]
     run = subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=120, check=False)
     assert "wrote the step: " in run.stdout, run.stdout + run.stderr
-
-
-def git(folder: Path, *arguments: str) -> str:
-    run = subprocess.run(
-        ["git", *IDENTITY, *arguments], cwd=folder, check=True, capture_output=True, text=True, timeout=60
-    )
-    return run.stdout.strip()
-
-
-def _commit(folder: Path) -> None:
-    git(folder, "add", "-A")
-    git(folder, "commit", "-q", "--allow-empty", "-m", "change")
 
 
 def _kustomization(address: str, path: str, name: str) -> tuple[dict[str, Any], ...]:

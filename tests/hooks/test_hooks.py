@@ -9,16 +9,12 @@ from pathlib import Path
 import pytest
 
 from poolsmith.core.sources.yaml_reader import read_documents
+from support.git_repository import commit_all, git
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 HOOKS = {hook["id"]: hook for hook in read_documents((REPOSITORY / ".pre-commit-hooks.yaml").read_text())[0]}
 IDS = ("poolsmith-generate", "poolsmith-check")
 LINT = "poolsmith-lint"
-
-
-def git(folder, *arguments):
-    identity = ("-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false")
-    return subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, text=True)
 
 
 def on_a_day(identifier):
@@ -36,9 +32,7 @@ def run_hook(folder, identifier):
 def repository(tmp_path):
     for name in ("profiles", "policies", "output"):
         shutil.copytree(REPOSITORY / name, tmp_path / name)
-    git(tmp_path, "init", "--quiet")
-    git(tmp_path, "add", ".")
-    git(tmp_path, "commit", "--quiet", "-m", "sample")
+    commit_all(tmp_path)
     return tmp_path
 
 
@@ -66,7 +60,7 @@ def test_the_one_for_anybody_takes_the_yaml_files_of_a_commit():
 def test_a_hook_passes_on_a_committed_project_and_changes_nothing(repository, identifier):
     done = run_hook(repository, identifier)
     assert done.returncode == 0, done.stdout
-    assert git(repository, "status", "--porcelain").stdout == ""
+    assert git(repository, "status", "--porcelain") == ""
 
 
 @pytest.mark.real("pre-commit over the whole fleet")
@@ -76,7 +70,7 @@ def test_generate_makes_the_commit_fail_by_changing_the_output(repository):
     done = run_hook(repository, "poolsmith-generate")
     assert done.returncode == 1
     assert "run `git add output`, and commit again" in done.stderr
-    changed = git(repository, "status", "--porcelain").stdout
+    changed = git(repository, "status", "--porcelain")
     assert "output/clusters/prod-eu/pools/l4-precompiled/nvidia-driver.yaml" in changed
     assert "output/clusters/edge" not in changed
 

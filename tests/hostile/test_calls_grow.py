@@ -193,6 +193,23 @@ def delivered(declaring: str) -> Callable[[Path, int], Callable[[], object]]:
     return make
 
 
+def units_of(folder: str, more: str = "") -> Callable[[Path, int], Callable[[], object]]:
+    """As many units of Flux in one kustomization, all of which apply the same folder."""
+
+    def make(top: Path, number: int) -> Callable[[], object]:
+        units = [FLUX.format(index).replace(f"./apps/app{index}", f"./{folder}") for index in range(number)]
+        texts = {"own/units.yaml": "---\n".join(unit.rstrip().removesuffix("}") + more + "}\n" for unit in units)}
+        texts["own/kustomization.yaml"] = f"{KUSTOMIZATION}resources: [units.yaml]\n"
+        texts["apps/kustomization.yaml"] = f"{KUSTOMIZATION}resources: [release.yaml]\n"
+        texts["apps/release.yaml"] = RELEASE.format(0)
+        for path, text in texts.items():
+            (top / path).parent.mkdir(exist_ok=True)
+            (top / path).write_text(text, "utf-8")
+        return checked(top)
+
+    return make
+
+
 def of_fleet(top: Path, pools: int, per_cluster: int) -> Callable[[], object]:
     before, fleet.POOLS_PER_CLUSTER = fleet.POOLS_PER_CLUSTER, per_cluster
     try:
@@ -217,6 +234,8 @@ INPUTS: dict[str, Callable[[Path, int], Callable[[], object]]] = {
     "objects of each kind": beside_each_other,
     "names that are needed": linked,
     "folders that Flux applies": delivered(FLUX),
+    "units of one folder": units_of("apps"),
+    "units of their own folder": units_of("own"),
     "folders that Argo CD applies": delivered(APPLICATION),
     "pools of one cluster": lambda top, number: of_fleet(top, number, number),
     "clusters": lambda top, number: of_fleet(top, number, 1),
@@ -224,7 +243,7 @@ INPUTS: dict[str, Callable[[Path, int], Callable[[], object]]] = {
 }
 
 
-@pytest.mark.rows(4, "kinds of input, each in four sizes")
+@pytest.mark.rows(5, "kinds of input, each in four sizes")
 @pytest.mark.parametrize("what", parameters([item for item in INPUTS if item != "clusters"], ["clusters"]))
 def test_calls_grow_as_the_input_does(what: str, tmp_path: Path) -> None:
     assert grows(INPUTS[what], tmp_path) == []

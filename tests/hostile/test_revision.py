@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
-
 import pytest
+
+from support.git_repository import commit_all, git
 
 CONFIG = """[core]
 \trepositoryformatversion = 1
@@ -21,20 +21,12 @@ CONFIG = """[core]
 """
 
 
-def git(folder, *arguments):
-    identity = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
-    run = subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, text=True)
-    return run.stdout.strip()
-
-
 @pytest.fixture
 def embedded(tmp_path, synthetic_fleet):
     """A project below the root of a repository, with files that make it look like a bare one; and the base."""
     root = tmp_path / "repository" / "project"
     synthetic_fleet(1, 1, root=root)
-    git(root.parent, "init", "-q")
-    git(root.parent, "add", ".")
-    git(root.parent, "commit", "-q", "-m", "base")
+    commit_all(root.parent)
     base = git(root.parent, "rev-parse", "HEAD")
     for folder in ("objects", "refs/heads"):
         (root / folder).mkdir(parents=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
-
 import pytest
+
+from support.git_repository import commit_all
 
 ROLES = "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: everything}}"
 POLICY = """apiVersion: admissionregistration.k8s.io/v1
@@ -190,17 +190,10 @@ def test_parameters_are_shipped(project, write, run_cli, name):
     assert "unshippable-object" not in {item["name"] for item in result.diagnostics}
 
 
-def git(folder, *arguments):
-    identity = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
-    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
-
-
 def test_that_policies_are_not_those_that_judge_is_told_file_by_file(project, write, run_cli):
     write("policies/admission/a.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")
     write("policies/admission/b.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: b}}")
-    git(project, "init", "-q")
-    git(project, "add", ".")
-    git(project, "commit", "-q", "-m", "base")
+    commit_all(project)
     arguments = [
         "check",
         "--root",

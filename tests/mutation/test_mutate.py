@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
 
 import pytest
 
+from support.git_repository import commit_all
 from tools import mutate
 from tools.mutation import trial
 from tools.mutation.page import BEGIN, END
@@ -75,9 +75,7 @@ def project(write_files, monkeypatch):
             "docs/proof.md": f"before\n{BEGIN}old\n{END}after\n",
         }
     )
-    identity = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
-    for command in (("init", "-q"), ("add", "-A"), (*identity, "commit", "-q", "-m", "one")):
-        subprocess.run(["git", *command], cwd=root, check=True, capture_output=True)
+    commit_all(root)
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     return root
 

@@ -16,6 +16,7 @@ import pytest
 
 from poolsmith import __version__
 from poolsmith.core.sources.yaml_reader import read_documents
+from support.git_repository import commit_all
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKFLOW = read_documents((ROOT / ".github/workflows/release.yaml").read_text("utf-8"))[0]
@@ -128,12 +129,7 @@ def checkout(tmp_path):
         shutil.copy(ROOT / name, folder / name)
     for name in LOCKS:
         shutil.copy(ROOT / name, folder / name)
-    for words in (
-        ["init", "--quiet"],
-        ["add", "--all"],
-        ["-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "--quiet", "-m", "t"],
-    ):
-        subprocess.run(["git", *words], cwd=folder, check=True)
+    commit_all(folder)
     binaries = tmp_path / "temp/build/bin"
     binaries.mkdir(parents=True)
     (binaries / "python").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 
-from pull_requests.fleet import Change, git, replaced, text_edit
+from pull_requests.fleet import Change, replaced, text_edit
 from pull_requests.powers import EVIL
+from support.git_repository import git
 
 FOLDERS = (
     "output/clusters/prod-eu/delivery",

@@ -12,11 +12,11 @@ import json
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from support.git_repository import git
 from support.yaml_edits import read_yaml, write_yaml
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -162,22 +162,6 @@ def errors_of(report):
 
 def _places(item):
     return " ".join(place["path"] for place in (item["primary"], *item["related"]) if place)
-
-
-def git(folder, *arguments, **options):
-    """Run git with an identity, and without the settings of who runs the tests; its output."""
-    identity = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
-    settings = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-    run = subprocess.run(
-        ["git", *identity, "-c", "core.symlinks=true", *arguments],
-        cwd=folder,
-        check=True,
-        capture_output=True,
-        text=True,
-        env={**os.environ, **settings},
-        **options,
-    )
-    return run.stdout.strip()
 
 
 def _copy(root, clusters):

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from pull_requests import names_table as names
-from pull_requests.fleet import Change, both, document_edit, git, put, replaced, text_edit, values_edit
+from pull_requests.fleet import Change, both, document_edit, put, replaced, text_edit, values_edit
 from pull_requests.values_table import NFD, RELEASES, _running, paths
+from support.git_repository import git
 from support.yaml_edits import read_yaml, write_yaml
 
 AT_ONCE = 3

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from pull_requests.fleet import Change, both, document_edit, git, put, text_edit, values_edit
+from pull_requests.fleet import Change, both, document_edit, put, text_edit, values_edit
 from pull_requests.switches_table import _change, _change_grant, _deleted
+from support.git_repository import git
 from support.yaml_edits import read_all, read_yaml, write_yaml
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 
-from pull_requests.fleet import Change, both, document_edit, git, replaced, text_edit, values_edit
+from pull_requests.fleet import Change, both, document_edit, replaced, text_edit, values_edit
+from support.git_repository import git
 from support.yaml_edits import read_all, read_yaml, write_yaml
 
 GRANTS = "policies/privileges"

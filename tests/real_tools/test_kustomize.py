@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from poolsmith.fleet.operands.manifest import Manifest, ManifestTree
-from poolsmith.project.output.kustomization import build
+from support.kustomize_build import build
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 OUTPUTS = [REPOSITORY / "output", *sorted((REPOSITORY / "tests/golden").glob("*/expected"))]

@@ -65,6 +65,11 @@ class Edits:
     after: Mapping[str, str]
     told: tuple[Edit, ...]
 
+    @property
+    def without_texts(self) -> Edits:
+        """What is told of files that are written in another way."""
+        return Edits(clusters=self.clusters, before={}, after={}, told=self.told)
+
 
 class Editor:
     """Edits of several files, in memory."""

@@ -18,11 +18,22 @@ class Latest:
         self._most = most
         self._known: OrderedDict[Hashable, Any] = OrderedDict()
 
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._known
+
     def of(self, key: Hashable, make: Callable[[], V]) -> V:
         if key not in self._known:
-            self._known[key] = make()
-            if len(self._known) > self._most:
-                self._known.popitem(last=False)
-        self._known.move_to_end(key)
-        found: V = self._known[key]
+            self.keep(key, make())
+        found: V = self.get(key)
         return found
+
+    def get(self, key: Hashable) -> Any:
+        """None where it is not known, or known as None."""
+        if key in self._known:
+            self._known.move_to_end(key)
+        return self._known.get(key)
+
+    def keep(self, key: Hashable, answer: object) -> None:
+        self._known[key] = answer
+        if len(self._known) > self._most:
+            self._known.popitem(last=False)

@@ -161,9 +161,6 @@ def _is_object(body: Any, document: int, pointer: str, findings: FileFindings) -
     return sound
 
 
-_KIND = "/kind"
-
-
 @record(kw_only=False)
 class PlacedObject:
     """One object; `pointer` leads to it inside its document, which may be a list of objects."""

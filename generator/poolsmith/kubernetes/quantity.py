@@ -47,6 +47,14 @@ def canonical_quantity(text: str) -> str:
     return _decimal(text, sign, whole, fraction, int(exponent[1]), letters=False)
 
 
+def amount_of(value: object) -> Decimal | None:
+    """What a quantity is worth; None for what is none."""
+    try:
+        return quantity_amount(str(value))
+    except QuantityError:
+        return None
+
+
 def quantity_amount(text: str) -> Decimal:
     """What a quantity is worth. Raises QuantityError."""
     found = _QUANTITY.fullmatch(text) if 0 < len(text) <= _LONGEST else None

@@ -12,6 +12,7 @@ from change.review.conftest import repository_of
 from poolsmith.change.delivery.fields import changed_fields, read_field_effects
 from poolsmith.change.delivery.objects import (
     APPLICATION,
+    APPLICATION_SET,
     HELM_CHART,
     HELM_RELEASE,
     KUSTOMIZATION,
@@ -24,7 +25,7 @@ from poolsmith.interface.app.generate import generate
 
 __all__ = ["repository_of"]
 GOES = frozenset((Verb.DELETE, Verb.UNINSTALL, Verb.LEAVE))
-KINDS = (HELM_RELEASE, KUSTOMIZATION, APPLICATION, HELM_CHART, *sorted(SOURCES))
+KINDS = (HELM_RELEASE, KUSTOMIZATION, APPLICATION, APPLICATION_SET, HELM_CHART, *sorted(SOURCES))
 
 
 def written(repository, files, *, guarded=True):

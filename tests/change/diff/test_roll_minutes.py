@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
 
 import pytest
+
+from support.git_repository import commit_all
 
 
 @pytest.mark.parametrize(("minutes", "told"), [("", None), ("    rollMinutes: 12\n", 12)])
@@ -14,12 +15,7 @@ def test_waves_take_the_minutes_that_the_profile_says(run_cli, sample_project, m
     text = path.read_text()
     assert "  nodes:\n" in text
     path.write_text(text.replace("  nodes:\n", f"  nodes:\n{minutes}"))
-    for command in (
-        ["init", "-q"],
-        ["add", "-A"],
-        ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "base"],
-    ):
-        subprocess.run(["git", *command], cwd=sample_project, check=True, capture_output=True)
+    commit_all(sample_project)
     path.write_text(path.read_text().replace("595.91.07", "580.126.20"))
     report = json.loads(run_cli(["diff", "--base", "HEAD", "--root", sample_project, "--format", "json"]).out)
     (waves,) = [item["waves"] for one in report["clusters"] for item in one["disruptions"] if item["kind"] == "driver"]

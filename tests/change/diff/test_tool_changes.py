@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
 
 import pytest
+
+from support.git_repository import commit_all, git
 
 LOCK = "output/clusters/edge/poolsmith.lock.json"
 README = "output/clusters/edge/README.md"
@@ -19,14 +20,8 @@ def project(sample_project, run_cli):
     lock = json.loads((sample_project / LOCK).read_text())
     lock["tool"], lock["files"]["README.md"] = "poolsmith 0.0.9", "sha256:" + "0" * 64
     (sample_project / LOCK).write_text(json.dumps(lock))
-    git(sample_project, "add", "-A")
-    git(sample_project, "commit", "-qm", "base")
+    commit_all(sample_project)
     return sample_project
-
-
-def git(root, *arguments):
-    identity = ("-c", "user.name=a", "-c", "user.email=a@example.com")
-    subprocess.run(["git", *identity, *arguments], cwd=root, check=True, capture_output=True)
 
 
 def told(run_cli, root):
@@ -76,9 +71,7 @@ def test_no_lock_of_the_base_breaks_it(run_cli, project, text):
 
 def test_a_change_without_an_upgrade_has_none(run_cli, sample_project):
     run_cli(["generate", "--root", sample_project])
-    git(sample_project, "init", "-q")
-    git(sample_project, "add", "-A")
-    git(sample_project, "commit", "-qm", "base")
+    commit_all(sample_project)
     path = sample_project / "profiles/edge/cluster.yaml"
     path.write_text(path.read_text().replace("release: v26.7.0\n", "release: v26.3.3\n"))
     run_cli(["generate", "--root", sample_project])

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 from poolsmith.guard.policies.revision import base_at
-
-IDENTITY = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
+from support.git_repository import commit_all, git
 
 
 @dataclass
@@ -21,10 +19,7 @@ class Repository:
     base: str = ""
 
     def git(self, *arguments, given=None):
-        run = subprocess.run(
-            ["git", *IDENTITY, *arguments], cwd=self.top, check=True, capture_output=True, text=True, input=given
-        )
-        return run.stdout.strip()
+        return git(self.top, *arguments, input=given)
 
     def write(self, files):
         for path, text in files.items():
@@ -47,8 +42,7 @@ class Repository:
         self.git("update-index", "--add", "--cacheinfo", f"{mode},{blob},{path}")
 
     def commit(self, message="change"):
-        self.git("add", "-A")
-        self.git("commit", "-q", "--allow-empty", "-m", message)
+        commit_all(self.top, message)
 
     def revision(self):
         return base_at(self.root, self.base)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from copy import deepcopy
 
 import pytest
 import yaml
 
 from poolsmith.interface.app import generate
+from support.git_repository import commit_all, git
 
 CLUSTER = "edge"
 FILE = f"profiles/{CLUSTER}/cluster.yaml"
@@ -20,11 +20,6 @@ PRELOAD = [{"name": "LD_PRELOAD", "value": "/x.so"}]
 EXPORTER = "gpu-operator/DaemonSet/nvidia-dcgm-exporter"
 
 
-def git(folder, *arguments):
-    identity = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
-    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
-
-
 @pytest.fixture(scope="module")
 def base(tmp_path_factory, repository):
     """A repository with one cluster of the sample fleet, committed."""
@@ -32,9 +27,7 @@ def base(tmp_path_factory, repository):
     for folder in (f"profiles/{CLUSTER}", "profiles/_bases", "policies"):
         shutil.copytree(repository / folder, root / folder)
     assert generate(root).written
-    git(root, "init", "-q")
-    git(root, "add", ".")
-    git(root, "commit", "-q", "-m", "base")
+    commit_all(root)
     return root
 
 

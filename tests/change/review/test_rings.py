@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 
 import pytest
 
+from support.git_repository import commit_all
 from support.walks import ROOT
 
 ORDER = """\
@@ -29,8 +29,7 @@ def fleet(tmp_path):
     shutil.copytree(ROOT / "profiles/_bases", root / "profiles/_bases")
     shutil.copytree(ROOT / "policies", root / "policies")
     (root / "profiles/_rings.yaml").write_text(ORDER)
-    for line in ("init -q -b main", "config user.name a", "config user.email a@example.com", "add -A", "commit -qm a"):
-        subprocess.run(["git", *line.split()], cwd=root, check=True)
+    commit_all(root)
     return root
 
 

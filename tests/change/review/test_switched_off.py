@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 
 import pytest
 
-
-def git(root, *arguments):
-    settings = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
-    subprocess.run(["git", "-C", root, *settings, *arguments], check=True, capture_output=True)
+from support.git_repository import commit_all, git
 
 
 @pytest.fixture
@@ -19,9 +15,7 @@ def fleet(repository, tmp_path):
     root = tmp_path / "fleet"
     for name in ("profiles", "policies"):
         shutil.copytree(repository / name, root / name)
-    git(root, "init", "-q", "-b", "main")
-    git(root, "add", "-A")
-    git(root, "commit", "-q", "-m", "base")
+    commit_all(root)
     return root
 
 

@@ -202,4 +202,4 @@ def test_what_comes_once_is_not_kept(tmp_path):
     for files in project.fleet.clusters[:1]:
         run_cluster(project, files)
 
-    assert (project.plans._known, project.bases.sound, project.tree._known) == ({}, {}, {})
+    assert (project.plans._known._known, project.bases.sound, project.tree._known) == ({}, {}, {})

@@ -138,23 +138,6 @@ def test_a_value_is_located_in_the_file_whose_word_counts(load, pointer, place):
     assert layers.owner(pointer).path == place.split(":")[0]
 
 
-@pytest.mark.parametrize(
-    ("pointer", "losers"),
-    [
-        ("/spec/gpu/count", ["root"]),
-        ("/spec/gpu/product", ["root"]),
-        ("/spec/nic", ["root"]),
-        ("/spec/nodes/names", ["root"]),
-        ("/spec/kernel/release", []),
-        ("/spec/os", []),
-    ],
-)
-def test_the_files_that_lose_are_known(load, pointer, losers):
-    layers = layers_of(load(**LAYERED), "mid", spec=OWN)
-
-    assert [file.data["metadata"]["name"] for file in layers.shadowed(pointer)] == losers
-
-
 def test_a_value_is_told_as_its_owner_wrote_it(load):
     layers = layers_of(load(a=base("a", "  os:\n    version: 22.10")), "a")
 

@@ -21,6 +21,7 @@ from poolsmith.interface.app.catalog_outdated import outdated
 from poolsmith.interface.app.catalog_packs import import_pack, pin_packs
 from poolsmith.project.run.facts import packs_of
 from support.clusters import CLUSTER, POOL, profile
+from support.git_repository import commit_all
 
 NAME = "vendor"
 KATA = {
@@ -495,9 +496,7 @@ def test_rows_that_need_each_other_come_in_one_pack(project, tmp_path):
 
 def test_a_change_that_corrects_a_built_in_fact_says_so(project, tmp_path):
     root, _ = project(V26_7)
-    git = ("git", "-c", "user.name=a", "-c", "user.email=a@example.com", "-C", str(root))
-    for words in (("init", "--quiet"), ("add", "--all"), ("commit", "--quiet", "--message", "base")):
-        subprocess.run([*git, *words], check=True)
+    commit_all(root)
     taken(root, written(tmp_path, rows("gpus", {"B200": {"minDriver": "570.148.08"}})))
     command = [sys.executable, "-m", "poolsmith", "diff", "--base", "HEAD", "--root", str(root)]
     told = subprocess.run(command, capture_output=True, text=True, check=False).stdout

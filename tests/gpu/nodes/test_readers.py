@@ -6,7 +6,6 @@ import json
 from dataclasses import dataclass, replace
 
 import pytest
-import yaml
 
 from poolsmith.core.sources.pointer import reach
 from poolsmith.fleet.operands.expansion import Node
@@ -18,10 +17,6 @@ from poolsmith.gpu.nodes.kubelet_facts import facts_of_node_info
 from poolsmith.gpu.nodes.label_facts import LABELS, discovered_labels, facts_of_labels
 from poolsmith.gpu.nodes.live_nodes import live_node
 from poolsmith.gpu.nodes.node_facts import first, value_of
-from poolsmith.gpu.nodes.template_facts import facts_of_marks, facts_of_template
-from poolsmith.kubernetes.repository.infrastructure_code import terraform_labels
-from poolsmith.kubernetes.repository.manifest_files import CheckedTree, parse_documents
-from poolsmith.kubernetes.repository.node_templates import node_templates
 from support.clusters import resolve_in
 
 CATALOG = Catalog()
@@ -32,7 +27,7 @@ ALL = ("system", "version", "kernel", "runtime", "runtime version", "arch", "pro
 
 @dataclass(frozen=True)
 class Machine:
-    """As people know it; `image` is how the kubelet calls the system, `instance` the provider's name of it."""
+    """As people know it; `image` is how the kubelet calls the system."""
 
     id: str
     version: str
@@ -44,8 +39,6 @@ class Machine:
     product: str
     count: int
     driver: str
-    instance: str = ""
-    accelerator: str = ""
 
     @property
     def facts(self):
@@ -65,8 +58,6 @@ MACHINES = {
     "a cloud's": Machine(
         *("ubuntu", "22.04", "Ubuntu 22.04.5 LTS", "5.15.0-1071-aws", "containerd", "1.7.24", "amd64"),
         *("L4", 1, "580.95.05"),
-        instance="g6.xlarge",
-        accelerator="nvidia-l4",
     ),
     "with cri-o": Machine(
         *("rhel", "9.4", "Red Hat Enterprise Linux 9.4 (Plow)", "5.14.0-427.13.1.el9_4.x86_64", "cri-o", "1.33.1"),
@@ -75,8 +66,6 @@ MACHINES = {
     "with docker": Machine(
         *("ubuntu", "24.04", "Ubuntu 24.04.1 LTS", "6.8.0-51-generic", "docker", "27.1.0", "amd64"),
         *("T4", 4, "570.124.06"),
-        instance="g4dn.12xlarge",
-        accelerator="nvidia-tesla-t4",
     ),
     "with an Arm processor": Machine(
         *("ubuntu", "24.04", "Ubuntu 24.04.1 LTS", "6.8.0-1021-nvidia-64k", "containerd", "2.1.5", "arm64"),
@@ -89,14 +78,8 @@ KNOWN = {
     "a node": set(ALL),
     "a node in short": set(ALL),
     "a profile": set(ALL),
-    "Karpenter": {"arch", "product", "count"},
-    "Cluster API": {"arch", "product", "count"},
-    "eksctl": {"product", "count"},
-    "Google's": {"arch", "product", "count"},
-    "Terraform": {"arch", "product"},
 }
 """What each source can say."""
-OF_MACHINES = {"Karpenter", "eksctl", "Google's", "Terraform"}
 
 
 def labels_of(machine):
@@ -138,96 +121,6 @@ def short_node(machine):
     return Node(name="n", labels=labels_of(machine), runtime=info_of(machine)["containerRuntimeVersion"]).facts
 
 
-def templates(body):
-    documents = parse_documents("x.yaml", yaml.safe_dump(body).encode())[0]
-    return node_templates(CheckedTree(tuple(documents), frozenset(("x.yaml",))))
-
-
-def template_facts(body):
-    (found,) = templates(body)
-    return facts_of_template(found, CATALOG.gpus)
-
-
-def karpenter(machine):
-    wants = {"kubernetes.io/arch": [machine.arch], "node.kubernetes.io/instance-type": [machine.instance]}
-    return {
-        "apiVersion": "karpenter.sh/v1",
-        "kind": "NodePool",
-        "metadata": {"name": "a"},
-        "spec": {
-            "template": {
-                "metadata": {"labels": {POOL_LABEL: "a"}},
-                "spec": {
-                    "taints": [{"key": TAINT[0], "effect": TAINT[2]}],
-                    "requirements": [{"key": key, "operator": "In", "values": values} for key, values in wants.items()],
-                },
-            }
-        },
-    }
-
-
-def cluster_api(machine):
-    """Labels that whoever prepares the image may know."""
-    known = {key: labels_of(machine)[key] for key in ("kubernetes.io/arch", "nvidia.com/gpu.product")}
-    labels = {POOL_LABEL: "a", **known, "nvidia.com/gpu.count": str(machine.count)}
-    registration = {
-        "kubeletExtraArgs": {"node-labels": ",".join(f"{key}={value}" for key, value in labels.items())},
-        "taints": [{"key": TAINT[0], "effect": TAINT[2]}],
-    }
-    return {
-        "apiVersion": "bootstrap.cluster.x-k8s.io/v1beta1",
-        "kind": "KubeadmConfigTemplate",
-        "metadata": {"name": "a"},
-        "spec": {"template": {"spec": {"joinConfiguration": {"nodeRegistration": registration}}}},
-    }
-
-
-def eksctl(machine):
-    taints = [{"key": TAINT[0], "effect": TAINT[2]}]
-    group = {"name": "a", "instanceType": machine.instance, "labels": {POOL_LABEL: "a"}, "taints": taints}
-    return {
-        "apiVersion": "eksctl.io/v1alpha5",
-        "kind": "ClusterConfig",
-        "metadata": {"name": "x"},
-        "managedNodeGroups": [group],
-    }
-
-
-def google(machine):
-    return {
-        "apiVersion": "container.cnrm.cloud.google.com/v1beta1",
-        "kind": "ContainerNodePool",
-        "metadata": {"name": "a"},
-        "spec": {
-            "nodeConfig": {
-                "labels": {
-                    POOL_LABEL: "a",
-                    "kubernetes.io/arch": machine.arch,
-                    "cloud.google.com/gke-accelerator": machine.accelerator,
-                },
-                "taint": [{"key": TAINT[0], "effect": "NO_SCHEDULE"}],
-                "guestAccelerator": [{"type": machine.accelerator, "count": machine.count}],
-            }
-        },
-    }
-
-
-def terraform(machine):
-    text = f"""
-resource "google_container_node_pool" "a" {{
-  node_config {{
-    labels = {{
-      "{POOL_LABEL}" = "a"
-      "kubernetes.io/arch" = "{machine.arch}"
-      "cloud.google.com/gke-accelerator" = "{machine.accelerator}"
-    }}
-  }}
-}}
-"""
-    (found,) = terraform_labels(text, "a.tf")
-    return facts_of_marks(found.marks, CATALOG.gpus)
-
-
 def planned(machine, root):
     """A cluster with one pool of such machines."""
     outcome = resolve_in(
@@ -260,13 +153,8 @@ def read(source, machine, root):
             return live_node(whole_node(machine)).facts
         case "a node in short":
             return short_node(machine)
-        case "a profile":
-            (facts,) = pool_facts(planned(machine, root).plan.pools[0])
-            return facts
-        case "Terraform":
-            return terraform(machine)
-    writers = {"Karpenter": karpenter, "Cluster API": cluster_api, "eksctl": eksctl, "Google's": google}
-    return template_facts(writers[source](machine))
+    (facts,) = pool_facts(planned(machine, root).plan.pools[0])
+    return facts
 
 
 def said(facts):
@@ -288,12 +176,7 @@ def said(facts):
     return known
 
 
-CASES = [
-    (source, name)
-    for source in KNOWN
-    for name, machine in MACHINES.items()
-    if machine.instance or source not in OF_MACHINES
-]
+CASES = [(source, name) for source in KNOWN for name in MACHINES]
 
 
 @pytest.mark.parametrize(("source", "name"), CASES)
@@ -303,9 +186,7 @@ def test_each_source_says_the_same_of_a_machine_or_nothing(source, name, tmp_pat
     assert said(read(source, machine, tmp_path)) == {key: machine.facts[key] for key in ALL if key in KNOWN[source]}
 
 
-@pytest.mark.parametrize(
-    "source", [source for source in KNOWN if source not in ("the kubelet", "labels", "a node in short", "Terraform")]
-)
+@pytest.mark.parametrize("source", ["a node", "a profile"])
 def test_taints_and_the_pool_label_are_read_with_their_places(source, tmp_path):
     facts = read(source, MACHINES["a cloud's"], tmp_path)
 
@@ -332,36 +213,13 @@ def test_a_pointer_leads_to_what_says_it():
         (facts.pci[0], "true"),
     ):
         assert reach(body, told.pointer)[0] == whole
-    assert reach(body, facts.place_of(POOL_LABEL))[0] == "a"
     assert reach(body, facts.taints[0].pointer)[0] == {"key": TAINT[0], "effect": TAINT[2]}
 
 
-def test_a_template_and_a_profile_say_where_a_fact_stands(tmp_path):
-    machine = MACHINES["a cloud's"]
-    body = karpenter(machine)
-    facts = template_facts(body)
-
-    assert reach(body, facts.architectures[0].pointer)[0] == "amd64"
-    assert reach(body, facts.products[0].pointer)[0] == machine.instance
-    assert reach(body, facts.place_of(POOL_LABEL))[0] == "a"
-    (profile,) = pool_facts(planned(machine, tmp_path).plan.pools[0])
+def test_a_profile_says_where_a_fact_stands(tmp_path):
+    (profile,) = pool_facts(planned(MACHINES["a cloud's"], tmp_path).plan.pools[0])
     assert profile.kernels[0].pointer == "/spec/kernel/release"
     assert profile.taints[0].pointer == "/spec/nodes/taints/0"
-
-
-@pytest.mark.parametrize("values", [["amd64", "arm64"], ["${ARCH}"], []], ids=["one of two", "filled in later", "none"])
-def test_what_a_template_leaves_open_is_unknown(values):
-    body = karpenter(MACHINES["a cloud's"])
-    body["spec"]["template"]["spec"]["requirements"][0]["values"] = values
-
-    assert said(template_facts(body)) == {"product": "L4", "count": "1"}
-
-
-def test_machines_of_which_one_is_unknown_say_nothing_of_gpus():
-    body = karpenter(MACHINES["a cloud's"])
-    body["spec"]["template"]["spec"]["requirements"][1]["values"] = ["g6.xlarge", "of-tomorrow.large"]
-
-    assert said(template_facts(body)) == {"arch": "amd64"}
 
 
 @pytest.mark.parametrize("text", ["", "rkt://1.0", "containerd", "://1.0", "cri-o"])
@@ -429,7 +287,7 @@ def test_labels_that_are_written_read_back(name):
 def test_a_machine_is_like_its_own_profile_in_every_source(name, tmp_path):
     machine = MACHINES[name]
     pool = pool_facts(planned(machine, tmp_path).plan.pools[0])
-    sources = [source for source in KNOWN if (source, name) in CASES and source != "a profile"]
+    sources = [source for source in KNOWN if source != "a profile"]
 
     for source in sources:
         found = compare(read(source, machine, tmp_path), pool, CATALOG.gpus)

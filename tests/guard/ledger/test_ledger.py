@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import random
 
-import pytest
-
 from poolsmith.guard.ledger.ledger import Ledger, LedgerLine
 from poolsmith.guard.ledger.privilege import Privilege
 from poolsmith.guard.ledger.reach import Reach, reach_of
@@ -54,13 +52,6 @@ def test_a_ledger_knows_its_pools_and_workloads():
     assert Ledger(LINES).pools == ("a", "b")
     assert Ledger(LINES).workloads == ("DaemonSet/x", "DaemonSet/y")
     assert LINES[3].workload_name == "y"
-
-
-@pytest.mark.parametrize(
-    ("lines", "worst"), [(LINES, Reach.NODE_ROOT), (LINES[:2], Reach.NODE_WRITE), ((), Reach.NONE)]
-)
-def test_the_worst_reach_is_that_of_the_worst_line(lines, worst):
-    assert Ledger(lines).worst is worst
 
 
 def test_unknowns_are_sorted_and_once():

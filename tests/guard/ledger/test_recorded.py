@@ -97,7 +97,7 @@ def test_a_rendered_driver_has_all_its_privileged_containers_mounts_and_rights(k
         assert {"privileged", "host-pid", "host-path:/run/nvidia:rw:bidirectional"} <= tokens
         assert "rbac:core/nodes:patch@cluster" in tokens
         assert "rbac:core/pods/eviction:create@cluster" in tokens
-        assert ledger.worst is Reach.NODE_ROOT
+        assert Reach.NODE_ROOT in {line.reach for line in ledger.lines}
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -106,7 +106,7 @@ def test_a_shipped_operand_has_all_its_privileged_containers_and_mounts(state):
     ledger = assert_complete(objects)
 
     assert ledger.unknown == ()
-    assert ledger.worst is Reach.NODE_ROOT
+    assert Reach.NODE_ROOT in {line.reach for line in ledger.lines}
 
 
 @pytest.mark.parametrize(

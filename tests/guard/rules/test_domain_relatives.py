@@ -216,17 +216,18 @@ CASES = {
 }
 
 
+def installed(chart, version, values):
+    source = {"chart": chart, "version": version, "sourceRef": {"kind": "HelmRepository", "name": "nvidia"}}
+    return {
+        "apiVersion": "helm.toolkit.fluxcd.io/v2",
+        "kind": "HelmRelease",
+        "metadata": {"name": chart, "namespace": chart},
+        "spec": {"interval": "1h", "chart": {"spec": source}, "values": values},
+    }
+
+
 def told(root, release, values, nodes, objects=()):
-    written = [*objects]
-    if values is not None:
-        chart = {"chart": "gpu-operator", "version": release, "sourceRef": {"kind": "HelmRepository", "name": "nvidia"}}
-        release_object = {
-            "apiVersion": "helm.toolkit.fluxcd.io/v2",
-            "kind": "HelmRelease",
-            "metadata": {"name": "gpu-operator", "namespace": "gpu-operator"},
-            "spec": {"interval": "1h", "chart": {"spec": chart}, "values": values},
-        }
-        written.append(release_object)
+    written = [*objects, *([] if values is None else [installed("gpu-operator", release, values)])]
     for index, item in enumerate(written):
         (root / f"{index}.yaml").write_text(json.dumps(item))
     given = None
@@ -369,3 +370,93 @@ def test_objects_and_nodes(folder, name):
     release, objects, nodes, code = OBJECTS[name]
 
     assert told(folder, release, None, nodes, objects) == (set() if code is None else {code})
+
+
+def manager(component, name):
+    return {
+        component: {("manager" if component == "driver" else "driverManager"): {"env": [{"name": name, "value": "1"}]}}
+    }
+
+
+def driver_object(**spec):
+    return {
+        "apiVersion": "nvidia.com/v1alpha1",
+        "kind": "NVIDIADriver",
+        "metadata": {"name": "all"},
+        "spec": {
+            "driverType": "gpu",
+            "repository": "nvcr.io/nvidia",
+            "image": "driver",
+            "version": "580.126.20",
+            **spec,
+        },
+    }
+
+
+BY_OBJECTS = {"driver": {"nvidiaDriverCRD": {"enabled": True, "deployDefaultCR": False}}}
+SURFACES = {
+    "a variable of the driver manager": (
+        manager("driver", "DRAIN_TIMEOUT_SECONDS"),
+        manager("driver", "DRAIN_TIMEOUT"),
+        "PSM332",
+    ),
+    "one of the VFIO manager's": (
+        manager("vfioManager", "ENABLE_AUTO_DRAIN"),
+        manager("vfioManager", "ENABLE_AUTODRAIN"),
+        "PSM332",
+    ),
+    "a folder of drivers": (
+        {"hostPaths": {"driverInstallDir": "/opt/driver"}},
+        {"hostPaths": {"driverInstallDir": "opt/driver"}},
+        "PSM330",
+    ),
+    "a folder of the toolkit": (
+        {"toolkit": {"installDir": "/opt/nvidia"}},
+        {"toolkit": {"installDir": "opt/nvidia"}},
+        "PSM330",
+    ),
+    "a branch of drivers": (pinned("580.126.20"), pinned("582.1.1"), "PSM338"),
+}
+"""What is sound, what is wrong, and the code on each surface."""
+
+
+@pytest.mark.parametrize("surface", ["values", "object"])
+@pytest.mark.parametrize("name", SURFACES)
+def test_values_and_a_policy_are_judged_alike(folder, name, surface):
+    sound, wrong, code = SURFACES[name]
+    on = (lambda body: (body, ())) if surface == "values" else (lambda body: (None, [policy(**body)]))
+
+    for body, expected in ((sound, set()), (wrong, {code})):
+        values, objects = on(body)
+        assert told(folder, NEWEST, values, None, objects) & {code} == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "codes"), [("ENABLE_GPU_POD_EVICTION", set()), ("ENABLE_GPU_POD_EVICTIONS", {"PSM332"})]
+)
+def test_a_driver_object_gives_variables_to_its_manager(folder, name, codes):
+    assert (
+        told(folder, NEWEST, BY_OBJECTS, None, [driver_object(**manager("driver", name)["driver"])]) & {"PSM332"}
+        == codes
+    )
+
+
+CHARTS = {
+    "kata-deploy 4.1.0": ({"deploymentMode": "job"}, {"deploymentMode": "jobs"}, "PSM329"),
+    "kata-deploy 4.0.0": (
+        {"job": {"nodeSelector": {"a": "b"}}},
+        {"snapshotter": {"erofsSnapshotterMode": 4}},
+        "PSM329",
+    ),
+    "nvidia-device-plugin 0.17.1": ({"config": {"default": "a"}}, {"namespace": "gpu"}, "PSM326"),
+    "dcgm-exporter 4.8.2": ({"serviceMonitor": {"enabled": True}}, {"serviceMonitor": "on"}, "PSM303"),
+}
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_what_a_chart_beside_the_operator_does_not_render_is_told_once(folder, name):
+    sound, wrong, code = CHARTS[name]
+
+    for values, expected in ((sound, set()), (wrong, {code})):
+        found = told(folder, NEWEST, None, None, [installed(*name.split(), values)])
+        assert found & {"PSM303", "PSM326", "PSM329"} == expected

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 
 import pytest
 
 from poolsmith.core.sources.yaml_reader import read_documents
 from poolsmith.guard.policies.baseline import standing_fingerprint
 from poolsmith.interface.app import check_paths
+from support.git_repository import commit_all
 
 DAY = ("--today", "2026-11-20")
 LATER = ("--today", "2027-02-19")
@@ -252,17 +252,10 @@ def test_a_file_that_cannot_be_read_is_accepted_and_still_said(check, repository
     assert check("--strict").code == 1
 
 
-def git(folder, *words):
-    identity = ("-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false")
-    subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True)
-
-
 @pytest.fixture
 def committed(repository):
     def commit():
-        git(repository, "init", "--quiet")
-        git(repository, "add", "--all")
-        git(repository, "commit", "--quiet", "-m", "base")
+        commit_all(repository)
 
     return commit
 

@@ -9,6 +9,7 @@ import pytest
 from poolsmith.core.diagnostics.certain_edits import certain_edit
 from poolsmith.interface.app.check import check_paths
 from poolsmith.interface.app.fix import fixes, shown_fixes, write_fixes
+from support.git_repository import commit_all
 
 RELEASE = """\
 apiVersion: helm.toolkit.fluxcd.io/v2
@@ -49,11 +50,6 @@ UNCERTAIN = [
 ]
 
 
-def git(root, *arguments):
-    who = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
-    subprocess.run(["git", "-C", root, *who, *arguments], check=True, capture_output=True)
-
-
 @pytest.fixture
 def repository(tmp_path, monkeypatch):
     """Files by path, committed; the project's root is where the command runs."""
@@ -62,9 +58,7 @@ def repository(tmp_path, monkeypatch):
         for path, text in files.items():
             (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / path).write_bytes(text.encode())
-        git(tmp_path, "init", "-q")
-        git(tmp_path, "add", "-A")
-        git(tmp_path, "commit", "-qm", "x")
+        commit_all(tmp_path)
         monkeypatch.chdir(tmp_path)
         return tmp_path
 
@@ -187,13 +181,11 @@ def test_what_is_not_touched_is_named(repository, kind, why):
         target.write_text(WRONG + "# edited\n")
     elif kind == "a link":
         target.symlink_to(root / "real/r.yaml")
-        git(root, "add", "-A")
-        git(root, "commit", "-qm", "y")
+        commit_all(root, "y")
     else:
         target.write_text(WRONG if kind == "not tracked" else WRONG + "# {{ x }}\n")
         if kind == "a template":
-            git(root, "add", "-A")
-            git(root, "commit", "-qm", "y")
+            commit_all(root, "y")
     wrong = [item for item in found(root) if certain_edit(item) is not None]
     result = fixes(root, wrong)
 

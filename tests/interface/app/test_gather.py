@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 
 import pytest
+
+from support.git_repository import commit_all, git
 
 TEAMS = """\
 apiVersion: poolsmith/v1
@@ -181,18 +182,12 @@ def test_a_link_out_of_the_teams_repository_is_refused(platform, speech, run_cli
 
 
 def test_a_revision_of_the_teams_repository(platform, speech, run_cli):
-    def git(*words):
-        command = [shutil.which("git"), "-c", "user.name=a", "-c", "user.email=a@example.com", *words]
-        return subprocess.run(command, cwd=speech, check=True, capture_output=True, text=True).stdout.strip()
-
-    git("init", "--quiet", "--initial-branch", "main")
-    git("add", "--all")
-    git("commit", "--quiet", "--message", "profiles")
+    commit_all(speech)
     shutil.rmtree(speech / "profiles/speech-a")
     assert run_cli(["gather", f"speech={speech}@main", "--root", platform]).code == 0
     assert (platform / "profiles/speech-a/a.yaml").exists()
     lock = json.loads((platform / "profiles/_teams.lock.json").read_text())
-    assert lock["teams"]["speech"]["commit"] == git("rev-parse", "main")
+    assert lock["teams"]["speech"]["commit"] == git(speech, "rev-parse", "main")
 
 
 @pytest.mark.parametrize(

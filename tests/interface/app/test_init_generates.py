@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
-
 import pytest
+
+from support.git_repository import git
 
 FLUX = """\
 apiVersion: source.toolkit.fluxcd.io/v1
@@ -52,10 +52,9 @@ SHAPES = {
 @pytest.fixture(params=SHAPES)
 def repository_of(request, tmp_path):
     url, files, flags = SHAPES[request.param]
-    git = ["git", "-C", str(tmp_path)]
-    subprocess.run([*git, "init", "-q", "-b", "main"], check=True)
+    git(tmp_path, "init", "-q", "-b", "main")
     if url is not None:
-        subprocess.run([*git, "remote", "add", "origin", url], check=True)
+        git(tmp_path, "remote", "add", "origin", url)
     for path, source in files.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         text = APPLICATION if source is None else FLUX.format(name=source[0], namespace=source[1], url=SSH)
@@ -82,8 +81,8 @@ def test_a_cluster_that_is_there_gets_no_sample_pool(run_cli, tmp_path):
 
 
 def test_the_source_that_flux_has_is_taken_with_its_namespace(run_cli, tmp_path):
-    subprocess.run(["git", "-C", str(tmp_path), "init", "-q"], check=True)
-    subprocess.run(["git", "-C", str(tmp_path), "remote", "add", "origin", SCP], check=True)
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "remote", "add", "origin", SCP)
     (tmp_path / "source.yaml").write_text(FLUX.format(name="gpu", namespace="delivery", url=SSH))
     run_cli(["init", "home", "--root", tmp_path])
 

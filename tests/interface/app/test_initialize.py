@@ -16,17 +16,13 @@ from poolsmith.interface.app.check_project import check_project
 from poolsmith.interface.app.generate import generate
 from poolsmith.interface.app.initialize import initialize
 from poolsmith.project.run.surroundings import Forge, installed_from, look_around, plain_address
+from support.git_repository import git
 
 GUARDED = ("output", "profiles", "policies", ".github")
 EVERYWHERE = (".pre-commit-config.yaml", ".gitattributes", "policies/supply.yaml", "policies/enforcement.yaml")
 FLUX = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\n"
 ARGO_CD = "apiVersion: argoproj.io/v1alpha1\nkind: Application\n"
 ROLLOUT = "apiVersion: argoproj.io/v1alpha1\nkind: Rollout\n"
-
-
-def git(folder, *arguments):
-    identity = ("-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false")
-    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
 
 
 @pytest.fixture

@@ -353,6 +353,19 @@ def test_comments_stay_and_a_dry_run_writes_nothing(fleet):
         ("engine", ("lab", "argo"), {}, "no engine `argo`"),
         ("driver-mode", ("lab", "both"), {}, "no mode of the driver"),
         ("namespace", ("lab", "-"), {}, "lower-case letters"),
+        (
+            "stack-kind",
+            ("lab", "device-plugin"),
+            {"release": "v0.20.0"},
+            "pools `a`, `b` have theirs from the operator",
+        ),
+        ("stack-kind", ("lab", "gpu-cluster"), {"release": "v26.7.0"}, "no migration between"),
+        ("split-cluster", ("lab", "rome", "nope"), {}, "has no pool `nope`"),
+        ("split-cluster", ("lab", "../rome", "a"), {}, "lower-case letters"),
+        ("split-cluster", ("lab", "rome", "a", "b"), {}, "would have no pool left"),
+        ("split-cluster", ("lab", "lab", "a"), {}, "would have no pool left"),
+        ("merge-clusters", ("lab", "lab"), {}, "is that cluster itself"),
+        ("merge-clusters", ("lab", "nope"), {}, "there is no cluster `nope`"),
     ],
 )
 def test_what_can_t_be_done_says_so_and_changes_nothing(fleet, name, words, flags, says):
@@ -425,3 +438,104 @@ waivers:
     owner: us
     expires: 2027-01-01
 """
+
+
+@pytest.mark.parametrize("engine", [FLUX, ARGOCD])
+def test_a_cluster_is_split_pool_by_pool_and_may_stop_at_each_step(fleet, engine):
+    moved = fleet(engine)
+    flags = {"destination": "rome"} if engine == ARGOCD else {}
+    lab = moved.handed("lab")
+    first, report = moved.step("split-cluster", "lab", "rome", "b", **flags)
+
+    assert is_harmless(report)
+    assert {item.name: item.standing for item in report.clusters} == {"rome": "added"}
+    assert moved.handed("lab") == lab
+    assert (moved.root / "profiles/rome/b.yaml").read_text() == (moved.root / "profiles/lab/b.yaml").read_text()
+    assert first.step.then.startswith("poolsmith move split-cluster lab rome b")
+    second, report = moved.step("split-cluster", "lab", "rome", "b", **flags)
+    assert [(item.verb, item.name) for item in report.clusters[0].delivery] == [(Verb.DELETE, "b-gpu-compiled")]
+    assert "PSM673" not in [item.code for item in report.new_findings]
+    assert [path.name for path in sorted((moved.root / "profiles/lab").iterdir())] == ["a.yaml", "cluster.yaml"]
+    assert "kubectl get nodes --selector 'poolsmith.dev/pool in (b)'" in second.step.before[0]
+    assert moved.step("split-cluster", "lab", "rome", "b", **flags)[0].step is None
+
+
+def test_what_a_profile_says_of_one_cluster_stays_with_it(fleet):
+    files = project("a", "b", other=("c",))
+    files["profiles/lab/cluster.yaml"] = cluster().replace("engine: flux", "engine: flux, name: old") + (
+        "  acknowledge:\n    - fact: package-source\n      by: us\n      date: 2026-11-20\n"
+    )
+    moved = fleet(FLUX, files)
+    moved.step("split-cluster", "lab", "rome", "b", namespace="gitops")
+    text = (moved.root / "profiles/rome/cluster.yaml").read_text()
+
+    assert "name: rome" in text
+    assert "namespace: gitops" in text
+    assert "old" not in text
+    assert "acknowledge" not in text
+
+
+@pytest.mark.parametrize("engine", [FLUX, ARGOCD])
+def test_a_cluster_goes_into_another_one_and_then_out_of_the_fleet(fleet, engine):
+    moved = fleet(engine)
+    _, report = moved.step("merge-clusters", "other", "lab")
+    assert is_harmless(report)
+    assert sorted(path.name for path in (moved.root / "profiles/lab").iterdir()) == [
+        "a.yaml", "b.yaml", "c.yaml", "cluster.yaml",
+    ]  # fmt: skip
+    with pytest.raises(UsageError, match="can't be done without an outage"):
+        move(moved.root, asked("merge-clusters", "other", "lab"), MoveOptions(today=TODAY))
+    moved.step("merge-clusters", "other", "lab", by="gpu-platform")
+    moved.step("merge-clusters", "other", "lab")
+    assert not (moved.root / "profiles/other").exists()
+    assert moved.step("merge-clusters", "other", "lab")[0].step is None
+
+
+PREINSTALLED = "{source: preinstalled, version: 580.126.20}"
+
+
+def _by_kind(kind):
+    files = project("a", other=("c",)) | {
+        "profiles/lab/cluster.yaml": cluster(mode="cluster-policy"),
+        "profiles/lab/a.yaml": pool("a", driver=PREINSTALLED),
+    }
+    if kind == "device-plugin":
+        files["profiles/lab/cluster.yaml"] = re.sub(
+            "stack: .*", "stack: {kind: device-plugin, release: v0.20.0, gpuFeatureDiscovery: true}", cluster()
+        )
+    return files
+
+
+@pytest.mark.parametrize("engine", [FLUX, ARGOCD])
+@pytest.mark.parametrize(
+    ("kind", "other", "release"), [("operator", "device-plugin", "v0.20.0"), ("device-plugin", "operator", "v26.3.3")]
+)
+def test_another_kind_of_stack_comes_once_the_old_one_is_given_up(fleet, engine, kind, other, release):
+    moved = fleet(engine, _by_kind(kind))
+    before = texts(moved.root / "profiles/lab")
+    with pytest.raises(UsageError, match="can't be done without an outage"):
+        move(moved.root, asked("stack-kind", "lab", other, release=release), MoveOptions(today=TODAY))
+    _, report = moved.step("stack-kind", "lab", other, by="gpu-platform", release=release)
+    assert is_harmless(report)
+    _, report = moved.step("stack-kind", "lab", other, release=release)
+
+    (changed,) = report.clusters
+    gone = {item.outcome for item in changed.departures if item.is_chart}
+    assert gone == {DepartureOutcome.UNINSTALLED}
+    assert {item.severity for item in report.new_findings if item.code == "PSM673"} == {"note"}
+    text = (moved.root / "profiles/lab/cluster.yaml").read_text()
+    assert f"release: {release}" in text
+    assert not re.search("retiring|driverMode|gpuFeatureDiscovery", text)
+    assert moved.step("stack-kind", "lab", other, release=release)[0].step is None
+    assert before.keys() == texts(moved.root / "profiles/lab").keys()
+
+
+@pytest.mark.parametrize("engine", [FLUX, ARGOCD])
+def test_a_change_of_kind_may_stop_after_its_first_step(fleet, engine):
+    moved = fleet(engine, _by_kind("operator"))
+    before = texts(moved.root / "output/clusters/lab/delivery")
+    moved.step("stack-kind", "lab", "device-plugin", by="gpu-platform", release="v0.20.0")
+    _, report = moved.step("stack-kind", "lab", "operator")
+
+    assert is_harmless(report)
+    assert texts(moved.root / "output/clusters/lab/delivery") == before

@@ -11,6 +11,7 @@ from poolsmith.guard.policies.applied_policies import JudgingOptions
 from poolsmith.interface.app import check_project, generate
 from poolsmith.interface.app.one_run import run_project
 from poolsmith.project.output.result_store import open_store
+from support.git_repository import commit_all
 
 JUDGING = JudgingOptions(today=dt.date(2026, 11, 20))
 
@@ -121,11 +122,7 @@ def test_the_verb_says_both_and_takes_the_code_of_the_worse(project, run_cli):
 
 
 def test_a_hook_says_what_to_add(project, run_cli):
-    from pull_requests.fleet import git
-
-    git(project, "init", "-q")
-    git(project, "add", "-A", "-f")
-    git(project, "commit", "-q", "-m", "base")
+    commit_all(project)
     assert run_cli(["run", "--hook", "--root", project, "--today", "2026-11-20"]).code == 0
     no_output(project)
 

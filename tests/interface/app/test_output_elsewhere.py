@@ -7,22 +7,17 @@ import subprocess
 
 import pytest
 
+from support.git_repository import commit_all, git
+
 pytestmark = pytest.mark.sample("edge", "prod-rke2")
 
 CHANGE = ("release: v26.3.3", "release: v26.3.1")
 
 
-def git(folder, *words):
-    command = [shutil.which("git"), "-c", "user.name=a", "-c", "user.email=a@example.com", *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
-
-
 @pytest.fixture
 def fleet(sample_project, tmp_path, run_cli):
     """A repository of profiles without output, and a work tree of the branch that holds what is rendered."""
-    git(sample_project, "init", "--quiet", "--initial-branch", "main")
-    git(sample_project, "add", "--all")
-    git(sample_project, "commit", "--quiet", "--message", "profiles")
+    commit_all(sample_project)
     empty = subprocess.run(
         [shutil.which("git"), "mktree"], cwd=sample_project, input="", capture_output=True, text=True, check=True
     ).stdout.strip()
@@ -34,8 +29,7 @@ def fleet(sample_project, tmp_path, run_cli):
 def rendered(fleet, run_cli):
     project, work_tree = fleet
     assert run_cli(["generate", "--jobs", "1", "--root", project, "--output-root", work_tree]).code == 0
-    git(work_tree, "add", "--all")
-    git(work_tree, "commit", "--quiet", "--message", "output")
+    commit_all(work_tree, "output")
 
 
 def edited(project):
@@ -116,8 +110,7 @@ def test_a_link_in_the_revision_is_refused(fleet, run_cli):
     project, work_tree = fleet
     rendered(fleet, run_cli)
     (work_tree / "output/clusters/link").symlink_to("/etc")
-    git(work_tree, "add", "--all")
-    git(work_tree, "commit", "--quiet", "--message", "link")
+    commit_all(work_tree, "link")
     found = run_cli(["generate", "--check", "--root", project, "--against", "rendered"])
     assert found.code == 2
     assert "is not a regular file" in found.err

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import shutil
-import subprocess
 
 import pytest
 
@@ -13,6 +12,7 @@ from poolsmith.core.diagnostics.outcome import Unevaluated
 from poolsmith.guard.policies.policies import Policies
 from poolsmith.guard.policies.supply.supply_policy import NO_SUPPLY
 from poolsmith.interface.app.cluster_judgement import sorted_out
+from support.git_repository import commit_all, git
 
 TODAY = dt.date(2027, 1, 1)
 
@@ -93,14 +93,8 @@ def fleet(repository, tmp_path):
     return root
 
 
-def git(root, *arguments):
-    settings = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
-    subprocess.run(["git", "-C", root, *settings, *arguments], check=True, capture_output=True)
-
-
 def commit(root):
-    git(root, "add", "-A")
-    git(root, "commit", "-q", "-m", "x")
+    commit_all(root, "x")
 
 
 @pytest.mark.real("a whole run, 1.0 s; its parts have tests of their own")

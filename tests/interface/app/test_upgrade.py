@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import json
 import shutil
-import subprocess
 
 import pytest
 
@@ -18,6 +17,7 @@ from poolsmith.gpu.catalog.upgrades import read_upgrades, steps
 from poolsmith.interface.app import edited_profiles
 from poolsmith.interface.app.generate import generate
 from poolsmith.interface.app.upgrade import UpgradeOptions, upgrade
+from support.git_repository import commit_all
 
 TODAY = dt.date(2026, 11, 20)
 BASE = """\
@@ -107,9 +107,7 @@ def test_a_dry_run_tells_the_same_and_writes_nothing(write_files):
 @pytest.mark.sample("edge", "prod-rke2")
 def test_what_is_told_is_what_diff_tells(sample_project, run_cli):
     run_cli(["generate", "--root", sample_project])
-    identity = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
-    for command in (("init", "-q"), ("add", "-A"), (*identity, "commit", "-q", "-m", "base")):
-        subprocess.run(["git", *command], cwd=sample_project, check=True, capture_output=True)
+    commit_all(sample_project)
 
     told = run_cli(["upgrade", "edge", "prod-rke2", "--to", "v26.3.1", "--root", sample_project, "--format", "json"])
     diff = run_cli(["diff", "--base", "HEAD", "--root", sample_project, "--format", "json"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import subprocess
 
 import pytest
 
@@ -12,6 +11,7 @@ from poolsmith.core.diagnostics import Severity
 from poolsmith.guard.policies.applied_policies import JudgingOptions
 from poolsmith.interface.app import check_paths, check_project, generate
 from poolsmith.interface.cli.verbs import cli
+from support.git_repository import commit_all, git
 
 TODAY = dt.date(2026, 11, 20)
 SUBJECT = "exporter/gpu-operator/DaemonSet/nvidia-dcgm-exporter"
@@ -199,11 +199,6 @@ def test_under_strict_a_clean_file_stays_clean(tmp_path):
     assert not check_paths(tmp_path, [tmp_path], strict=True, everything=True).diagnostics
 
 
-def git(folder, *arguments):
-    identity = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
-    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
-
-
 def run(capsys, *arguments):
     try:
         code = cli.main([*arguments], prog_name="poolsmith", standalone_mode=False)
@@ -213,9 +208,7 @@ def run(capsys, *arguments):
 
 
 def test_a_pull_request_is_judged_by_the_policies_of_the_base(project, capsys):
-    git(project, "init", "-q")
-    git(project, "add", ".")
-    git(project, "commit", "-q", "--allow-empty", "-m", "base")
+    commit_all(project)
     waive(project, expires="2999-01-01")
     setting(project, reads_secrets={"severity": "error"})
     arguments = ["check", "--root", str(project), "--format", "json", "--today", "2026-11-20"]
@@ -231,9 +224,7 @@ def test_a_pull_request_is_judged_by_the_policies_of_the_base(project, capsys):
 
 @pytest.mark.parametrize("revision", ("nowhere", "--output=x", "-h", "HEAD; rm -rf .", "HEAD:policies", ""))
 def test_a_revision_that_is_none_is_a_usage_error(project, capsys, revision):
-    git(project, "init", "-q")
-    git(project, "add", ".")
-    git(project, "commit", "-q", "--allow-empty", "-m", "base")
+    commit_all(project)
 
     kind, message = run(capsys, "check", "--root", str(project), f"--policies-from={revision}")
 
@@ -242,9 +233,7 @@ def test_a_revision_that_is_none_is_a_usage_error(project, capsys, revision):
 
 
 def test_a_name_of_several_revisions_is_a_usage_error(project, capsys):
-    git(project, "init", "-q")
-    git(project, "add", ".")
-    git(project, "commit", "-q", "--allow-empty", "-m", "base")
+    commit_all(project)
     git(project, "update-ref", "refs/remotes/origin/main", "HEAD")
     git(project, "commit", "-q", "--allow-empty", "-m", "other")
     git(project, "tag", "origin/main")
@@ -258,9 +247,7 @@ def test_a_name_of_several_revisions_is_a_usage_error(project, capsys):
 
 def test_a_link_among_the_policies_of_the_base_is_refused(project, capsys):
     (project / "policies/waivers.yaml").symlink_to("/etc/passwd")
-    git(project, "init", "-q")
-    git(project, "add", ".")
-    git(project, "commit", "-q", "-m", "base")
+    commit_all(project)
 
     kind, message = run(capsys, "check", "--root", str(project), "--policies-from", "HEAD")
 

@@ -10,6 +10,7 @@ import pytest
 
 from change.diff.projects import A100, as_data, cluster, pool, project
 from change.review.conftest import repository_of
+from support.git_repository import git
 
 __all__ = ["repository_of"]
 
@@ -72,7 +73,7 @@ def test_the_base_is_where_the_change_left_the_default_branch(run, repository):
 def test_the_default_branch_is_the_remotes(run, repository, tmp_path, branch):
     repository.git("branch", "-M", branch)
     clone = tmp_path / "clone"
-    subprocess.run(["git", "clone", "-q", repository.top, clone], check=True, capture_output=True)
+    git(tmp_path, "clone", "-q", repository.top, clone)
     data = as_data(run(clone, "--format", "json").out)
 
     assert data["base"] == {"name": f"origin/{branch}", "commit": repository.base}
@@ -104,7 +105,7 @@ def test_a_checkout_of_a_pull_request_is_detached_and_compared_with_the_remotes_
         ),
         ("checkout", "-q", "--detach", "refs/remotes/pull/1/merge"),
     ):
-        subprocess.run(["git", *command], cwd=clone, check=True, capture_output=True)
+        git(clone, *command)
     data = as_data(run(clone, "--format", "json").out)
 
     assert data["base"]["name"] == "origin/main"
@@ -116,12 +117,9 @@ def test_a_shallow_clone_says_how_to_get_its_history(run, repository, tmp_path):
     repository.write({"profiles/lab/new.yaml": pool("new")})
     repository.commit()
     clone = tmp_path / "clone"
-    subprocess.run(
-        ["git", "clone", "-q", "--depth", "1", f"file://{repository.top}", clone], check=True, capture_output=True
-    )
-    git = ("git", "-C", clone, "-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
-    subprocess.run([*git, "checkout", "-q", "--orphan", "other"], check=True)
-    subprocess.run([*git, "commit", "-q", "-m", "x"], check=True)
+    git(tmp_path, "clone", "-q", "--depth", "1", f"file://{repository.top}", clone)
+    git(clone, "checkout", "-q", "--orphan", "other")
+    git(clone, "commit", "-q", "-m", "x")
     result = run(clone)
 
     assert result.code == 2

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 
 import jsonschema
 import pytest
 
 from poolsmith.interface.app.schemas import REPORTS, schema_text
 from poolsmith.interface.report.answer_schemas import SHAPES
+from support.git_repository import commit_all
 
 EXAMPLES = "docs/schemas/examples"
 _POLICY = """\
@@ -111,12 +111,7 @@ def problems(kind, body):
 def project(sample_project, run_cli):
     """In git, with output, and a change that is not committed."""
     run_cli(["generate", "--root", sample_project])
-    for command in (
-        ["init", "-q"],
-        ["add", "-A"],
-        ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "base"],
-    ):
-        subprocess.run(["git", *command], cwd=sample_project, check=True, capture_output=True)
+    commit_all(sample_project)
     path = sample_project / "profiles/edge/cluster.yaml"
     text = path.read_text()
     path.write_text(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-
 import pytest
+
+from support.git_repository import commit_all
 
 CLUSTER = """\
 apiVersion: poolsmith/v1
@@ -45,10 +44,7 @@ def since(write_files, run_cli):
 
     def run(then, now, *arguments):
         root = write_files({"README.md": "x\n", **then})
-        environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-        identity = ("-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false")
-        for command in (("init", "-q"), ("add", "-A"), (*identity, "commit", "-q", "-m", "then")):
-            subprocess.run(["git", "-C", root, *command], check=True, env=environment, capture_output=True)
+        commit_all(root)
         for path in then.keys() - now.keys():
             (root / path).unlink()
         write_files(now)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import json
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,14 +12,10 @@ import pytest
 from poolsmith.interface.app.diff import DiffOptions, judged_change
 from poolsmith.interface.app.plan_file import save_plan
 from poolsmith.kubernetes.live.snapshot import to_text
+from support.git_repository import commit_all, git
 from support.live_cluster import recorded_snapshot, view
 
 ROOT = Path(__file__).parents[3]
-
-
-def git(root, *arguments):
-    who = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
-    subprocess.run(["git", "-C", root, *who, *arguments], check=True, capture_output=True)
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +28,7 @@ def fleet(tmp_path_factory):
     file = root / "profiles/edge/l4.yaml"
     for message, text in (("first", f"{file.read_text()}# first\n"), ("second", file.read_text())):
         file.write_text(text)
-        git(root, "add", "-A")
-        git(root, "commit", "-qm", message)
+        commit_all(root, message)
     cluster = root.parent / "edge.json"
     cluster.write_text(to_text(recorded_snapshot(view(ROOT, "edge"))))
     return root, cluster

@@ -15,6 +15,8 @@ from importlib.metadata import packages_distributions
 
 import pytest
 
+from support.git_repository import commit_all
+
 NEVER = frozenset(("rich", "jinja2", "jsonschema", "hypothesis", "kr8s", "deepdiff", "asyncio", "pytest"))
 PARSER_ONLY = NEVER | {"multiprocessing", "subprocess", "yaml", "ctypes", "difflib", "decimal"}
 READS = NEVER | {
@@ -197,18 +199,12 @@ def bare(repository, tmp_path_factory):
     return loaded(repository, ("nothing",), tmp_path_factory.mktemp("bare")).size
 
 
-def committed(root):
-    identity = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
-    for command in (("init", "-q"), ("add", "-A"), (*identity, "commit", "-q", "-m", "base")):
-        subprocess.run(["git", *command], cwd=root, check=True, capture_output=True)
-
-
 @pytest.fixture(scope="module")
 def profiles_alone(repository, tmp_path_factory):
     """The sample's profiles, committed, and no output."""
     root = tmp_path_factory.mktemp("profiles")
     shutil.copytree(repository / "profiles", root / "profiles")
-    committed(root)
+    commit_all(root)
     return root
 
 
@@ -217,7 +213,7 @@ def with_output(repository, tmp_path_factory):
     """The sample with its output; since the commit, one cluster has changed."""
     root = tmp_path_factory.mktemp("output")
     shutil.copytree(repository / "profiles", root / "profiles")
-    committed(root)
+    commit_all(root)
     profile = root / "profiles/edge/cluster.yaml"
     profile.write_text(profile.read_text() + "# changed\n")
     loaded(repository, ("generate", "--no-cache", "--jobs", "1"), root)

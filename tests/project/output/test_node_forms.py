@@ -18,6 +18,7 @@ FILES = {
     "managed": "provisioners/a/managed-machine-pool.yaml",
     "terraform": "provisioners/terraform.tfvars.json",
     "karpenter": "provisioners/a/node-pool.yaml",
+    "object": "provisioners/a/pool-object.yaml",
 }
 WORDS = {
     "gpus": ("2 GPUs", "L4"),
@@ -35,6 +36,9 @@ FIELDS = {
     ("terraform-gke", "gpus"): ('"type": "nvidia-l4"', '"count": 2'),
     ("terraform-gke", "driver"): ('"gpu_driver_version": "INSTALLATION_DISABLED"',),
     ("terraform-aks", "driver"): ('"gpu_driver": "None"',),
+    ("object-gke", "gpus"): ("type: nvidia-l4", "count: 2"),
+    ("object-gke", "driver"): ("gpuDriverVersion: INSTALLATION_DISABLED",),
+    ("object-aks", "driver"): ('driver: "None"',),
 }
 
 

@@ -243,6 +243,8 @@ def test_a_tool_that_does_not_fit_is_refused(resolve, distribution, given):
         ("eks", "cluster-api", "infrastructure.cluster.x-k8s.io/v1beta2", "AWSManagedMachinePool"),
         ("aks", "cluster-api", "infrastructure.cluster.x-k8s.io/v1beta1", "AzureManagedMachinePool"),
         ("gke", "cluster-api", "infrastructure.cluster.x-k8s.io/v1beta1", "GCPManagedMachinePool"),
+        ("aks", "aks", "containerservice.azure.com/v1api20250801", "ManagedClustersAgentPool"),
+        ("gke", "gke", "container.cnrm.cloud.google.com/v1beta1", "ContainerNodePool"),
     ],
 )
 def test_what_is_patched_agrees_with_the_profile(resolve, render, tmp_path, distribution, tool, version, kind):

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poolsmith.core.sources.pointer import MISSING
-from poolsmith.project.output.kustomization import common, patched, patches
+from poolsmith.project.output.kustomization import common, patches
+from support.kustomize_build import patched
 
 KEYS = st.sampled_from(["name", "containers", "volumes", "a/b", "c~d", "", "x"])
 SCALARS = st.none() | st.booleans() | st.integers(0, 3) | st.sampled_from(["", "a", "b"])

@@ -10,9 +10,9 @@ import pytest
 from poolsmith.core.sources.yaml_reader import read_documents
 from poolsmith.fleet.profiles.node_pool import Taint, TaintEffect
 from poolsmith.kubernetes.cel import Bindings, CelEnvironment, engine_problem
-from poolsmith.project.output.kustomization import build
 from poolsmith.project.output.provisioners import _TOOLS, NodeSettings, snippet
 from poolsmith.project.output.readme import _code, _escape
+from support.kustomize_build import build
 
 ARGO = "{engine: argocd, repoURL: https://git.example.com/gpu.git%s}"
 FLUX = "{engine: flux, repoURL: https://git.example.com/gpu.git%s}"

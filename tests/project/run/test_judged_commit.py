@@ -9,8 +9,9 @@ import subprocess
 
 import pytest
 
-from pull_requests.fleet import TODAY, Fleet, git
+from pull_requests.fleet import TODAY, Fleet
 from support.circles import DEEP
+from support.git_repository import git
 
 CLUSTER = "edge"
 SOURCES = f"output/clusters/{CLUSTER}/delivery/sources.yaml"

@@ -161,7 +161,7 @@ def _of_holder(
     if change.now is None:
         return
     told = {(item.kind, item.namespace, item.name) for item in leaving}
-    for identity, new in sorted(change.now.generated.items()):
+    for identity, new in sorted(change.coming.items()):
         old = (change.was.held or {}).get(identity, change.was.generated.get(identity))
         if old is None:
             yield _created(change, new, before, files)
@@ -259,10 +259,8 @@ def _owner(change: DeliveryChange, unit: str) -> DeliveryObject | None:
 
 
 def _come(change: DeliveryChange) -> list[DeliveryObject]:
-    found = change.now.generated if change.now is not None else {}
-    return [
-        item for identity, item in found.items() if not {identity} & {*change.was.generated, *(change.was.held or ())}
-    ]
+    known = {*change.was.generated, *(change.was.held or ())}
+    return [item for identity, item in change.coming.items() if identity not in known]
 
 
 def _made_idle(new: DeliveryObject, come: Iterable[DeliveryObject]) -> tuple[str, Evidence] | None:
@@ -367,9 +365,10 @@ def _idle(change: DeliveryChange, found: Sequence[Action]) -> dict[str, tuple[st
     if change.now is None or change.after is None:
         return {}
     idle = {item.name: _NOT_MADE for item in found if item.verb is Verb.WAIT and item.kind == APPLICATION}
-    idle |= {item.name: _IS_SUSPENDED for item in change.now.generated.values() if item.is_suspended}
+    coming = change.coming.values()
+    idle |= {item.name: _IS_SUSPENDED for item in coming if item.is_suspended}
     failed = {item.name for item in found if item.verb is Verb.REFUSE and item.kind == HELM_RELEASE}
-    objects = [item for item in change.now.generated.values() if item.kind == KUSTOMIZATION]
+    objects = [item for item in coming if item.kind == KUSTOMIZATION]
     stuck = {item.name for item in objects if failed & _named(item, "healthChecks")}
     waiting: set[str] = set()
     while more := {item.name for item in objects if (stuck | waiting) & _named(item, "dependsOn")} - waiting:

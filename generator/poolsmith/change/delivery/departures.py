@@ -14,8 +14,6 @@ from poolsmith.change.delivery.effects import Leaving, effect_of, moved_effect
 from poolsmith.change.delivery.objects import APPLICATION, ELEMENT, HELM_RELEASE, SOURCES
 from poolsmith.change.delivery.outcomes import Departure, DepartureOutcome, Verb, departure_words
 from poolsmith.core.record import record
-from poolsmith.core.sources.pod_template import mapping
-from poolsmith.core.sources.pointer import value_at
 from poolsmith.fleet.profiles.acknowledged_facts import RELEASE, gone_fact
 from poolsmith.project.output.delivery_units import delivery_namespace
 
@@ -50,6 +48,8 @@ class DepartureCause(Enum):
     """The base holds it, and no profile of the base generates it."""
     TAKEN_OUT = "//"
     """The profiles generate it as before, and the change's output lacks it."""
+    EDITED = "///"
+    """The profiles ask for it as before, and the change's output has another one."""
 
 
 @record
@@ -74,6 +74,22 @@ class DeliveryChange:
     now: Handed | None
     drivers: tuple[str, ...] = ()
     edited: tuple[Location, ...] = ()
+
+    @property
+    def coming(self) -> dict[Identity, DeliveryObject]:
+        """What the engine gets: as the change's output has it where that differs from the base's, whoever wrote it;
+        else as its profiles ask for it."""
+        if self.now is None:
+            return {}
+        old, new = self.was.held or {}, self.now.held or {}
+        found = {identity: self._merged(identity, item) for identity, item in self.now.generated.items()}
+        return found | {key: item for key, item in new.items() if key not in found and old.get(key) != item}
+
+    def _merged(self, identity: Identity, asked: DeliveryObject) -> DeliveryObject:
+        old, new = ((side.held or {}).get(identity) for side in (self.was, self.now) if side is not None)
+        if new is not None and new != old:
+            return new
+        return old if old is not None and self.was.generated.get(identity) == asked else asked
 
 
 def departures(change: DeliveryChange) -> tuple[Departure, ...]:
@@ -117,36 +133,24 @@ def _moved(change: DeliveryChange) -> Iterator[Departure]:
     before, after, was, now = change.before, change.after, change.was, change.now
     if after is None or now is None:
         return
-    for identity, new in sorted(now.generated.items()):
-        old = _as_applied(identity, was, now)
-        if old is None or old.kind not in (HELM_RELEASE, APPLICATION) or not (old.is_chart or _where(old)):
+    for identity, new in sorted(change.coming.items()):
+        old = (was.held or {}).get(identity, was.generated.get(identity))
+        if old is None or old.kind not in (HELM_RELEASE, APPLICATION) or not (old.is_chart or old.destination):
             continue
-        target, place = _target(old) != _target(new), _where(old) != _where(new)
+        target, place = _is_elsewhere(old, new), old.destination != new.destination
         if (old.is_chart and target) or place:
             cause = DepartureCause.DESTINATION if place else DepartureCause.STACK_NAMESPACE
             if cause is DepartureCause.STACK_NAMESPACE and before.plan.namespace == after.plan.namespace:
                 cause = DepartureCause.UNIT
             leaving = Leaving(item=old, before=before, after=after, instead=new, is_known=True, cause=cause.name)
-            yield _departure(change, leaving, cause, moved_effect(leaving), leaves=False)
+            told = cause if new == now.generated.get(identity) else DepartureCause.EDITED
+            yield _departure(change, leaving, told, moved_effect(leaving), leaves=False)
 
 
-def _as_applied(identity: Identity, was: Handed, now: Handed) -> DeliveryObject | None:
-    """As the base holds it where the change makes another object of it; else as the base would generate it."""
-    held = (was.held or {}).get(identity)
-    if held is not None and (now.held or {}).get(identity) != held:
-        return held
-    return was.generated.get(identity)
-
-
-def _target(item: DeliveryObject) -> tuple[object, ...]:
-    """What makes a release another one to helm-controller; of an Application its namespace and release name."""
-    return item.release, item.chart
-
-
-def _where(item: DeliveryObject) -> tuple[object, ...]:
-    """The cluster that an Application is for."""
-    found = mapping(value_at(item.body, ("spec", "destination")))
-    return tuple(found[key] for key in ("name", "server") if key in found) if item.kind == APPLICATION else ()
+def _is_elsewhere(old: DeliveryObject, new: DeliveryObject) -> bool:
+    """Whether it is another release to helm-controller; of an Application by its namespace and release name. Which
+    chart it is, another object may say."""
+    return old.release != new.release or (old.chart != new.chart and bool(old.chart and new.chart))
 
 
 def _departure(
@@ -246,6 +250,8 @@ def _cause_words(leaving: Leaving, cause: DepartureCause) -> str:
             return "because the delivery reads another source"
         case DepartureCause.TAKEN_OUT:
             return "because the change takes it out of the output by hand, while the profiles ask for it as before"
+        case DepartureCause.EDITED:
+            return "because the change edits it by hand, while the profiles ask for it as before"
         case DepartureCause.BY_HAND:
             return "because the base holds it, no profile generates it, and the change takes it away"
     return "because nothing in the profiles asks for it any more"
@@ -256,7 +262,7 @@ def _place(change: DeliveryChange, leaving: Leaving, cause: DepartureCause) -> L
     if (
         after is None
         or after.loaded.file is None
-        or cause in (DepartureCause.BY_HAND, DepartureCause.TAKEN_OUT, DepartureCause.REMOVED)
+        or cause in (DepartureCause.BY_HAND, DepartureCause.TAKEN_OUT, DepartureCause.EDITED, DepartureCause.REMOVED)
     ):
         return None
     if cause is DepartureCause.UNIT:

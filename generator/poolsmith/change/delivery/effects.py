@@ -10,7 +10,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.change.delivery.objects import APPLICATION, ELEMENT, HELM_CHART, HELM_RELEASE, KUSTOMIZATION
+from poolsmith.change.delivery.objects import (
+    APPLICATION,
+    APPLICATION_SET,
+    ELEMENT,
+    HELM_CHART,
+    HELM_RELEASE,
+    KUSTOMIZATION,
+)
 from poolsmith.change.delivery.outcomes import DepartureOutcome, Evidence
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.record import record
@@ -109,6 +116,15 @@ class Leaving:
         return f"; that starts the chart's post-delete hook: {_PRUNE_JOB}" if self.has_prune_job else ""
 
     @property
+    def is_out_of_its_place(self) -> bool:
+        """Whether the change leaves an Application nothing to render: Argo CD then takes the hook's finalizer off."""
+        return self.after is None or self.cause == "RENAMED" or "KIND" in self.turns
+
+    @property
+    def unless(self) -> str:
+        return ", unless the old folder is gone before" if self.is_out_of_its_place else ""
+
+    @property
     def later(self) -> str:
         return _LATER if self.after is None else ""
 
@@ -139,6 +155,8 @@ def effect_of(leaving: Leaving) -> DepartureEffect:
         return _application(leaving)
     if kind == ELEMENT:
         return _element(leaving)
+    if kind == APPLICATION_SET:
+        return _application_set(leaving)
     return DepartureEffect(
         outcome=DepartureOutcome.LEFT,
         evidence=Evidence.READ,
@@ -179,7 +197,7 @@ def moved_effect(leaving: Leaving) -> DepartureEffect:
         outcome=DepartureOutcome.UNINSTALLED,
         evidence=Evidence.SEEN if leaving.is_operator and leaving.cause == "STACK_NAMESPACE" else Evidence.UNKNOWN,
         headline=f"uninstalls {title}",
-        words=f"Argo CD installs it in the new namespace, and prunes what stands in the old one: {old}",
+        words=f"Argo CD installs it under the new namespace or name, and prunes what had the old one: {old}",
         takes_drivers=leaving.is_operator,
     )
 
@@ -211,8 +229,6 @@ def _release(leaving: Leaving) -> DepartureEffect:
         evidence = Evidence.SEEN if leaving.cause in _OTHER_NAMES else Evidence.READ
     elif "ENGINE" in leaving.turns:
         then = "; Argo CD installs the chart anew where it reads the delivery, so that all of it is replaced"
-    elif leaving.after is None:
-        evidence = Evidence.READ
     return DepartureEffect(
         outcome=DepartureOutcome.UNINSTALLED,
         evidence=evidence,
@@ -336,7 +352,7 @@ def _kustomization(leaving: Leaving) -> DepartureEffect:
     return DepartureEffect(
         outcome=DepartureOutcome.DELETED,
         evidence=Evidence.SEEN
-        if leaving.cause in (*_OTHER_NAMES, "ENGINE") or leaving.after is None
+        if leaving.cause in (*_OTHER_NAMES, "ENGINE", "KIND") or leaving.after is None
         else Evidence.READ,
         headline="deletes what a Kustomization applied",
         words=f"{leaving.later}Flux deletes {what}{anew}; what is guarded (namespaces) stays",
@@ -353,9 +369,10 @@ def _application(leaving: Leaving) -> DepartureEffect:
     if cascades(leaving.item):
         return DepartureEffect(
             outcome=DepartureOutcome.UNINSTALLED if leaving.item.is_chart else DepartureOutcome.DELETED,
-            evidence=Evidence.READ,
+            evidence=Evidence.SEEN if leaving.after is None or "KIND" in leaving.turns else Evidence.READ,
             headline=f"uninstalls {leaving.title}" if leaving.item.is_chart else "deletes what an Application applied",
-            words=f"{prunes}, and Argo CD deletes all that it applied: it has the finalizer `{CASCADE}`{leaving.hook}",
+            words=f"{prunes}, and Argo CD deletes all that it applied: it has the finalizer `{CASCADE}`{leaving.hook}"
+            f"{leaving.unless if leaving.hook else ''}",
             takes_drivers=leaving.is_operator,
         )
     if leaving.has_prune_job:
@@ -410,9 +427,7 @@ def _application_with_job(leaving: Leaving, prunes: str) -> DepartureEffect:
     Application; another engine's job is started, and the deletion hangs, since the hook's objects are of the cluster.
     """
     evidence, then = Evidence.SEEN if leaving.after is not None else Evidence.READ, ""
-    starts = "which starts the chart's post-delete hook"
-    if leaving.cause == "RENAMED":
-        starts += ", unless the old folder is gone before"
+    starts = f"which starts the chart's post-delete hook{leaving.unless}"
     if leaving.instead is not None:
         then = (
             "; the new Applications are refused, since the old ones track the same namespace and objects "
@@ -430,20 +445,41 @@ def _application_with_job(leaving: Leaving, prunes: str) -> DepartureEffect:
     )
 
 
+def _application_set(leaving: Leaving) -> DepartureEffect:
+    """Its Applications are its own to the API server, and it gives each the finalizer that deletes what was applied.
+
+    Source: argoproj/argo-cd@v3.5.1:applicationset/utils/utils.go, RenderTemplateParams
+    """
+    body, is_guarded = leaving.item.body, leaving.item.is_guarded and leaving.is_known
+    keeps = is_guarded or value_at(body, ("spec", "syncPolicy", "preserveResourcesOnDeletion")) is True
+    goes = (
+        "it stays in the cluster" if is_guarded else "it is pruned, and the API server deletes its Applications with it"
+    )
+    then = "what they applied stays, and nothing updates it any more" if keeps else "each deletes what it applied"
+    return DepartureEffect(
+        outcome=DepartureOutcome.LEFT if keeps else DepartureOutcome.DELETED,
+        evidence=Evidence.READ,
+        headline="leaves behind what Applications applied" if keeps else "deletes what Applications applied",
+        words=f"{leaving.later}{goes}; {then}",
+    )
+
+
 def _element(leaving: Leaving) -> DepartureEffect:
     stays = "the ApplicationSet only creates and updates: the Application that it made stays"
-    then = ", and its folder is gone, of which Argo CD reports an error and should prune nothing"
+    then = ", and its folder is gone, of which Argo CD reports an error and prunes nothing"
     if leaving.after is not None and leaving.after.plan.cluster.spec.delivery.retiring is Retiring.KEEP:
         then = ", until somebody deletes it: without a finalizer it leaves all in place"
     elif "ENGINE" in leaving.turns:
         then = ", and finds objects of Flux in its folder in the place of its Applications"
     elif leaving.cause == "PROJECT":
-        then = ", and the ApplicationSet of the other project wants one of the same name"
+        then = ", and the ApplicationSet of the other project takes it"
     elif leaving.cause == "NAMESPACE":
         then = ", beside one of the same name in the other namespace"
     return DepartureEffect(
         outcome=DepartureOutcome.LEFT,
-        evidence=Evidence.SEEN if leaving.cause in _OTHER_NAMES else Evidence.UNKNOWN,
+        evidence=Evidence.SEEN
+        if leaving.cause in (*_OTHER_NAMES, "PROJECT") or leaving.after is None
+        else Evidence.UNKNOWN,
         headline="leaves the Application of the whole cluster behind",
         words=f"{stays}{then}",
     )

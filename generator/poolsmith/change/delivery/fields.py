@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.change.delivery.outcomes import Evidence, Verb
@@ -18,13 +19,15 @@ if TYPE_CHECKING:
 
 @record
 class FieldEffect:
-    """What another value at `pointer` does; only the value `when`, where that is not None."""
+    """What another value at `pointer` does; only the value `when`, where that is not None. `is_given`: only one that is
+    there."""
 
     pointer: str
     verb: Verb
     words: str
     evidence: Evidence
     when: Any = None
+    is_given: bool = False
 
 
 @remembered
@@ -40,6 +43,7 @@ def _effect(row: Mapping[str, Any]) -> FieldEffect:
         words=row["words"],
         evidence=Evidence(row["evidence"]),
         when=row.get("when"),
+        is_given=row.get("given", False),
     )
 
 
@@ -48,11 +52,15 @@ def changed_fields(old: DeliveryObject, new: DeliveryObject) -> Iterator[FieldEf
     told: list[str] = []
     for effect in read_field_effects().get(new.kind, ()):
         was, now = (value_at(item.body, split(effect.pointer)) for item in (old, new))
-        if was == now or (effect.when is not None and now != effect.when):
+        if was == now or (effect.when is not None and now != effect.when) or (effect.is_given and now is None):
             continue
         if not any(_overlap(effect.pointer, pointer) for pointer in told):
             told.append(effect.pointer)
-            yield effect
+            is_spelt = effect.pointer == _DESTINATION and old.destination == new.destination
+            yield replace(effect, verb=Verb.UPDATE, words=_SPELT, evidence=Evidence.READ) if is_spelt else effect
+
+
+_DESTINATION, _SPELT = "/spec/destination", "it is the same cluster in other words"
 
 
 def _overlap(one: str, other: str) -> bool:

@@ -18,6 +18,7 @@ from poolsmith.core.sources.pointer import value_at
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.fleet.profiles.cluster import Engine
 from poolsmith.guard.policies.revision import LINK, SUBMODULE
+from poolsmith.kubernetes.repository.argo_destination import target_of
 from poolsmith.project.output.argocd import SKIP_RECONCILE
 from poolsmith.project.output.argocd_fleet import fleet_entry
 from poolsmith.project.output.delivery_units import render_platform, render_units
@@ -32,20 +33,25 @@ if TYPE_CHECKING:
     from poolsmith.fleet.operands.manifest import ManifestTree
     from poolsmith.fleet.plan.plan import ClusterPlan
     from poolsmith.guard.policies.revision import BaseRevision, GitFile
+    from poolsmith.kubernetes.repository.argo_destination import ArgoTarget
 
 
 APPLICATION, HELM_RELEASE, KUSTOMIZATION = "Application", "HelmRelease", "Kustomization"
+APPLICATION_SET = "ApplicationSet"
+"""One that somebody put beside the delivery; the fleet's is not among what a cluster hands over."""
 HELM_CHART = "HelmChart"
 """Of k3s; poolsmith writes none."""
 ELEMENT = "ApplicationSet element"
 """A cluster in the list of its fleet's ApplicationSet; named `<set>/<cluster>`."""
 _GROUPS = {
-    "argoproj.io": frozenset((APPLICATION, "ApplicationSet")),
+    "argoproj.io": frozenset((APPLICATION, APPLICATION_SET)),
     "helm.cattle.io": frozenset((HELM_CHART,)),
     "helm.toolkit.fluxcd.io": frozenset((HELM_RELEASE,)),
     "kustomize.toolkit.fluxcd.io": frozenset((KUSTOMIZATION,)),
     "source.toolkit.fluxcd.io": frozenset(("GitRepository", "HelmRepository", "OCIRepository", "Bucket")),
 }
+ARGO_CD = frozenset((APPLICATION, APPLICATION_SET, ELEMENT))
+"""Kinds that Argo CD reads."""
 SOURCES = _GROUPS["source.toolkit.fluxcd.io"]
 _SYNC_OPTIONS, _NO_PRUNE = "argocd.argoproj.io/sync-options", "Prune=false"
 _KUSTOMIZE = "kustomize.toolkit.fluxcd.io"
@@ -94,7 +100,7 @@ class DeliveryObject:
     @property
     def is_guarded(self) -> bool:
         """Whether whoever holds the delivery leaves it in place once it is not there any more."""
-        return is_guarded(self.body, Engine.ARGOCD if self.kind == APPLICATION else Engine.FLUX)
+        return is_guarded(self.body, Engine.ARGOCD if self.kind in ARGO_CD else Engine.FLUX)
 
     @property
     def is_suspended(self) -> bool:
@@ -103,6 +109,11 @@ class DeliveryObject:
             text = mapping(value_at(self.body, (*_META, "annotations"))).get(SKIP_RECONCILE)
             return str(text).lower() in _TRUE
         return value_at(self.body, ("spec", "suspend")) is True
+
+    @property
+    def destination(self) -> ArgoTarget | None:
+        """The cluster that an Application is for, however it is spelt."""
+        return target_of(self.body.get("spec")) if self.kind == APPLICATION else None
 
     @property
     def is_chart(self) -> bool:

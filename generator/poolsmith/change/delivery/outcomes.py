@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from poolsmith.change.delivery.objects import APPLICATION, ELEMENT
+from poolsmith.change.delivery.objects import ARGO_CD
 from poolsmith.core.diagnostics.message_text import joined, plural, shorten
 from poolsmith.core.record import record
 
@@ -138,7 +138,7 @@ def _full_name(item: Departure | Action) -> str:
 
 
 def _evidence(item: Departure | Action) -> str:
-    is_argo = item.kind in (APPLICATION, ELEMENT)
+    is_argo = item.kind in ARGO_CD
     if item.evidence is Evidence.SEEN:
         return " (seen on Argo CD 3.2.0 or 3.5.1)" if is_argo else " (seen on Flux 2.9)"
     if item.evidence is Evidence.READ:

@@ -343,6 +343,7 @@ def does_nothing(diff: ClusterDiff) -> bool:
         diff.privileges,
         diff.others,
         diff.departures,
+        diff.delivery,
         diff.disruptions,
         diff.images,
         diff.values,

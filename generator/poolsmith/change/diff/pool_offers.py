@@ -46,7 +46,6 @@ _CLASSES = {
     "DeviceClass": "claims for its devices stay pending",
 }
 _SHOWN = 3
-_VALUES = (("devicePlugin",), ("sandboxDevicePlugin",), ("mig",), ("sandboxWorkloads",), ("gpuCluster",), ())
 _OF_CLASSES = (("operator", "runtimeClass"), ("cdi",), ("toolkit",), ("gpuCluster",), ("sandboxWorkloads",), ())
 """Values, the likeliest first; the last stands for all."""
 _CAUSES = ("/spec/sharing", "/spec/gpu", "/spec/workload", "/spec/sandbox")

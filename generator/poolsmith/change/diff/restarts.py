@@ -95,7 +95,6 @@ def strategy_of(workload: Mapping[str, Any]) -> tuple[str, str]:
 
 
 _SHOWN = 3
-_LABELS = ("metadata", "labels")
 
 
 def template_changes(old: Mapping[str, Any], new: Mapping[str, Any], kubernetes: str = "") -> tuple[FieldChange, ...]:

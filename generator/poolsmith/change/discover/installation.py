@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from poolsmith.change.discover.stack import DiscoveredStack
     from poolsmith.gpu.catalog import Catalog
-    from poolsmith.gpu.catalog.projections import FieldRule, ObjectRule
+    from poolsmith.gpu.catalog.projections import FieldRule
     from poolsmith.kubernetes.live.snapshot import KubernetesObject, Snapshot
     from poolsmith.kubernetes.schema.schemas import NoSchema
 
@@ -70,12 +70,6 @@ def _is_filled_in(definition: KindSchema | NoSchema, resource: Mapping[str, Any]
         return False
     live = parent.pop(path[-1], MISSING)
     return live is not MISSING and value_at(definition.kept(without), ("spec", *path), MISSING) == live
-
-
-def is_known(release: str, kind: str) -> bool:
-    projection = read_projection(release)
-    rules: tuple[ObjectRule, ...] = () if projection is None else projection.objects
-    return any(rule.kind == kind for rule in rules)
 
 
 def _value(field: FieldRule, live: Any, default: Any, release: str) -> Any:

@@ -8,13 +8,13 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from poolsmith.change.moves.look import let_go, removed, taken_over
-from poolsmith.change.moves.step import Done, Moving, Step, moving, new_name, one_of, put
+from poolsmith.change.moves.look import let_go, namespaces_of, removed, taken_over
+from poolsmith.change.moves.step import Done, Moving, Step, moving, named, new_name, one_of, put
 from poolsmith.change.upgrade_edits import Editor
 from poolsmith.core.diagnostics import UsageError
 from poolsmith.core.record import record
 from poolsmith.fleet.profiles.acknowledged_facts import DELIVERY, gone_fact
-from poolsmith.fleet.profiles.cluster import Engine, Retiring
+from poolsmith.fleet.profiles.cluster import Engine, Retiring, StackKind
 from poolsmith.fleet.profiles.fleet import PROFILES
 
 if TYPE_CHECKING:
@@ -133,13 +133,21 @@ def _settled(there: Moving, editor: Editor, title: str) -> Step | Done:
     """It is there already; what a move to elsewhere has begun is taken back."""
     if there.plan.cluster.spec.delivery.retiring is None:
         return Done()
-    editor.remove(there.file, _RETIRING)
+    _take_back(editor, there)
     return Step(
         title=f"{title}, and goes on to be",
         names={there.name: there.name},
         edits=editor.edits((there.name,)),
         look=(f"`poolsmith verify {there.name}` finds nothing that differs",),
     )
+
+
+def _take_back(editor: Editor, there: Moving) -> None:
+    """What gives a delivery up, with what somebody has acknowledged for that alone."""
+    editor.remove(there.file, _RETIRING)
+    known = [item.fact for item in there.plan.cluster.spec.acknowledge]
+    if known == [gone_fact(DELIVERY, there.plan.delivery_name)]:
+        editor.remove(there.file, "/spec/acknowledge")
 
 
 def remove_cluster(project: Project, name: str, *, keeps: bool) -> Step | Done:
@@ -167,6 +175,68 @@ def remove_cluster(project: Project, name: str, *, keeps: bool) -> Step | Done:
         before=_SUSPENDED_FIRST,
         look=removed(there.plan, keeps=keeps),
     )
+
+
+_OF_KIND = {
+    StackKind.OPERATOR: ("values", "driverMode", "upgradingFrom"),
+    StackKind.GPU_CLUSTER: ("values", "draDriver", "upgradingFrom"),
+    StackKind.DEVICE_PLUGIN: ("dcgmExporter", "gpuFeatureDiscovery"),
+}
+"""Fields of a stack that only this kind reads."""
+_KINDS = tuple(item.value for item in StackKind)
+_KIND, _RELEASE = "/spec/stack/kind", "/spec/stack/release"
+
+
+def change_stack_kind(project: Project, name: str, kind: str, release: str | None) -> Step | Done:
+    """Raises UsageError, NoInputError."""
+    there = moving(project, name)
+    stack, asked = there.plan.cluster.spec.stack, StackKind(one_of(kind, _KINDS, "kind of stack"))
+    if stack.kind is asked:
+        return _settled(there, Editor(), f"the stack of `{name}` is of kind {kind}")
+    release = _checked(there, asked, release)
+    if there.plan.cluster.spec.delivery.retiring is not Retiring.REMOVE:
+        return _given_up(there, f"poolsmith move stack-kind {name} {kind} --release {shlex.quote(release)}")
+    editor = Editor()
+    put(editor, there.file, _KIND, _RELEASE, kind)
+    editor.set(there.file, _RELEASE, release)
+    idle = (f"/spec/stack/{field}" for field in _OF_KIND[stack.kind] if field not in _OF_KIND[asked])
+    for pointer in filter(there.file.has, idle):
+        editor.remove(there.file, pointer)
+    _take_back(editor, there)
+    return Step(
+        title=f"the stack of `{name}` is of kind {kind}, and no longer {stack.kind.value}",
+        names={name: name},
+        edits=editor.edits((name,)),
+        before=_SUSPENDED_FIRST,
+        look=(
+            (
+                "see that the old stack is gone, and the new one ready: "
+                f"`poolsmith verify {name}` finds nothing that differs"
+            ),
+            *(() if there.file.has("/spec/stack/namespace") else namespaces_of(there.plan)),
+        ),
+    )
+
+
+def _checked(there: Moving, asked: StackKind, release: str | None) -> str:
+    """The release, where the kind can follow. Raises UsageError."""
+    stack = there.plan.cluster.spec.stack
+    if stack.by_operator and asked is not StackKind.DEVICE_PLUGIN:
+        raise UsageError(
+            f"no migration between `{stack.kind.value}` and `{asked.value}` is supported: the operator serves neither "
+            f"while the objects of both exist. Give `{there.name}` up with `poolsmith move remove-cluster`, and write "
+            "it anew; nothing was changed"
+        )
+    if not release:
+        raise UsageError("the release of the other stack is another one: say which, with `--release`")
+    managed = sorted(pool.name for pool in there.plan.pools if pool.driver is not None and pool.driver.managed)
+    if asked is StackKind.DEVICE_PLUGIN and managed:
+        raise UsageError(
+            f"no driver is installed by the kind `{asked.value}`, and pools {named(managed)} have theirs from "
+            "the operator: bring it with the nodes, and write `driver: {source: preinstalled, version: ...}` for each "
+            "of them first, in changes of their own; nothing was changed"
+        )
+    return release
 
 
 def _given_up(there: Moving, then: str) -> Step:

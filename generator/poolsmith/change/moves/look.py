@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.change.delivery.objects import APPLICATION, HELM_RELEASE, KUSTOMIZATION, SOURCES, of_plan
-from poolsmith.core.diagnostics.message_text import joined
+from poolsmith.change.moves.step import named
 from poolsmith.fleet.profiles.cluster import Engine
 from poolsmith.project.output.argocd import CASCADE
 from poolsmith.project.output.delivery_units import values_config_map
@@ -24,15 +24,13 @@ if TYPE_CHECKING:
 
     from poolsmith.fleet.plan.plan import ClusterPlan
 
-_MANY = 1_000
-
 
 def names_of(plan: ClusterPlan, *kinds: str) -> list[str]:
     """Of the delivery's objects of these kinds, in order."""
     return sorted(item.name for item in of_plan(plan).values() if item.kind in kinds)
 
 
-def _folder(plan: ClusterPlan, name: str = "", path: str = "") -> str:
+def delivery_folder(plan: ClusterPlan, name: str = "", path: str = "") -> str:
     _, _, clusters = CLUSTERS.partition("/")
     return f"{path or plan.cluster.spec.delivery.path}/{clusters}/{name or plan.name}/{FOLDER}"
 
@@ -40,7 +38,7 @@ def _folder(plan: ClusterPlan, name: str = "", path: str = "") -> str:
 def holder_reads(plan: ClusterPlan, name: str = "", path: str = "") -> tuple[str, ...]:
     """Where what holds the delivery has to look from now on; `name` of the cluster and `path` of the output are those
     after the step, if they are others."""
-    folder = _folder(plan, name, path)
+    folder = delivery_folder(plan, name, path)
     verify = f"`poolsmith verify {name or plan.name}` finds nothing that differs"
     if plan.cluster.spec.delivery.engine is Engine.FLUX:
         return (
@@ -63,7 +61,7 @@ def let_go(plan: ClusterPlan, *, holder_stays: bool = False) -> tuple[str, ...]:
     """After the step in which a delivery is suspended: what holds it lets go, too, unless it delivers what comes."""
     namespace = plan.cluster.spec.delivery.objects_namespace
     if plan.cluster.spec.delivery.engine is Engine.FLUX:
-        names = joined([f"`{name}`" for name in names_of(plan, HELM_RELEASE, KUSTOMIZATION)], _MANY)
+        names = named(names_of(plan, HELM_RELEASE, KUSTOMIZATION))
         found = [
             (
                 f"see that all of {names} are suspended: `kubectl -n {namespace} get helmreleases,kustomizations "
@@ -104,7 +102,7 @@ def taken_over(plan: ClusterPlan, engine: Engine) -> tuple[str, ...]:
     is_other = plan.cluster.spec.delivery.engine is not engine
     ready = "Ready" if engine is Engine.FLUX else "Synced"
     return (
-        f"let {_ENGINES[engine]} read `{_folder(plan)}`, and wait until all of it is {ready}",
+        f"let {_ENGINES[engine]} read `{delivery_folder(plan)}`, and wait until all of it is {ready}",
         *(_tracking(plan) if engine is Engine.ARGOCD and not is_other else ()),
         *(f"delete what is left of the old delivery: `{command}`" for command in _left_over(plan, is_other=is_other)),
         f"`poolsmith verify {plan.name}` finds nothing that differs",
@@ -113,7 +111,7 @@ def taken_over(plan: ClusterPlan, engine: Engine) -> tuple[str, ...]:
 
 def _tracking(plan: ClusterPlan) -> tuple[str, ...]:
     """Another Application is refused for what carries it. Source: argoproj/argo-cd@v3.5.1:controller/state.go"""
-    names = joined([f"`{name}`" for name in names_of(plan, APPLICATION)], _MANY)
+    names = named(names_of(plan, APPLICATION))
     return (f"let {names} take the tracking of the old ones, each by one sync, as docs/moves.md says",)
 
 
@@ -160,8 +158,7 @@ def removed(plan: ClusterPlan, *, keeps: bool) -> tuple[str, ...]:
         return tuple(
             f"delete what is left of the delivery: `{command}`" for command in _left_over(plan, is_other=False)
         )
-    first = _with_all(plan)
-    return (*first, f"delete what is guarded, once it is empty: {_namespaces(plan)}") if plan.namespaces else first
+    return (*_with_all(plan), *namespaces_of(plan))
 
 
 def _with_all(plan: ClusterPlan) -> tuple[str, ...]:
@@ -184,5 +181,7 @@ def _with_all(plan: ClusterPlan) -> tuple[str, ...]:
     )
 
 
-def _namespaces(plan: ClusterPlan) -> str:
-    return f"`kubectl delete namespaces {' '.join(item.name for item in plan.namespaces)}`"
+def namespaces_of(plan: ClusterPlan) -> tuple[str, ...]:
+    """What is left of a stack that is gone."""
+    names = " ".join(item.name for item in plan.namespaces)
+    return (f"delete what is guarded, once it is empty: `kubectl delete namespaces {names}`",) if names else ()

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 _ENGINE, _RELEASE = "/spec/delivery/engine", "/spec/stack/release"
 _NAMESPACE, _MODE = "/spec/stack/namespace", "/spec/stack/driverMode"
-SOURCE_FIELDS = ("repoURL", "path", "revision", "chartRepo")
 _MODES = tuple(item.value for item in DriverMode)
+_DRAIN = "drain the nodes: every driver is removed, and installed anew"
 
 
 def change_source(project: Project, name: str, wanted: Mapping[str, str]) -> Step | Done:
-    """`wanted` are new values by fields of `delivery`, some of SOURCE_FIELDS. Raises UsageError, NoInputError."""
+    """`wanted` are new values by fields of `delivery`, those of its source. Raises UsageError, NoInputError."""
     there = moving(project, name)
     editor, delivery = Editor(), there.plan.cluster.spec.delivery
     now = {
@@ -83,7 +83,7 @@ def change_stack_namespace(project: Project, name: str, namespace: str) -> Step 
         title=f"the stack of `{name}` is in namespace `{namespace}`, and no longer in `{old}`",
         names={name: name},
         edits=editor.edits((name,)),
-        before=("drain the nodes: every driver is removed, and installed anew",),
+        before=(_DRAIN,),
         look=(
             (
                 "see that the old release is gone, and the new one ready: "
@@ -111,20 +111,16 @@ def change_driver_mode(project: Project, name: str, mode: str) -> Step | Done:
         title=f"the drivers of `{name}` are described by {'one object for each pool' if hands_over else mode}",
         names={name: name},
         edits=editor.edits((name,)),
-        before=("see that each node has its pool's label: a node that no object selects has no driver afterwards",),
+        before=(
+            "see that each node has its pool's label: a node that no object selects has no driver afterwards",
+            *(() if hands_over else (_DRAIN,)),
+        ),
         look=(f"`poolsmith verify {name}` finds nothing that differs, once all driver pods are replaced",),
         is_outage=not hands_over,
     )
 
 
 BY_HAND = {
-    "stack-kind": "another `stack.kind` is another stack: two of them on a node stand in each other's way. Drain the "
-    "cluster, retire the old one as docs/moves.md says, and then write the other kind",
-    "split-cluster": "nodes that get another control plane join it anew: nothing of the old cluster goes along. Write "
-    "a profile for the new cluster, and take the nodes out of the pools of the old one, pool by pool",
-    "merge-clusters": "nodes that get another control plane join it anew: nothing of the old cluster goes along. Write "
-    "the pools into the cluster that stays, drain and move the nodes, and then `poolsmith move remove-cluster` the "
-    "other",
     "split-pool": "the nodes of the new pool need a label of their own, and with driver objects a driver of their own: "
     "write its profile, drain the nodes, and change their label one after the other; `poolsmith diff` tells what "
     "restarts",

@@ -31,7 +31,10 @@ def _policy_files(project: Project, folder: str, depth: int = 0) -> list[str]:
     return found
 
 
-def _named_by(project: Project, name: str) -> tuple[str, ...]:
+_CALL = "call it there as it is called from now on"
+
+
+def named_by(project: Project, name: str, then: str = _CALL) -> tuple[str, ...]:
     """Lines of policies that name something exactly: a rename makes nobody permit anything."""
     word, found = pattern(rf"(?<![A-Za-z0-9._/-]){re.escape(name)}(?![A-Za-z0-9._/-])"), []
     for path in _policy_files(project, POLICIES):
@@ -43,7 +46,7 @@ def _named_by(project: Project, name: str) -> tuple[str, ...]:
     if not found:
         return ()
     where = joined(found, _MOST)
-    return (f"see whether `{name}` is meant in {where}, and call it there as it is called from now on",)
+    return (f"see whether `{name}` is meant in {where}, and {then}",)
 
 
 def rename_cluster(project: Project, old: str, new: str) -> Step | Done:
@@ -64,7 +67,7 @@ def rename_cluster(project: Project, old: str, new: str) -> Step | Done:
         names={old: new},
         edits=editor.edits((old,)),
         renamed=((f"{PROFILES}/{old}", f"{PROFILES}/{new}"),),
-        before=_named_by(project, old),
+        before=named_by(project, old),
         look=holder_reads(cluster.plan, new),
     )
 
@@ -100,7 +103,7 @@ def rename_pool(project: Project, cluster: str, old: str, new: str) -> Step | Do
         names={cluster: cluster},
         edits=editor.edits((cluster,)),
         renamed=((file.path, path),) if moves else (),
-        before=_named_by(project, old),
+        before=named_by(project, old),
         look=(
             f"`poolsmith verify {cluster}` finds nothing that differs: no label and no driver object is another one",
         ),

@@ -5,16 +5,17 @@ Which step comes next follows from the profiles alone, so that a move can be tak
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import UsageError
-from poolsmith.core.diagnostics.message_text import did_you_mean
+from poolsmith.core.diagnostics.message_text import did_you_mean, joined
 from poolsmith.core.record import record
 from poolsmith.core.shape.field import DNS_LABEL, matches
 from poolsmith.project.run.cluster_run import plan_cluster
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from poolsmith.change.upgrade_edits import Editor, Edits
     from poolsmith.core.sources.source_file import SourceFile
@@ -25,9 +26,11 @@ if TYPE_CHECKING:
 
 @record
 class Step:
-    """`names` are clusters before the step, each with its name after it (None: it is gone).
+    """`names` are clusters before the step, each with its name after it (None: it is gone). One that is new is among
+    them.
 
-    `renamed` are paths of files or folders with their new ones, of what has no edit of its own; `removed` are folders.
+    `renamed` are paths of files or folders with their new ones, of what has no edit of its own; `removed` are folders
+    or files; `made` are texts of files by paths where nothing stands.
     `before` is what has to be so before it is merged, `look` what to look for afterwards, both in order; `then` is the
     command of the next step, empty at the end. `is_outage`: the move can't be done without one; `facts` are
     what has to be acknowledged for that, beside what leaves.
@@ -38,6 +41,7 @@ class Step:
     edits: Edits
     renamed: tuple[tuple[str, str], ...] = ()
     removed: tuple[str, ...] = ()
+    made: Mapping[str, str] = field(default_factory=dict)
     before: tuple[str, ...] = ()
     look: tuple[str, ...] = ()
     then: str = ""
@@ -88,6 +92,14 @@ def one_of(value: str, known: tuple[str, ...], what: str) -> str:
     if value not in known:
         raise UsageError(f"there is no {what} `{value[:80]}`; {did_you_mean(value, known)}")
     return value
+
+
+def named(names: Iterable[str]) -> str:
+    """All of them: somebody has to look for each."""
+    return joined([f"`{name}`" for name in names], _MANY)
+
+
+_MANY = 1_000
 
 
 def put(editor: Editor, file: SourceFile, pointer: str, after: str, value: str) -> None:

@@ -12,6 +12,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from poolsmith.core.pattern import pattern as compiled_later
+from poolsmith.core.sources.scalars import text_of
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 
 if TYPE_CHECKING:
@@ -294,6 +295,4 @@ def _is_within(node: Any, path: tuple[str, ...], allowed: set[tuple[str, ...]]) 
 
 def _scalar(value: Any) -> str | None:
     """As a line of a manifest would have it."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value) if isinstance(value, int | float | str) else None
+    return text_of(value) if isinstance(value, int | float | str) else None

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping
+from poolsmith.core.sources.scalars import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -69,7 +70,7 @@ def taken_by(names: Collection[JobName], taken: Collection[str]) -> frozenset[st
 def _names(key: str, job: Mapping[str, Any]) -> Iterator[JobName]:
     name = job.get("name")
     matrix = mapping(job.get("strategy")).get("matrix")
-    shown = [key] if name is None or isinstance(name, dict | list) else [key, _as_text(name)]
+    shown = [key] if name is None or isinstance(name, dict | list) else [key, text_of(name)]
     for text in shown:
         for parts in _evaluated(text.casefold(), matrix):
             yield JobName(parts)
@@ -124,12 +125,6 @@ def _values(expression: str, matrix: YamlValue) -> _Values:
         return (_ANY,)
     more = [value for item in included for key, value in item.items() if str(key).casefold() == named[1]]
     found = [*listed, *more]
-    if any(isinstance(item, dict | list) or _BEGIN in _as_text(item) for item in found):
+    if any(isinstance(item, dict | list) or _BEGIN in text_of(item) for item in found):
         return (_ANY,)
-    return tuple(dict.fromkeys(("", *(_as_text(item).casefold() for item in found))))
-
-
-def _as_text(value: YamlValue) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return "" if value is None else str(value)
+    return tuple(dict.fromkeys(("", *(text_of(item).casefold() for item in found))))

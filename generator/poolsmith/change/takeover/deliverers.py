@@ -13,20 +13,32 @@ from poolsmith.core.sources.pod_template import word
 from poolsmith.core.sources.pointer import split
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from poolsmith.kubernetes.repository.delivered import ChartInstallation
 
 
 @record
 class Deliverer:
-    """`removed` and `keep` are the ends of sentences; `page` is the heading of docs/takeover.md that has the steps."""
+    """`removed`, `moved` and `keep` are the ends of sentences; `page` is the heading of docs/takeover.md that has the
+    steps. `kept` are paths of a declaration with the value that keeps a release whose declaration is removed."""
 
     called: str
     page: str
     removed: str
     keep: str
     source: str
+    moved: str = ""
+    kept: tuple[tuple[Sequence[str], Any], ...] = ()
+    leaves: bool = False
+    """Its removal does nothing by itself."""
+    by_folder: bool = False
+    """It is known by the folder of its file."""
+
+    def keep_words(self, item: ChartInstallation) -> str:
+        """What to do before the declaration goes."""
+        name = word(item.document.metadata.get("name")) or item.release_name or item.chart
+        return self.keep.format(name=name, file=item.document.path)
 
 
 def deliverers() -> tuple[Deliverer, ...]:
@@ -40,27 +52,41 @@ def deliverer_of(item: ChartInstallation) -> Deliverer | None:
 
 def removal_words(item: ChartInstallation, found: Deliverer) -> str:
     """`Terraform delivers it today (gpu.tf:1:1); ...`: what to do before its declaration goes."""
-    name = word(item.document.metadata.get("name")) or item.release_name or item.chart
-    keep = found.keep.format(name=name, file=item.document.path)
     place = item.document.source.locate(item.pointer).span
-    return f"{found.called} delivers it today ({place}), and its removal {found.removed}: {keep}"
+    return f"{found.called} delivers it today ({place}), and its removal {found.removed}: {found.keep_words(item)}"
 
 
 def _entries() -> Iterator[dict[str, Any]]:
     yield from store.read_yaml("deliverers.yaml")["deliverers"].values()
 
 
-def _declares(entry: dict[str, Any], item: ChartInstallation) -> bool:
-    document, name = item.document, item.document.path.rpartition("/")[2]
-    if document.kind:
-        return document.kind in entry.get("kinds", ())
+def declares_by_name(path: str) -> bool:
+    """Whether a file of this name may declare an installation."""
+    name = path.rpartition("/")[2]
+    return name.endswith(_MANIFESTS) or any(_is_named(entry, name) for entry in _entries())
+
+
+_MANIFESTS = (".yaml", ".yml", ".json")
+
+
+def _is_named(entry: dict[str, Any], name: str) -> bool:
     return (
         name in entry.get("files", ())
         or name.endswith(tuple(entry.get("suffixes", ())))
         or name.startswith(tuple(entry.get("stems", ())))
-        or not set(entry.get("modules", ())).isdisjoint(split(item.pointer))
     )
 
 
+def _declares(entry: dict[str, Any], item: ChartInstallation) -> bool:
+    document, name = item.document, item.document.path.rpartition("/")[2]
+    if document.kind:
+        return document.kind in entry.get("kinds", ())
+    return _is_named(entry, name) or not set(entry.get("modules", ())).isdisjoint(split(item.pointer))
+
+
+_FIELDS = ("called", "page", "removed", "keep", "source", "moved", "leaves", "by_folder")
+
+
 def _read(entry: dict[str, Any]) -> Deliverer:
-    return Deliverer(**{name: entry[name] for name in ("called", "page", "removed", "keep", "source")})
+    kept = tuple((tuple(path), value) for path, value in entry.get("kept", ()))
+    return Deliverer(**{name: entry[name] for name in _FIELDS if name in entry}, kept=kept)

@@ -20,7 +20,7 @@ from poolsmith.kubernetes.repository.model import model_of
 from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from poolsmith.kubernetes.repository.delivered import Unknown
@@ -109,6 +109,22 @@ def find_present(root: Path, source: Path, fallback: str) -> tuple[tuple[Present
     return _named(found), model.unknown
 
 
+def declared(root: Path) -> Iterator[ChartInstallation]:
+    """All that a folder says to install of the stack, whichever tool reads it; once for each place that says so."""
+    files = RepositoryFiles(root, (root,))
+    listed = files.listed()
+    model = model_of(files, listed.yaml, listed.others)
+    found = [*_installed(model, files, OPERATOR, ""), *_installed(model, files, DEVICE_PLUGIN_CHARTS, "")]
+    yield from (item.installation for item in _once(found))
+    for document in model.documents:
+        if _subscribed(document) is not None or _is_policy(document):
+            yield ChartInstallation(chart=OPERATOR_CHART, document=document, pointer="/spec")
+
+
+def _is_policy(document: CheckedDocument) -> bool:
+    return document.kind == "ClusterPolicy" and document.api_version.startswith("nvidia.com/")
+
+
 def _installed(model: RepositoryModel, files: RepositoryFiles, charts: Collection[str], fallback: str) -> list[Present]:
     """Of one of the charts."""
     found: list[Present] = []
@@ -179,7 +195,7 @@ def _policies(model: RepositoryModel, fallback: str) -> list[Present]:
     version = _subscribed(olm) if olm is not None else None
     found: list[Present] = []
     for document in documents:
-        if document.kind == "ClusterPolicy" and document.api_version.startswith("nvidia.com/"):
+        if _is_policy(document):
             layer = ValuesLayer(mapping(mapping(document.data).get("spec")), document.source, "/spec")
             item = ChartInstallation(
                 chart=OPERATOR_CHART,

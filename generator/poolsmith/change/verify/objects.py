@@ -18,7 +18,7 @@ from poolsmith.core.diagnostics.codes.live import DIFFERS_ON_CLUSTER, NOT_ON_CLU
 from poolsmith.core.diagnostics.message_text import counted, listed
 from poolsmith.core.sources.pod_template import mapping
 from poolsmith.core.sources.pointer import join
-from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
+from poolsmith.core.sources.yaml_reader import read_if_yaml
 from poolsmith.gpu.catalog.live_cluster import read_script_hashes
 from poolsmith.gpu.catalog.operands import DRIVER_DIGEST
 from poolsmith.gpu.catalog.schema_versions import schema_versions
@@ -76,10 +76,7 @@ def _values(text: Any) -> dict[str, Any] | None:
     """None for what is no text, or no mapping in YAML."""
     if not isinstance(text, str):
         return None
-    try:
-        documents = read_documents(text)
-    except YamlProblem:
-        return None
+    documents = read_if_yaml(text)
     return documents[0] if len(documents) == 1 and isinstance(documents[0], dict) else None
 
 

@@ -183,6 +183,8 @@ RULES: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...] = (
     ("PSM335", "mig-default-layout", "error", ()),
     ("PSM336", "feature-rule", "warning", ()),
     ("PSM337", "operand-flag", "error", ()),
+    ("PSM338", "driver-branch", "warning", ()),
+    ("PSM339", "runtime-text", "error", ()),
     ("PSM401", "workload-without-business", "warning", ()),
     ("PSM402", "privileged-child-pod", "note", ()),
     ("PSM403", "host-network", "warning", ()),

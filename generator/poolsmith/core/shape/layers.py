@@ -78,11 +78,6 @@ class Layers:
         position, where = self._said(pointer)
         return self.files[position].written(where)
 
-    def shadowed(self, pointer: str) -> tuple[SourceFile, ...]:
-        """The other files that say something at `pointer` and lose, last one first."""
-        winner = self.owner(pointer)
-        return tuple(file for file in reversed(self.files) if file is not winner and file.has(pointer))
-
     def merged_spec(self) -> dict[str, Any]:
         """The merged `spec` of all layers, without `extends`."""
         result: dict[str, Any] = {}

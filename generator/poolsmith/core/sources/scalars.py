@@ -98,8 +98,13 @@ def _finite(value: float, text: str) -> int | float | str:
     return value
 
 
-def key_text(value: Scalar) -> str:
-    """A mapping key as Kubernetes spells it in JSON. `value` is neither null nor a collection."""
+def text_of(value: object) -> str:
+    """As YAML's scalars are read where a text is wanted; of null nothing."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return value if isinstance(value, str) else str(value)
+    return "" if value is None else str(value)
+
+
+def key_text(value: Scalar) -> str:
+    """A mapping key as Kubernetes spells it in JSON. `value` is neither null nor a collection."""
+    return text_of(value)

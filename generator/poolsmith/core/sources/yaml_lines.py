@@ -41,6 +41,7 @@ _BEFORE_PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0
 _MERGE = "<<"
 _NO_BREAK = "\xa0"
 """A blank that YAML takes for a letter."""
+_PRINTABLE = bytes((*range(32, 127), *b"\n\t"))
 _LARGEST = 1 << 23
 _DEEPEST = 90
 _DEEPEST_IN_BRACKETS = 8
@@ -61,25 +62,31 @@ def documents_in(text: str, most: int) -> list[Any] | None:
     """The documents of a text with fewer than `most` keys and values; None where a parser has to read it."""
     if len(text) > _LARGEST:
         return None
-    signs = text.replace("\n", "")
-    has_tabs = "\t" in signs
-    if has_tabs:
-        signs = signs.replace("\t", "")
-    if not (signs.isprintable() or signs.replace(_NO_BREAK, "").isprintable()) or _is_in_conflict(text):
+    if not _is_printable(text) or _is_in_conflict(text):
         return None
     lines = text.split("\n")
-    if text.count("*") > _MOST_ALIASES:
+    if "*" in text and text.count("*") > _MOST_ALIASES:
         return None
-    if _NODES_OF_A_LINE * (len(lines) + sum(map(text.count, ("- ", ",", "[", "{")))) > most:
+    is_long = _NODES_OF_A_LINE * (len(lines) + len(text)) > most
+    if is_long and _NODES_OF_A_LINE * (len(lines) + sum(map(text.count, ("- ", ",", "[", "{")))) > most:
         return None
     try:
-        return _read(lines, has_tabs=has_tabs)
+        return _read(lines, has_tabs="\t" in text)
     except (_OtherError, NotJsonError):
         return None
 
 
+def _is_printable(text: str) -> bool:
+    """Whether it has no signs but printable ones, ends of lines and tabs."""
+    if text.isascii():
+        return not text.encode().translate(None, _PRINTABLE)
+    signs = text.replace("\n", "").replace("\t", "")
+    return signs.isprintable() or signs.replace(_NO_BREAK, "").isprintable()
+
+
 def _is_in_conflict(text: str) -> bool:
-    return any(f"\n{mark}" in text or text.startswith(mark) for mark in CONFLICT_MARKERS)
+    found = [mark for mark in CONFLICT_MARKERS if mark in text]
+    return any(f"\n{mark}" in text or text.startswith(mark) for mark in found)
 
 
 def _read(lines: list[str], *, has_tabs: bool) -> list[Any]:  # noqa: PLR0915 - the loop of every line

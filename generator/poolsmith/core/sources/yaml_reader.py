@@ -90,6 +90,14 @@ def read_documents(text: str, duplicates: list[YamlProblem] | None = None) -> li
     return documents_of(compose(text), duplicates) if documents is None else documents
 
 
+def read_if_yaml(text: str, duplicates: list[YamlProblem] | None = None) -> list[YamlValue]:
+    """The same; of a text that is no YAML none."""
+    try:
+        return read_documents(text, duplicates)
+    except YamlProblem:
+        return []
+
+
 def documents_of(nodes: Iterable[Node], duplicates: list[YamlProblem] | None = None) -> list[YamlValue]:
     """The same, of documents that are composed already."""
     return [_Builder(duplicates).build(node, 0) for node in nodes]

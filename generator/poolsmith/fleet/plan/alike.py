@@ -8,9 +8,9 @@ passes may ask for it, or where a finding stands elsewhere in the other's file, 
 from __future__ import annotations
 
 import marshal
-from collections import OrderedDict
 from typing import TYPE_CHECKING
 
+from poolsmith.core.latest import Latest
 from poolsmith.core.sources.input_tree import Seen
 from poolsmith.fleet.plan.pipeline import resolve_cluster
 
@@ -35,21 +35,19 @@ class AlikePlans:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self._seen = Seen()
-        self._known: OrderedDict[bytes, MovablePlan] = OrderedDict()
+        self._known = Latest(_REMEMBERED)
 
     def of(self, loaded: LoadedCluster) -> tuple[Resolved, bytes]:
         """As `resolve_cluster`, and what is the same for all clusters that have this plan; empty where that is none."""
         key = _key(loaded)
-        if (mould := self._known.get(key)) is not None and (found := mould.of(loaded)) is not None:
-            self._known.move_to_end(key)
+        mould: MovablePlan | None = self._known.get(key)
+        if mould is not None and (found := mould.of(loaded)) is not None:
             return found, key
         resolved = resolve_cluster(loaded, self._catalog)
         if key and resolved.plan is not None and self._seen.has(key):
             from poolsmith.fleet.plan.moved import MovableFindings, MovablePlan  # on demand
 
-            self._known[key] = MovablePlan(resolved.plan, MovableFindings(loaded, resolved.diagnostics))
-            while len(self._known) > _REMEMBERED:
-                self._known.popitem(last=False)
+            self._known.keep(key, MovablePlan(resolved.plan, MovableFindings(loaded, resolved.diagnostics)))
         return resolved, b""
 
 
@@ -57,7 +55,7 @@ class AlikeFindings:
     """Findings on clusters that are alike, made once for all of them: of a cluster of no name, which each then gets."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[tuple[str, bytes], MovableFindings | None] = OrderedDict()
+        self._known = Latest(_REMEMBERED * _KINDS)
 
     def of(
         self, work: str, alike: bytes, loaded: LoadedCluster, find: Callable[[str], Iterable[Diagnostic]]
@@ -66,15 +64,12 @@ class AlikeFindings:
 
         `alike` as `AlikePlans` tells it. Where the first one's findings are not those of no name, each has its own.
         """
-        known = self._known.get((work, alike))
+        known: MovableFindings | None = self._known.get((work, alike))
         if known is not None and (moved := known.of(loaded)) is not None:
-            self._known.move_to_end((work, alike))
             return moved
         found = tuple(find(loaded.name))
         if alike and (work, alike) not in self._known:
-            self._known[work, alike] = _mould(loaded, found, tuple(find(NO_NAME)))
-            while len(self._known) > _REMEMBERED * _KINDS:
-                self._known.popitem(last=False)
+            self._known.keep((work, alike), _mould(loaded, found, tuple(find(NO_NAME))))
         return found
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 RELEASE = "/spec/stack/release"
 TOOLKIT_VERSION = "/spec/toolkit/version"
+DRIVER_VERSION = "/spec/driver/version"
 _PINNED = ("toolkit", "version")
 _PINNED_AT = "/spec/stack/values/toolkit/version"
 _OURS = (ToolkitSource.OPERATOR, ToolkitSource.OVERLAY)
@@ -111,24 +112,7 @@ def _tell_toolkit(plan: ClusterPlan, facts: Facts) -> None:
         )
 
 
-_BRANCHES_APART = 5
-_BY_FIVES_SINCE = 430
-_FAR = 40
 _FAR_MINORS = 5
-
-
-def _tell_number(pool: PoolPlan, number: int, facts: Facts) -> None:
-    """Branches go by fives since R430; a number far beyond the newest one is none that will come soon."""
-    newest = max(limits().branches)
-    if number <= newest + _FAR and (number < _BY_FIVES_SINCE or number % _BRANCHES_APART == 0):
-        return
-    facts.report_pool(
-        codes.UNKNOWN_VERSION,
-        pool,
-        "/spec/driver/version",
-        f"there is no driver branch {number} (as of {limits().as_of} the newest is {newest})",
-        help="compare it with the vendor's list of drivers",
-    )
 
 
 def _tell_kubernetes(plan: ClusterPlan, facts: Facts) -> None:
@@ -146,21 +130,14 @@ def _tell_kubernetes(plan: ClusterPlan, facts: Facts) -> None:
 
 
 def _tell_branch(pool: PoolPlan, facts: Facts) -> None:
-    driver = pool.driver
-    if driver is not None and driver.branch is not None and pool.profile.spec.driver.version is not None:
-        _tell_number(pool, driver.branch, facts)
-    known = limits().branches.get(driver.branch) if driver is not None and driver.branch is not None else None
-    if known is None or not known.ended or driver is None:
+    driver, told = pool.driver, pool.profile.spec.driver.version is not None
+    if driver is None:
         return
-    when = f" in {known.ends}" if known.ends else ""
-    told = pool.profile.spec.driver.version is not None
-    facts.report_pool(
-        codes.SUPPORT_ENDED,
-        pool,
-        "/spec/driver/version" if told else "/spec/driver",
-        f"support of the driver branch {known.number} ended{when} (as of {limits().as_of})",
-        help="move to a branch that gets fixes when you can; the vendor lists them",
-    )
+    if told and (unlikely := limits().unlikely(driver.branch)) is not None:
+        facts.report_pool(codes.UNKNOWN_VERSION, pool, DRIVER_VERSION, unlikely, help=codes.COMPARE)
+    if (ended := limits().ended(driver.branch)) is not None:
+        place = DRIVER_VERSION if told else "/spec/driver"
+        facts.report_pool(codes.SUPPORT_ENDED, pool, place, ended, help=codes.MOVE)
 
 
 def _whole(version: str) -> str:

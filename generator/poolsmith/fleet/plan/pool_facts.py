@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.sources.pointer import join
-from poolsmith.fleet.plan.origin import FromProfile
 from poolsmith.fleet.profiles.node_pool import Nic
 from poolsmith.gpu.nodes.node_facts import NodeFacts, System, Told, one
 from poolsmith.kubernetes.repository.node_template_marks import TaintMark
@@ -42,11 +41,6 @@ def _facts(pool: PoolPlan, system: NodeSystem) -> NodeFacts:
         ),
         drivers=() if of_guest or driver is None else one(driver.version, "/spec/driver/version"),
         labels={label.key: label.value for label in pool.labels},
-        places={
-            label.key: label.origin.pointer
-            for label in pool.labels
-            if isinstance(label.origin, FromProfile) and label.origin.path == pool.profile.path
-        },
         taints=tuple(_marks(spec.nodes.taints, "/spec/nodes/taints")),
         startup_taints=tuple(_marks(spec.nodes.startup_taints, "/spec/nodes/startupTaints")),
     )

@@ -52,10 +52,6 @@ class Chart:
                 return path[0] == SUBCHART or (self.paths[above] in _FREE_TYPES and free)
         return path[0] == SUBCHART
 
-    def value_type(self, path: tuple[str, ...]) -> str:
-        """string, boolean, integer, number, array, object or any."""
-        return self.paths.get(".".join(path), "any")
-
     def _is_parent(self, dotted: str) -> bool:
         if not self._known:
             for path in self.paths:

@@ -58,6 +58,26 @@ class Limits:
         """What a release is open to with the toolkit that it brings."""
         return tuple(item for item in self.vulnerabilities if version_key(release) < version_key(item.operator))
 
+    def ended(self, number: int | None) -> str | None:
+        """That support of a driver branch has ended, in words."""
+        known = None if number is None else self.branches.get(number)
+        if known is None or not known.ended:
+            return None
+        when = f" in {known.ends}" if known.ends else ""
+        return f"support of the driver branch {known.number} ended{when} (as of {self.as_of})"
+
+    def unlikely(self, number: int | None) -> str | None:
+        """That no driver branch has a number: they go by fives since R430, and far beyond the newest is none."""
+        newest = max(self.branches)
+        if number is None or (number <= newest + _FAR and (number < _BY_FIVES_SINCE or number % _BRANCHES_APART == 0)):
+            return None
+        return f"there is no driver branch {number} (as of {self.as_of} the newest is {newest})"
+
+
+_BRANCHES_APART = 5
+_BY_FIVES_SINCE = 430
+_FAR = 40
+
 
 @remembered
 def limits() -> Limits:

@@ -37,7 +37,6 @@ UPGRADE_ENABLED: Final = "nvidia.com/gpu-driver-upgrade-enabled"
 UPGRADE_STATE: Final = "nvidia.com/gpu-driver-upgrade-state"
 UPGRADE_SETTLED: Final = ("", "upgrade-done", "upgrade-failed")
 """States of a node whose driver nobody upgrades. Source: NVIDIA/k8s-operator-libs, pkg/upgrade/consts.go."""
-UPGRADE_SKIP: Final = "nvidia.com/gpu-driver-upgrade.skip"
 
 MIG_STATE: Final = "nvidia.com/mig.config.state"
 VGPU_STATE: Final = "nvidia.com/vgpu.config.state"

@@ -32,15 +32,10 @@ _DEVICE, _PRESENT = f"{FEATURE}pci-", ".present"
 LABELS = "/metadata/labels"
 
 
-def facts_of_labels(
-    labels: Mapping[str, str], labels_at: str = LABELS, places: Mapping[str, str] | None = None
-) -> NodeFacts:
-    """`labels_at` is the pointer to the labels; `places` are pointers to those that stand elsewhere."""
-    elsewhere = places or {}
-
+def facts_of_labels(labels: Mapping[str, str]) -> NodeFacts:
     def told(key: str, value: str | None = None) -> tuple[Told, ...]:
         given = labels.get(key) if value is None else value
-        return (Told(given, elsewhere.get(key) or join(labels_at, key)),) if given else ()
+        return (Told(given, join(LABELS, key)),) if given else ()
 
     identity, version = told(OS_ID), told(OS_VERSION)
     product, part = product_of(labels)
@@ -62,8 +57,6 @@ def facts_of_labels(
         ),
         drivers=told(driver_key, driver_version(labels)),
         labels=labels,
-        labels_at=labels_at,
-        places=elsewhere,
     )
 
 

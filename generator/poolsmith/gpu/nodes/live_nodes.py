@@ -105,8 +105,6 @@ def live_facts(labels: Mapping[str, str], info: Mapping[str, str], taints: tuple
         drivers=told.drivers,
         labels=told.labels,
         taints=taints,
-        labels_at=told.labels_at,
-        places=told.places,
     )
 
 

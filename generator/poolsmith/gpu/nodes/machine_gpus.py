@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import join, reach
+from poolsmith.core.sources.scalars import text_of
 from poolsmith.gpu.catalog.platforms import distributions
 from poolsmith.gpu.nodes.node_facts import Told
-from poolsmith.kubernetes.repository.node_template_marks import text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
-    from poolsmith.gpu.catalog.gpus import Gpus
     from poolsmith.kubernetes.repository.node_templates import NodeTemplate
 
 _COUNTS = ("karpenter.k8s.aws/instance-gpu-count", "karpenter.azure.com/sku-gpu-count")
@@ -45,7 +44,6 @@ _ACCELERATORS = (
     "spec/forProvider/nodeConfig/guestAccelerator",
     "spec/forProvider/nodeConfig/0/guestAccelerator",
 )
-ACCELERATOR = "cloud.google.com/gke-accelerator"
 
 
 @record(kw_only=False)
@@ -117,25 +115,6 @@ def _of_machines(names: list[str], machines: Mapping[str, tuple[str, int]], plac
         yield GpuClaim(
             frozenset(count for _, count in found), frozenset(model for model, _ in found), place, ", ".join(names)
         )
-
-
-def gpus_of_claims(claims: Iterable[GpuClaim], gpus: Gpus) -> tuple[tuple[Told, ...], tuple[Told, ...]]:
-    """Products and counts where a claim leaves no choice. A model that is no product of the catalog says none."""
-    products: list[Told] = []
-    counts: list[Told] = []
-    for claim in claims:
-        if len(claim.models) == 1 and gpus.find(model := next(iter(claim.models))) is not None:
-            products.append(Told(model, claim.pointer))
-        if len(claim.counts) == 1:
-            counts.append(Told(str(next(iter(claim.counts))), claim.pointer))
-    return tuple(products), tuple(counts)
-
-
-def product_of_accelerator(labels: Mapping[str, str]) -> str:
-    """The product that a provider's own name of an accelerator stands for; empty where there is none."""
-    name = labels.get(ACCELERATOR, "")
-    known = (entry.accelerators for entry in distributions().values())
-    return next((product for names in known for product, own in names.items() if own == name), "")
 
 
 def accelerator_names() -> frozenset[str]:

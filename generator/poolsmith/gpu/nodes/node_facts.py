@@ -10,7 +10,6 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from poolsmith.core.record import record
-from poolsmith.core.sources.pointer import join
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,7 +39,7 @@ class NodeFacts:
 
     `runtimes` are names as profiles have them. `products` are models of whole GPUs, and `slices` what stands in their
     place; then nobody says how many whole ones there are. `pci` are the devices that feature discovery found, as
-    `10de` or `0302_10de`. `labels_at` is the pointer to the labels; `places` has those that stand elsewhere.
+    `10de` or `0302_10de`.
     """
 
     systems: tuple[System, ...] = ()
@@ -57,8 +56,6 @@ class NodeFacts:
     labels: Mapping[str, str] = field(default_factory=dict)
     taints: tuple[TaintMark, ...] = ()
     startup_taints: tuple[TaintMark, ...] = ()
-    labels_at: str = ""
-    places: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def system_id(self) -> Told | None:
@@ -77,10 +74,6 @@ class NodeFacts:
             ),
             None,
         )
-
-    def place_of(self, label: str) -> str:
-        """The pointer to a label; empty where it is not known."""
-        return self.places.get(label) or (join(self.labels_at, label) if self.labels_at else "")
 
 
 def first(told: tuple[Told, ...]) -> str:

@@ -20,6 +20,7 @@ from poolsmith.gpu.values.rules import (
     blanket_toleration,
     cdi_contradicted,
     dead_value,
+    driver_branch,
     driver_exclusion,
     driver_upgrade_policy,
     kernel_modules_undecided,
@@ -61,6 +62,7 @@ OF_POLICY: tuple[Rule[ValuesDocument, ValuePlace], ...] = (
     driver_exclusion,
     kernel_modules_undecided,
     driver_upgrade_policy,
+    driver_branch,
     blanket_toleration,
     mutable_image,
     operand_variable,
@@ -70,6 +72,7 @@ OF_DRIVER: tuple[Rule[ValuesDocument, ValuePlace], ...] = (
     secret_in_values,
     kernel_modules_undecided,
     driver_upgrade_policy,
+    driver_branch,
     mutable_image,
     operand_variable,
 )

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     Apply = Callable[[str, dict[str, Any]], Iterable[Finding[ValuePlace]]]
 
 _SECOND = 2
+_LEFT_IMAGES = "PSM520"
 
 
 def known_release(release: str | None) -> str | None:
@@ -294,7 +295,15 @@ def _findings(
         told = [item.finding.place for item in items if item.severity is Severity.ERROR]
         refused = [item for item in apply(known.tag, values) if not any(overlap(item.place, other) for other in told)]
         items.extend(Found(REFUSED_BY_DEFINITION, item) for item in refused)
-    return items
+    return [_of_all_values(item) for item in items] if found.is_file else items
+
+
+def _of_all_values(item: Found[ValuePlace]) -> Found[ValuePlace]:
+    """Which images are left where they were, only all values of an installation say; nobody says what else is put on
+    those of a file that stands alone."""
+    if item.rule.code != _LEFT_IMAGES:
+        return item
+    return Found(item.rule, replace(item.finding, severity=Severity.NOTE))
 
 
 def _diagnostic(item: Found[ValuePlace], found: FoundValues) -> Diagnostic:

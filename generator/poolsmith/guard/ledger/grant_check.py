@@ -5,12 +5,12 @@ Clusters are judged one by one, in any process; what they need of the grants is 
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import field
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.outcome import Skipped
 from poolsmith.core.diagnostics.rule_engine import run_rules
+from poolsmith.core.latest import Latest
 from poolsmith.core.record import record
 from poolsmith.fleet.operands.expansion import NO_OPERANDS
 from poolsmith.guard.ledger.grants.grant_proposal import ClusterNeeds, cluster_needs
@@ -69,7 +69,7 @@ class GrantJudge:
     def __init__(self, book: GrantBook, *, are_kept: bool) -> None:
         self._book = book
         self._are_kept = are_kept
-        self._known: OrderedDict[tuple[int, frozenset[int], tuple[tuple[str, str], ...]], _Judged] = OrderedDict()
+        self._known = Latest(_REMEMBERED)
 
     def judge(
         self, prediction: Prediction, loaded: LoadedCluster, view: PrivilegeView | None = None
@@ -115,19 +115,16 @@ class GrantJudge:
         shared = prediction.shared
         given = self._book.of_cluster(prediction.plan.name)
         mirrors = prediction.plan.cluster.spec.registry.mirrors
-        key = (id(shared), given, tuple(sorted(mirrors.items())))
-        found = self._known.get(key)
-        if found is None:
+
+        def judged() -> _Judged:
             repositories = self._book.repositories(prediction.installation.made, mirrors)
             ledger = prediction.ledger
             use, lacking = ungranted_use(ledger), None
             if given:
                 use, lacking = ledger_use(ledger, repositories, self._book, given)
-            found = self._known[key] = _Judged(shared, repositories, use, lacking)
-            while len(self._known) > _REMEMBERED:
-                self._known.popitem(last=False)
-        self._known.move_to_end(key)
-        return found
+            return _Judged(shared, repositories, use, lacking)
+
+        return self._known.of((id(shared), given, tuple(sorted(mirrors.items()))), judged)
 
 
 @record

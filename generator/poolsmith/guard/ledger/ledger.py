@@ -150,11 +150,6 @@ class Ledger:
     def workloads(self) -> tuple[str, ...]:
         return tuple(sorted({item.workload for item in self.holders}))
 
-    @property
-    def worst(self) -> Reach:
-        """The worst reach of all lines."""
-        return min((reach for item in self.holders for _, _, reach in item.rows), default=Reach.NONE)
-
     def only(
         self,
         *,

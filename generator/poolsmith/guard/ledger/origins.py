@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record, replace
 from poolsmith.core.sources.pod_template import mapping, mappings, pod_template_of, word
-from poolsmith.core.sources.pointer import MISSING, copied, value_at
+from poolsmith.core.sources.pointer import MISSING, copied, overlap, value_at
 from poolsmith.fleet.operands.expansion import Maker
 from poolsmith.fleet.operands.install import InstallationInput, install
 from poolsmith.fleet.plan.origin import FromProfile, profile_inputs
@@ -295,7 +295,7 @@ class Origins:
             return ()
         derived = [item for item in self.plan.values if not (self.effects and is_users(item))]
         for path in () if ours and switch.pool else switch.values:
-            if any(_is_same_branch(setting.path, path) for setting in derived):
+            if any(overlap(setting.path, path) for setting in derived):
                 return tuple(self._values([path]))
         lines = tuple(dict.fromkeys(line for pool in pools for line in self._lines(pool, switch.pool)))
         return lines or (tuple(self._values(switch.values[:1])) if switch.by_default else ())
@@ -303,7 +303,7 @@ class Origins:
     def _values(self, paths: Iterable[ValuePath]) -> Iterator[LineOrigin]:
         """For each value the profile lines that set it, or the chart's default."""
         for path in paths:
-            settings = [item for item in self.plan.values if _is_same_branch(item.path, path)]
+            settings = [item for item in self.plan.values if overlap(item.path, path)]
             lines = [line for setting in settings for line in profile_inputs(setting.origin)]
             if lines:
                 yield from lines
@@ -347,11 +347,6 @@ def _path(word: str) -> ValuePath | None:
     if word.startswith("mode="):
         return ("sandboxWorkloads", "mode")
     return _SPECIAL.get(word, (word, "enabled"))
-
-
-def _is_same_branch(one: ValuePath, other: ValuePath) -> bool:
-    length = min(len(one), len(other))
-    return one[:length] == other[:length]
 
 
 MOST = 24

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.diagnostics import Diagnostic
 from poolsmith.core.diagnostics.outcome import Skipped
 from poolsmith.core.facts.versions import minor_key
+from poolsmith.core.latest import Latest
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import account_of, mapping, pod_template_of, word
 from poolsmith.core.sources.source_file import tree_digest
@@ -176,7 +177,7 @@ class _Policies:
         self.is_compiled = False
         self.stopped: dict[str, str] = {}
         self.known: OrderedDict[bytes, Evaluation] = OrderedDict()
-        self._predicted: OrderedDict[tuple[str, bytes], list[ObjectEvaluation]] = OrderedDict()
+        self._predicted = Latest(_REMEMBERED_CLUSTERS)
         self._met: dict[tuple[str, str], bool] = {}
         self._made: dict[tuple[object, ...], tuple[object, object, tuple[_Candidate, ...]]] = {}
 
@@ -297,11 +298,7 @@ class _Policies:
 
     def of_alike(self, alike: tuple[str, bytes], predicted: tuple[_Candidate, ...]) -> list[ObjectEvaluation]:
         """Verdicts on predicted objects, which clusters that are installed alike share."""
-        if alike not in self._predicted:
-            self._predicted[alike] = [self.judged(item) for item in predicted]
-            while len(self._predicted) > _REMEMBERED_CLUSTERS:
-                self._predicted.popitem(last=False)
-        return self._predicted[alike]
+        return self._predicted.of(alike, lambda: [self.judged(item) for item in predicted])
 
     def judged(self, item: _Candidate) -> ObjectEvaluation:
         if item.request is None:

@@ -79,7 +79,6 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.repository_files import Listed
 
 MAX_MANIFEST_BYTES = 32 << 20
-_MOST_SKIPPED = 5
 _SKIPPED_FOLDERS = frozenset((".git", "node_modules", ".venv", "__pycache__"))
 
 

@@ -30,12 +30,14 @@ if TYPE_CHECKING:
 def compared(
     before: Project, after: Project, names: Mapping[str, str | None], today: dt.date, *, what: str
 ) -> ChangeReport:
-    """What there is with what was edited. `names` are clusters with their names afterwards (None: it is gone)."""
+    """What there is with what was edited. `names` are clusters with their names afterwards (None: it is gone); one that
+    is not there is new."""
     from poolsmith.interface.app.diff_pairs import PairContext, diff_pairs  # on demand: all rules
 
     then, now = ({files.name: files for files in side.fleet.clusters} for side in (before, after))
     pairs = tuple(
-        SidePair(before=then[old], after=now[new] if new is not None else None) for old, new in sorted(names.items())
+        SidePair(before=then.get(old), after=now[new] if new is not None else None)
+        for old, new in sorted(names.items())
     )
     after.beside(before)
     context = PairContext(
@@ -50,7 +52,7 @@ def compared(
         base=Revision(name="what is there"),
         head=Revision(name=what),
         clusters=tuple(item.diff for item in told if item.diff is not None),
-        unchanged_clusters=len(then) - len(told),
+        unchanged_clusters=len({*then, *names}) - len(told),
         pools=sum(item.pools for item in told),
         new_findings=sorted_unique([one for item in results for one in item.new]),
         fixed_findings=sorted_unique([one for item in results for one in item.fixed]),

@@ -6,7 +6,14 @@ import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from poolsmith.change.moves.handovers import NewOwner, change_delivery_namespace, change_engine, remove_cluster
+from poolsmith.change.moves.clusters import merge_clusters, split_cluster
+from poolsmith.change.moves.handovers import (
+    NewOwner,
+    change_delivery_namespace,
+    change_engine,
+    change_stack_kind,
+    remove_cluster,
+)
 from poolsmith.change.moves.places import (
     change_driver_mode,
     change_source,
@@ -19,6 +26,7 @@ from poolsmith.core.diagnostics import UsageError, WriteError
 from poolsmith.core.record import record
 from poolsmith.interface.app.edited_profiles import compared, copy_of, put_in_place, write_all
 from poolsmith.interface.app.generate import generate
+from poolsmith.interface.app.new_files import write_new_files
 from poolsmith.project.output.batches import rarely_collecting
 from poolsmith.project.run.facts import with_facts
 from poolsmith.project.run.project import open_project
@@ -73,6 +81,13 @@ MOVES: Mapping[str, Callable[[Project, Asked], Step | Done]] = {
     "source": lambda project, asked: change_source(project, asked.words[0], asked.flags),
     "driver-mode": lambda project, asked: change_driver_mode(project, *asked.words),
     "remove-cluster": lambda project, asked: remove_cluster(project, *asked.words, keeps="keeps" in asked.flags),
+    "stack-kind": lambda project, asked: change_stack_kind(
+        project, asked.words[0], asked.words[1], asked.flags.get("release")
+    ),
+    "split-cluster": lambda project, asked: split_cluster(
+        project, asked.words[0], asked.words[1], asked.words[2:], NewOwner(**asked.flags)
+    ),
+    "merge-clusters": lambda project, asked: merge_clusters(project, *asked.words),
 }
 
 
@@ -148,24 +163,28 @@ def _accepted(project: Project, step: Step, facts: list[str], options: MoveOptio
 
 
 def _carry_out(root: Path, step: Step) -> None:
-    """Edits first, at the old paths; then names. Raises WriteError."""
+    """Edits first, at the old paths; then what is new, and names. Raises WriteError."""
     write_all(root, step.edits.after)
+    write_new_files(root, step.made)
     done: list[tuple[str, str]] = []
     try:
         for old, new in step.renamed:
             (root / old).rename(root / new)
             done.append((old, new))
         for path in step.removed:
-            shutil.rmtree(root / path)
+            shutil.rmtree(root / path) if (root / path).is_dir() else (root / path).unlink()
     except OSError as error:
         for old, new in reversed(done):
             (root / new).rename(root / old)
+        for path in step.made:
+            (root / path).unlink(missing_ok=True)
         raise WriteError(f"can't move {error.filename}: {error.strerror or error}") from error
 
 
 def _put(project: Project, step: Step) -> None:
     """Raises UsageError, WriteError."""
-    for path in (*(old for old, _ in step.renamed), *step.removed):
+    folders = (path.rpartition("/")[0] for path in step.made)
+    for path in (*(old for old, _ in step.renamed), *step.removed, *folders):
         if (project.root / path).is_symlink():
             raise WriteError(f"{path} is a symbolic link; nothing was changed")
     put_in_place(project, step.edits)

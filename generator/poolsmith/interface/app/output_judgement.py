@@ -5,7 +5,6 @@ Findings on the fleet are about grants, and about policies that applied to nothi
 
 from __future__ import annotations
 
-import string
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
@@ -139,7 +138,7 @@ def judge_compared(
     return replace(result, findings=found)
 
 
-_SHAPE = str.maketrans(string.ascii_lowercase + string.digits, "a" * 26 + "0" * 10)
+_SHAPE = str.maketrans("abcdefghijklmnopqrstuvwxyz0123456789", "a" * 26 + "0" * 10)
 
 
 def _alike(comparison: Comparison, folder: GeneratedFolder, against: Against) -> bytes | None:

@@ -9,6 +9,7 @@ from poolsmith.change.review.judge_files import judge_files
 from poolsmith.change.review.policy_widening import policy_widening
 from poolsmith.core.facts.packs import FOLDER
 from poolsmith.core.record import record
+from poolsmith.core.sources.git import Git
 from poolsmith.fleet.profiles.fleet import PROFILES
 from poolsmith.fleet.profiles.load_cluster import cluster_alone
 from poolsmith.guard.policies.applied_policies import JUDGE_CHANGE, POLICY_WIDENING
@@ -62,6 +63,16 @@ def review_repository(
         root = reviewed.repository or project.root
     yield from judge_files(root, head, base, is_accepted=JUDGE_CHANGE in accepted)
     yield from beside_output(head, base, _delivered(project, base, head, reviewed))
+    yield from _elsewhere(root, base, head)
+
+
+def _elsewhere(root: Path, base: BaseRevision, head: HeadTree) -> Iterator[Diagnostic]:
+    if head.is_checked_out or base.files != head.files:
+        from poolsmith.change.takeover.elsewhere import Trees, left_elsewhere  # on demand: reads repositories
+
+        own = tuple(f"{base.prefix}{name}/" for name in (OUTPUT, PROFILES, POLICIES))
+        top = root.joinpath(*(".." for _ in base.prefix.split("/")[1:])) if head.is_checked_out else None
+        yield from left_elsewhere(Trees(Git(root, "--policies-from"), base.files, head.files, own, top))
 
 
 def _delivered(project: Project, base: BaseRevision, head: HeadTree, reviewed: Reviewed) -> Delivered:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.policies.revision import BaseRevision
     from poolsmith.guard.rules.pod_security import PodSecurityStandard
     from poolsmith.interface.cli.options import ReportFlags
+    from poolsmith.interface.report.formats import ToldAs
 
 
 @click.command("check")
@@ -105,7 +106,7 @@ if TYPE_CHECKING:
 @options.rehash
 @options.outputs
 @options.report_flags
-def command(flags: ReportFlags, paths: tuple[Path, ...], outputs: tuple[str, ...], **asked: Any) -> int:
+def command(flags: ReportFlags, how: ToldAs, paths: tuple[Path, ...], outputs: tuple[str, ...], **asked: Any) -> int:
     """Check the project and its output, or the manifests in PATHS."""
     check = CheckFlags(**asked)
     if check.accepted and check.policies_from is None:
@@ -122,23 +123,14 @@ def command(flags: ReportFlags, paths: tuple[Path, ...], outputs: tuple[str, ...
     try:
         outcome = fixed(root, judge, dirty=check.dirty) if check.fix else judge()
     except NoInputError as error:
-        if check.patch or (flags.output_format in (None, "text") and not files):
+        if check.patch or (how.output_format in (None, "text") and not files):
             raise
         outcome, code = nothing_found(str(error)), Exit.NO_INPUT
     if check.patch:
         print_patch(root, outcome, dirty=check.dirty)
-        return exit_code(outcome, flags.fail_on)
-    report_outcome(
-        outcome,
-        root,
-        files,
-        output_format=flags.output_format,
-        color=flags.color,
-        tool=TOOL,
-        layout=flags.layout,
-        fleet=fleet,
-    )
-    return exit_code(outcome, flags.fail_on) if code is None else code
+        return exit_code(outcome, how.layout.fail_on)
+    report_outcome(outcome, root, files, how, tool=TOOL, fleet=fleet)
+    return exit_code(outcome, how.layout.fail_on) if code is None else code
 
 
 def nothing_found(why: str) -> Outcome:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from poolsmith.interface.cli.options import ReportFlags
+    from poolsmith.interface.report.formats import ToldAs
 
 
 @click.command("generate")
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 @options.report_flags
 def command(
     flags: ReportFlags,
+    how: ToldAs,
     names: tuple[str, ...],
     *,
     outputs: tuple[str, ...],
@@ -84,15 +86,7 @@ def command(
             result = generate(
                 root, clusters=clusters, jobs=workers, progress=progress, store=store, rehash=rehash, output_at=place
             )
-    report_outcome(
-        result.outcome,
-        root,
-        files,
-        output_format=flags.output_format,
-        color=flags.color,
-        tool=TOOL,
-        layout=flags.layout,
-    )
+    report_outcome(result.outcome, root, files, how, tool=TOOL)
     if check and not result.is_current:
         return Exit.FINDINGS
     if hook:
@@ -101,4 +95,4 @@ def command(
         if lacking := list(to_be_added(root, result)):
             tell(lacking)
             return Exit.FINDINGS
-    return exit_code(result.outcome, flags.fail_on)
+    return exit_code(result.outcome, how.layout.fail_on)

@@ -16,7 +16,7 @@ from poolsmith.interface.cli.verbs import Exit
 from poolsmith.interface.report.formats import DIFF, names_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from poolsmith.interface.app.move import Moved
@@ -56,8 +56,21 @@ _ACCEPTED = click.option(
 )
 
 
+_OWNER: Mapping[str, str] = {
+    "namespace": "Of the new objects. Default: the engine's own.",
+    "destination": "What Argo CD calls the cluster.",
+    "instance": "Which Argo CD, where the fleet has several.",
+}
+"""What a new owner of a delivery is told."""
+
+
 def _shared(function: Callable[..., int]) -> Callable[..., int]:
     return reduce(lambda wrapped, option: option(wrapped), reversed(_SHARED), function)
+
+
+def _owner(function: Callable[..., int]) -> Callable[..., int]:
+    found = [click.option(f"--{name}", default=None, metavar="NAME", help=text) for name, text in _OWNER.items()]
+    return reduce(lambda wrapped, option: option(wrapped), reversed(found), function)
 
 
 @command.command("rename-cluster")
@@ -84,16 +97,11 @@ def rename_pool(target: str, new: str, **shared: Any) -> int:
 @command.command("engine")
 @_CLUSTER
 @click.argument("engine", type=click.Choice(("argocd", "flux")))
-@click.option("--namespace", default=None, metavar="NAME", help="Of the new objects. Default: the engine's own.")
-@click.option("--destination", default=None, metavar="NAME", help="What Argo CD calls the cluster.")
-@click.option("--instance", default=None, metavar="NAME", help="Which Argo CD, where the fleet has several.")
+@_owner
 @_shared
-def engine(
-    cluster: str, engine: str, namespace: str | None, destination: str | None, instance: str | None, **shared: Any
-) -> int:
+def engine(cluster: str, engine: str, **shared: Any) -> int:
     """Deliver a cluster by another engine: first the old one lets go, then the new one takes over."""
-    flags = {"namespace": namespace, "destination": destination, "instance": instance}
-    return _move("engine", (cluster, engine), flags, **shared)
+    return _move("engine", (cluster, engine), {name: shared.pop(name) for name in _OWNER}, **shared)
 
 
 @command.command("delivery-namespace")
@@ -152,10 +160,40 @@ def remove_cluster(cluster: str, keep_running: bool, **shared: Any) -> int:
     return _move("remove-cluster", (cluster,), {"keeps": "yes" if keep_running else None}, **shared)
 
 
+@command.command("stack-kind")
+@_CLUSTER
+@click.argument("kind", type=click.Choice(("operator", "device-plugin", "gpu-cluster")))
+@click.option("--release", default=None, metavar="TAG", help="Of the operator, or of the device plugin.")
+@_ACCEPTED
+@_shared
+def stack_kind(cluster: str, kind: str, release: str | None, **shared: Any) -> int:
+    """Let another kind of stack manage the GPUs: first the old one is given up, then the new one takes its place."""
+    return _move("stack-kind", (cluster, kind), {"release": release}, **shared)
+
+
+@command.command("split-cluster")
+@_CLUSTER
+@click.argument("new")
+@click.argument("pools", nargs=-1, required=True)
+@_owner
+@_shared
+def split_cluster(cluster: str, new: str, pools: tuple[str, ...], **shared: Any) -> int:
+    """Give pools to another cluster, which may be a new one: it gets them first, then the old one lets go of them."""
+    return _move("split-cluster", (cluster, new, *pools), {name: shared.pop(name) for name in _OWNER}, **shared)
+
+
+@command.command("merge-clusters")
+@_CLUSTER
+@click.argument("into", shell_complete=options.completes("cluster"))
+@_ACCEPTED
+@_shared
+def merge_clusters(cluster: str, into: str, **shared: Any) -> int:
+    """Give all pools of a cluster to another one, and take it out of the fleet afterwards."""
+    return _move("merge-clusters", (cluster, into), {}, **shared)
+
+
 @command.command("by-hand")
-@click.argument(
-    "move", type=click.Choice(("stack-kind", "split-cluster", "merge-clusters", "split-pool", "merge-pools"))
-)
+@click.argument("move", type=click.Choice(("split-pool", "merge-pools")))
 def by_hand(move: str) -> int:
     """Say what people do where no commit can make the move."""
     from poolsmith.change.moves.places import BY_HAND
@@ -213,6 +251,7 @@ def _edits(result: Moved) -> list[str]:
     return [
         *(f"   {edit}" for edit in step.edits.told),
         *(f"   {old} becomes {new}" for old, new in step.renamed),
+        *(f"   {path} is made" for path in step.made),
         *(f"   {path} is removed" for path in step.removed),
     ]
 

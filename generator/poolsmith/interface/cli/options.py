@@ -15,7 +15,7 @@ from poolsmith.core.diagnostics import UsageError
 from poolsmith.core.diagnostics.diagnostic import Severity
 from poolsmith.core.record import record
 from poolsmith.interface.cli.plain import in_pipeline, project_above, with_verbose
-from poolsmith.interface.report.formats import CHECK, GROUPS, RULE, Layout, names_for
+from poolsmith.interface.report.formats import CHECK, GROUPS, RULE, Layout, ToldAs, names_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from poolsmith.project.run.run_options import Shard
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-Judged = tuple[Path, "MergedTree | None", "Callable[[Outcome], Outcome]"]
-"""The folder to read, the tree that would be merged, and what the outcome gets besides."""
 
 
 def completes(what: str) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
@@ -268,38 +266,41 @@ def place_of_output(root: Path, folder: Path | None, revision: str | None) -> Ab
 
 @record
 class ReportFlags:
-    """What a verb with a report was asked, by the names of its flags: which clusters, who works, how it is told."""
+    """What a verb with a report was asked, by the names of its flags: which clusters, and who works."""
 
     root: Path
     clusters: tuple[str, ...]
     jobs: int | None
     scheduler: str | None
     shard: Shard | None
-    color: bool | None
-    output_format: str | None
-    verbose: bool
-    group_by: str
-    fail_on: str
 
     @property
     def workers(self) -> int | Workers:
         """Who works on many clusters. Raises UsageError."""
         return workers(self.jobs, self.scheduler)
 
-    @property
-    def layout(self) -> Layout:
-        return layout(verbose=self.verbose, group_by=self.group_by, fail_on=self.fail_on)
+
+def told_as(command: Callable[..., int]) -> Callable[..., int]:
+    """A verb with the flags that say how a report is told gets them as one record, `how`."""
+
+    @wraps(command)
+    def with_record(
+        *, output_format: str | None, color: bool | None, verbose: bool, group_by: str, fail_on: str, **given: Any
+    ) -> int:
+        shown = layout(verbose=verbose, group_by=group_by, fail_on=fail_on)
+        return command(how=ToldAs(output_format=output_format, color=color, layout=shown), **given)
+
+    return with_record
 
 
 def report_flags(command: Callable[..., int]) -> Callable[..., int]:
-    """Everything that a verb with a report takes; it gets them as one record, `flags`."""
-    names = ReportFlags.__annotations__
+    """Everything that a verb with a report takes; it gets them as two records, `flags` and `how`."""
+    told, names = told_as(command), ReportFlags.__annotations__
 
-    @wraps(command)
-    def with_flags(**given: Any) -> int:
-        return command(flags=ReportFlags(**{name: given.pop(name) for name in names}), **given)
+    @wraps(told)
+    def found(**given: Any) -> int:
+        return told(flags=ReportFlags(**{name: given.pop(name) for name in names}), **given)
 
-    found = with_flags
     for option in (fail_on, output_format, verbose, group_by, color, shard, scheduler, jobs, clusters, root):
         found = option(found)
     return found

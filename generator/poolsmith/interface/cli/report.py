@@ -13,7 +13,7 @@ from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.reports import fleet_of, report_outcome
 from poolsmith.interface.cli.terminal import exit_code
 from poolsmith.interface.cli.verbs import Exit
-from poolsmith.interface.report.formats import CHECK
+from poolsmith.interface.report.formats import CHECK, ToldAs
 
 
 @click.group("report")
@@ -37,17 +37,14 @@ def command() -> None:
 @options.group_by
 @options.color
 @options.root
+@options.told_as
 def merge(
     files: tuple[Path, ...],
     writes: bool,
     jobs: int | None,
     outputs: tuple[str, ...],
-    fail_on: str,
-    output_format: str | None,
-    verbose: bool,
-    group_by: str,
-    color: bool | None,
     root: Path,
+    how: ToldAs,
 ) -> int:
     """Put the JSON reports of all shards together, to the report of the run over all clusters.
 
@@ -58,12 +55,8 @@ def merge(
 
     wanted, fleet = options.report_files(outputs, root, CHECK), partial(fleet_of, root, (), is_there=True)
     result = merged(root, files, writes=writes, jobs=jobs or default_jobs())
-    outcome = result.outcome
-    layout = options.layout(verbose=verbose, group_by=group_by, fail_on=fail_on)
-    report_outcome(
-        outcome, root, wanted, output_format=output_format, color=color, tool=TOOL, layout=layout, fleet=fleet
-    )
-    return exit_code(outcome, fail_on) if result.is_current else Exit.FINDINGS
+    report_outcome(result.outcome, root, wanted, how, tool=TOOL, fleet=fleet)
+    return exit_code(result.outcome, how.layout.fail_on) if result.is_current else Exit.FINDINGS
 
 
 @command.command("site")

@@ -24,6 +24,7 @@ from poolsmith.interface.report.formats import (
     FULL,
     Layout,
     ReportContext,
+    ToldAs,
     format_check,
     format_diff,
     names_for,
@@ -105,27 +106,18 @@ def print_outcome(
 
 
 def report_outcome(
-    outcome: Outcome,
-    root: Path,
-    files: Sequence[ReportFile],
-    *,
-    output_format: str | None,
-    color: bool | None,
-    tool: str,
-    layout: Layout,
-    fleet: FleetOf = _no_fleet,
+    outcome: Outcome, root: Path, files: Sequence[ReportFile], how: ToldAs, *, tool: str, fleet: FleetOf = _no_fleet
 ) -> None:
     """Into the files that --output asks for, and onto standard output: there whatever becomes of the files.
 
     Raises WriteError.
     """
-    told = partial(format_check, outcome=outcome)
+    layout = how.layout
     try:
-        write_report_files(root, files, told, tool=tool, layout=layout, fleet=fleet)
+        write_report_files(root, files, partial(format_check, outcome=outcome), tool=tool, layout=layout, fleet=fleet)
     finally:
-        print_outcome(
-            outcome, output_format=output_format, color=color, tool=tool, layout=layout, root=root, fleet=fleet
-        )
+        form, color = how.output_format, how.color
+        print_outcome(outcome, output_format=form, color=color, tool=tool, layout=layout, root=root, fleet=fleet)
 
 
 def print_change(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import datetime as dt
 
     from poolsmith.interface.cli.options import ReportFlags
+    from poolsmith.interface.report.formats import ToldAs
 
 
 @click.command("run")
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 @options.report_flags
 def command(
     flags: ReportFlags,
+    how: ToldAs,
     names: tuple[str, ...],
     *,
     outputs: tuple[str, ...],
@@ -70,20 +72,11 @@ def command(
             rehash=rehash,
         )
     fleet = partial(fleet_of, root, flags.clusters, is_there=True)
-    report_outcome(
-        done.outcome,
-        root,
-        files,
-        output_format=flags.output_format,
-        color=flags.color,
-        tool=TOOL,
-        layout=flags.layout,
-        fleet=fleet,
-    )
+    report_outcome(done.outcome, root, files, how, tool=TOOL, fleet=fleet)
     if hook and done.generated.written:
         from poolsmith.interface.app.commit_hook import to_be_added
 
         if lacking := list(to_be_added(root, done.generated)):
             tell(lacking)
             return Exit.FINDINGS
-    return exit_code(done.outcome, flags.fail_on)
+    return exit_code(done.outcome, how.layout.fail_on)

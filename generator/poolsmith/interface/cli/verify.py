@@ -12,7 +12,7 @@ from poolsmith.interface.cli.live_options import source_flags, source_of
 from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.reports import report_outcome
 from poolsmith.interface.cli.terminal import exit_code
-from poolsmith.interface.report.formats import CHECK
+from poolsmith.interface.report.formats import CHECK, ToldAs
 
 
 @click.command("verify")
@@ -46,6 +46,7 @@ from poolsmith.interface.report.formats import CHECK
 @options.group_by
 @options.color
 @options.fail_on
+@options.told_as
 def command(
     cluster: str | None,
     root: Path,
@@ -60,11 +61,7 @@ def command(
     older_than: int,
     strict: bool,
     outputs: tuple[str, ...],
-    output_format: str | None,
-    verbose: bool,
-    group_by: str,
-    color: bool | None,
-    fail_on: str,
+    how: ToldAs,
 ) -> int:
     """Hold a cluster that runs against what is committed and predicted for it.
 
@@ -87,6 +84,5 @@ def command(
     outcome = verify(root, cluster, source, JudgingOptions(strict=strict), before)
     told = () if before is None else told_since(before, outcome, older_than)
     outcome = replace(outcome, facts=(*facts, *outcome.facts, *told))
-    layout = options.layout(verbose=verbose, group_by=group_by, fail_on=fail_on)
-    report_outcome(outcome, root, files, output_format=output_format, color=color, tool=TOOL, layout=layout)
-    return exit_code(outcome, fail_on)
+    report_outcome(outcome, root, files, how, tool=TOOL)
+    return exit_code(outcome, how.layout.fail_on)

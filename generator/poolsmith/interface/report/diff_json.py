@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.change.diff.change_sections import Weight
 from poolsmith.core.diagnostics import Diagnostic, Location
 from poolsmith.core.diagnostics.masking import masked
+from poolsmith.core.shape.field import camel_case
 from poolsmith.interface.report.json_v1 import diagnostic_body, location_body
 
 if TYPE_CHECKING:
@@ -55,8 +56,3 @@ def record_body(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [record_body(item) for item in value]
     return masked(value) if isinstance(value, str) else value
-
-
-def camel_case(name: str) -> str:
-    head, *rest = name.split("_")
-    return head + "".join(word.capitalize() for word in rest)

@@ -101,6 +101,15 @@ FULL = Layout(verbose=True)
 
 
 @record
+class ToldAs:
+    """How a report is told: None is what suits the terminal or the build server."""
+
+    output_format: str | None
+    color: bool | None
+    layout: Layout
+
+
+@record
 class ReportContext:
     """What a format is told beside the findings. `tool` is name and version; `stop_token` is what nobody can guess.
 

@@ -14,11 +14,11 @@ from poolsmith.change.delivery.outcomes import Action, Departure
 from poolsmith.change.diff.change_report import ChangeReport
 from poolsmith.change.diff.change_sections import Weight
 from poolsmith.core.diagnostics import Diagnostic, Location, Severity
+from poolsmith.core.shape.field import camel_case
 from poolsmith.guard.ledger.ledger_delta import Change
 from poolsmith.guard.ledger.privilege import Privilege
 from poolsmith.interface.report.answer_schemas import answer_properties, uses_diagnostics
 from poolsmith.interface.report.audit import PrivilegeAudit
-from poolsmith.interface.report.diff_json import camel_case
 from poolsmith.interface.report.discovery import Discovery
 from poolsmith.interface.report.inventory import Inventory
 from poolsmith.kubernetes.server.field_changes import FieldChange, Standing

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mappings, word
 from poolsmith.core.sources.pointer import value_at
-from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
+from poolsmith.core.sources.yaml_reader import read_if_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,12 +76,7 @@ def installed_charts(item: _Object, objects: Objects) -> Iterator[DeclaredChart]
 
 def first_document(values: Any) -> Any:
     """Values that stand there as a text; None where it is no YAML."""
-    if not isinstance(values, str):
-        return values
-    try:
-        return next(iter(read_documents(values)), None)
-    except YamlProblem:
-        return None
+    return next(iter(read_if_yaml(values)), None) if isinstance(values, str) else values
 
 
 def _helm_release(data: dict[str, Any], objects: Objects) -> DeclaredChart:

@@ -20,10 +20,11 @@ from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.core.sources.pointer import join, value_at
-from poolsmith.core.sources.scalars import NotJsonError, resolve_plain
+from poolsmith.core.sources.scalars import NotJsonError, resolve_plain, text_of
 from poolsmith.kubernetes.repository.argo_applications import normal
 from poolsmith.kubernetes.repository.delivered import Delivered, Unknown, delivered
 from poolsmith.kubernetes.repository.manifest_files import is_encrypted
+from poolsmith.kubernetes.repository.source_ignore import left_out_of
 
 if TYPE_CHECKING:
     import re
@@ -176,6 +177,8 @@ class FluxDelivery:
     emptied: tuple[Emptied, ...] = ()
     units: tuple[tuple[Delivered, ...], ...] = ()
     """What each Kustomization applies at once."""
+    left_out: frozenset[str] = frozenset()
+    """Files that the source of a Kustomization leaves out."""
 
 
 def is_flux_kustomization(item: CheckedDocument) -> bool:
@@ -196,14 +199,28 @@ class FluxClusters:
     def deliveries(self, items: Iterable[CheckedDocument]) -> Iterator[FluxDelivery]:
         """One for each Kustomization that no other one delivers."""
         tops = [item for item in items if is_flux_kustomization(item)]
-        inside: set[Identity] = set()
+        by_folder: dict[str, set[Identity]] = {}
         for item in tops:
-            inside |= {identity(found) for found in self._children(item)} - {identity(item)}
+            if (folder := self.folder(item)) is not None:
+                by_folder.setdefault(folder, set()).add(identity(item))
+        inside: set[Identity] = set()
+        for folder, own in by_folder.items():
+            found = {identity(unit) for unit in self._builder.folder(folder).objects if is_flux_kustomization(unit)}
+            inside |= found - own if len(own) == 1 else found  # flux-system applies itself
         roots = [item for item in tops if identity(item) not in inside]
-        if not roots:  # each delivers another: no one is first
-            roots = tops
-        for item in roots:
-            yield self._delivered(item)
+        if roots:
+            yield from map(self._delivered, roots)
+        else:
+            yield from self._of_circles(tops)
+
+    def _of_circles(self, tops: Iterable[CheckedDocument]) -> Iterator[FluxDelivery]:
+        """Where each delivers another no one is first: of those that one brings no other is asked."""
+        taken: set[Identity] = set()
+        for item in tops:
+            if identity(item) not in taken:
+                found = self._delivered(item)
+                taken |= found.taken
+                yield found
 
     def folder(self, item: CheckedDocument) -> str | None:
         """The folder of the repository that a Kustomization applies; None where it is of another repository.
@@ -231,11 +248,6 @@ class FluxClusters:
             return bool(address == value_at(own.data, ("spec", "url")))
         return bool(path)  # the top of a repository is said by name or not at all
 
-    def _children(self, item: CheckedDocument) -> Iterator[Delivered]:
-        folder = self.folder(item)
-        if folder is not None:
-            yield from filter(is_flux_kustomization, self._builder.folder(folder).objects)
-
     def _delivered(self, top: CheckedDocument) -> FluxDelivery:
         run = _Run(self, self._files, self._builder, self._others)
         run.add(delivered(top), 0)
@@ -247,7 +259,20 @@ class FluxClusters:
             folders=frozenset(run.folders),
             emptied=tuple(run.emptied),
             units=tuple(run.units),
+            left_out=frozenset(run.left_out),
         )
+
+    def leaves_out(self, item: CheckedDocument, folder: str, path: str) -> bool:
+        """Whether the source of a Kustomization, which applies `folder`, has not got a file."""
+        spec = mapping(item.data.get("spec"))
+        reference = mapping(spec.get("sourceRef"))
+        if word(reference.get("kind")) != "GitRepository":
+            return False
+        source = next(iter(self._others("GitRepository", word(reference.get("name")))), None)
+        said = word(value_at(source.data, ("spec", "ignore"))) if source is not None else ""
+        below = normal(word(spec.get("path")) or ".") or ""
+        top = folder.removesuffix(below).rstrip("/") if folder.endswith(below) else ""
+        return left_out_of(top, path, said, self._files)
 
 
 class _Run:
@@ -266,8 +291,11 @@ class _Run:
         self.folders: set[str] = set()
         self.emptied: list[Emptied] = []
         self.units: list[tuple[Delivered, ...]] = []
+        self.left_out: set[str] = set()
         self._seen: set[tuple[str, str, str]] = set()
         self._named: dict[tuple[str, str], list[Delivered]] = {}
+        self._as_they_are: dict[str, list[Delivered]] = {}
+        """Folders that were applied without a change, each with what its first unit left to others: itself."""
 
     def add(self, item: Delivered, depth: int) -> None:
         spec = mapping(item.data.get("spec"))
@@ -283,17 +311,29 @@ class _Run:
             return
         self.folders.add(folder)
         built = self._built(item, spec, folder)
+        is_as_it_is = built is self.builder.folder(folder) and not isinstance(spec.get("postBuild"), dict)
+        if is_as_it_is and folder in self._as_they_are:
+            self._keep(self._as_they_are[folder])
+            self._as_they_are[folder] = []
+            return
         self.unknown += built.unknown
-        objects = [self._with_variables(item, spec, found) for found in built.objects]
+        paths = {found.path for found in built.objects}
+        unseen = {path for path in paths if self.clusters.leaves_out(item, folder, path)}
+        self.left_out |= unseen
+        objects = [self._with_variables(item, spec, found) for found in built.objects if found.path not in unseen]
         self.units.append(tuple(objects))
-        for found in objects:
-            if is_flux_kustomization(found) and identity(found) == identity(item):
-                continue  # flux-system applies itself
-            self.objects.append(found)
-            self._named.setdefault((found.kind, word(found.metadata.get("name"))), []).append(found)
+        own = [found for found in objects if identity(found) == identity(item) and is_flux_kustomization(found)]
+        self._keep(found for found in objects if not any(found is one for one in own))
+        if is_as_it_is:
+            self._as_they_are[folder] = own
         for found in objects:
             if is_flux_kustomization(found):
                 self.add(found, depth + 1)
+
+    def _keep(self, objects: Iterable[Delivered]) -> None:
+        for found in objects:
+            self.objects.append(found)
+            self._named.setdefault((found.kind, word(found.metadata.get("name"))), []).append(found)
 
     def _built(self, item: Delivered, spec: Any, folder: str) -> Build:
         built = self.builder.folder(folder)
@@ -340,7 +380,7 @@ class _Run:
             hidden = (hidden - values.keys()) | secret
             known = {key: value for key, value in known.items() if key not in secret}
         for key, value in mapping(build.get("substitute")).items():
-            known[key] = _as_text(value)
+            known[key] = text_of(value)
             hidden.discard(key)
         return Variables(known=known, hidden=frozenset(hidden), is_complete=is_complete)
 
@@ -391,7 +431,7 @@ def _pairs(data: Any) -> tuple[dict[str, str], set[str]]:
                 else:
                     values[key] = decoded
             else:
-                values[key] = _as_text(value)
+                values[key] = text_of(value)
     return values, secret
 
 
@@ -400,9 +440,3 @@ def _decoded(value: Any) -> str | None:
         return base64.b64decode(str(value), validate=True).decode()
     except ValueError:
         return None
-
-
-def _as_text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return "" if value is None else str(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from collections import Counter
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -110,6 +111,7 @@ class _Modelling:
         self.deliveries: list[EngineDelivery] = []
         self.alone: list[ChartInstallation] = []
         self.left_out: set[str] = set()
+        self._applied: dict[str, frozenset[Identity]] = {}
 
     def model(self) -> RepositoryModel:
         parts = self._parts()
@@ -165,34 +167,42 @@ class _Modelling:
 
     def _flux(self, whole: list[CheckedDocument]) -> None:
         clusters = FluxClusters(self.files, self.builder, self.whole.all_named)
-        by_place: dict[str, list[Delivered]] = {}
+        by_place: dict[str, dict[int, Delivered]] = {}
         folders: dict[str, set[str]] = {}
         emptied: dict[str, list[Emptied]] = {}
         units: dict[str, list[tuple[Delivered, ...]]] = {}
+        beside: set[str] = set()
         deliveries = list(clusters.deliveries(whole))
+        appliers = Counter(folder for found in deliveries for folder in found.folders)
         for found in deliveries:
             self.taken |= found.taken
+            self.left_out |= found.left_out
             self.unknown += found.unknown
             self._built(found.folders)
             place = posixpath.dirname(found.top.path)
-            by_place.setdefault(place, []).extend(found.objects)
-            by_place[place].extend(self._beside(found.top, by_place[place]))
+            there = by_place.setdefault(place, {})
+            there.update((id(item), item) for item in found.objects)
+            if place not in beside and identity(found.top) in self._applied_in(place):
+                beside.add(place)
+                there.update((id(item), item) for item in self._beside(place, there.values()))
             folders.setdefault(place, set()).update(found.folders)
-            emptied.setdefault(place, []).extend(() if _is_unlisted(found, deliveries) else found.emptied)
+            emptied.setdefault(place, []).extend(() if _is_unlisted(found, appliers) else found.emptied)
             units.setdefault(place, []).extend(found.units)
         for place, objects in by_place.items():
             inside = self._kustomizations_of(folders[place])
-            self._add(place, objects, kustomizations=inside, refused=self._refused_in(folders[place]))
+            self._add(place, objects.values(), kustomizations=inside, refused=self._refused_in(folders[place]))
             self.deliveries[-1] = replace(self.deliveries[-1], emptied=tuple(emptied[place]), units=tuple(units[place]))
 
-    def _beside(self, top: CheckedDocument, known: Iterable[Delivered]) -> list[Delivered]:
+    def _applied_in(self, folder: str) -> frozenset[Identity]:
+        """What a folder's kustomization applies; nothing of one without."""
+        if folder not in self._applied:
+            build = self.builder.folder(folder) if folder in self.folders_of_kustomizations else None
+            self._applied[folder] = frozenset(map(identity, build.objects if build is not None else ()))
+        return self._applied[folder]
+
+    def _beside(self, folder: str, known: Iterable[Delivered]) -> list[Delivered]:
         """What a kustomization applies together with a Kustomization of Flux: it reaches the same cluster."""
-        folder = posixpath.dirname(top.path)
-        if folder not in self.folders_of_kustomizations:
-            return []
         build = self.builder.folder(folder)
-        if identity(top) not in map(identity, build.objects):
-            return []
         self._built((folder,))
         self.unknown += build.unknown
         self.taken |= set(map(identity, build.objects))
@@ -317,11 +327,11 @@ def _as_far_as_built(installation: ChartInstallation, refused: tuple[Unknown, ..
     return replace(installation, unknown=(*installation.unknown, *near)) if near else installation
 
 
-def _is_unlisted(delivery: FluxDelivery, deliveries: Iterable[FluxDelivery]) -> bool:
+def _is_unlisted(delivery: FluxDelivery, appliers: Counter[str]) -> bool:
     """Whether another one applies the folder that the Kustomization stands in, without it: what would be put in its
     place, were it listed, nobody knows."""
-    others = (other for other in deliveries if other is not delivery)
-    return any(_is_below(delivery.top.path, folder) for other in others for folder in other.folders)
+    above = (*folders_above(delivery.top.path), "")
+    return any(appliers[folder] > (folder in delivery.folders) for folder in above)
 
 
 def _is_below(path: str, folder: str) -> bool:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import join
+from poolsmith.core.sources.scalars import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -74,13 +75,6 @@ def is_filled_later(node: Any) -> bool:
         elif isinstance(item, str) and _is_filled_later(item):
             return True
     return False
-
-
-def text_of(value: Any) -> str:
-    """As YAML's scalars are read where a text is wanted."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return "" if value is None else str(value)
 
 
 def _is_filled_later(text: str) -> bool:
@@ -326,6 +320,15 @@ AGENT_FILE = TemplateKind(
     taints=(("node-taint", "pairs"),),
 )
 """config.yaml of an agent of k3s or RKE2."""
+EXPECTED = TemplateKind(
+    kind="",
+    group="",
+    tool="poolsmith",
+    labels=(("provisioner/labels", "map"), ("nodeFeatureDiscovery/labels", "map"), ("setWithTheNode/labels", "map")),
+    taints=(("provisioner/taints", "objects"),),
+    startup=(("provisioner/startupTaints", "objects"),),
+)
+"""expected/node-labels of our own output: what whoever makes the nodes is told."""
 CAPACITY = TemplateKind(
     kind="",
     group="",

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import join, reach, reached, value_at
+from poolsmith.core.sources.scalars import text_of
 from poolsmith.kubernetes.repository.kustomize_roots import changed_files, patch_files
 from poolsmith.kubernetes.repository.manifest_files import unfolded
 from poolsmith.kubernetes.repository.node_template_marks import (
     AGENT_FILE,
     CAPACITY,
+    EXPECTED,
     KINDS,
     MACHINES,
     MACHINES_GROUP,
@@ -23,7 +25,6 @@ from poolsmith.kubernetes.repository.node_template_marks import (
     is_filled_later,
     labels_at,
     taints_at,
-    text_of,
 )
 
 if TYPE_CHECKING:
@@ -136,6 +137,8 @@ def _kindless(data: dict[str, Any]) -> TemplateKind | None:
     machine = data.get("machine")
     if isinstance(machine, dict) and machine.get("type") not in ("controlplane", "init"):
         return TALOS
+    if isinstance(data.get("provisioner"), dict) and "snippets" in data:
+        return EXPECTED
     return AGENT_FILE if "node-label" in data or "node-taint" in data else None
 
 

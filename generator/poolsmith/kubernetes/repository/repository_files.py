@@ -22,7 +22,7 @@ from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.input_tree import leads_out, read_bytes, walk, yaml_diagnostic
 from poolsmith.core.sources.yaml_places import StreamPlaces
-from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
+from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents, read_if_yaml
 from poolsmith.kubernetes.repository.manifest_files import (
     YAML_ENDINGS,
     CheckedDocument,
@@ -250,11 +250,7 @@ class RepositoryFiles:
 
     def parsed(self, path: str) -> Any:
         """The first document of a file that is YAML, whatever its name; None of what can't be read."""
-        text = self.text(path)
-        try:
-            return next(iter(read_documents(text or "", [])), None)
-        except YamlProblem:
-            return None
+        return next(iter(read_if_yaml(self.text(path) or "", [])), None)
 
     def filled(self, path: str) -> tuple[CheckedDocument, ...]:
         """The documents of a file that may be a template, with LATER for what is filled in; none if that is no YAML."""

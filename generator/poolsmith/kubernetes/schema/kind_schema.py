@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.schema.violation import Violation
 
 _REMEMBERED = 100_000
+_PATIENCE = 256
+"""So many unlike objects in a row, and no more are remembered."""
 _ENVELOPE = ("apiVersion", "kind", "metadata")
 
 
@@ -28,6 +30,7 @@ class KindSchema:
         self.family = family
         self.version = version
         self._sound: set[bytes] = set()
+        self._patience = _PATIENCE
 
     @property
     def definition(self) -> Schema:
@@ -43,13 +46,15 @@ class KindSchema:
 
     def violations(self, body: Any) -> tuple[Violation, ...]:
         """An object that is equal to one found sound before is not walked again."""
-        key = tree_digest(body)
+        key = tree_digest(body) if self._patience else b""
         if key in self._sound:
+            self._patience = _PATIENCE
             return ()
         found = self.check(body)
         if found is not None:
             return tuple(found)
-        if len(self._sound) < _REMEMBERED:
+        if self._patience and len(self._sound) < _REMEMBERED:
+            self._patience -= 1
             self._sound.add(key)
         return ()
 

@@ -15,12 +15,11 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.pattern import pattern
-from poolsmith.kubernetes.quantity import QuantityError, quantity_amount
+from poolsmith.kubernetes.quantity import amount_of
 from poolsmith.kubernetes.schema.violation import Violation, What, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from decimal import Decimal
 
     from poolsmith.kubernetes.schema.scalars import Schema
 
@@ -338,24 +337,16 @@ def _metadata(value: dict[str, Any]) -> Iterator[Violation]:
         yield _broken(f"has {size:,} bytes; {_ANNOTATIONS:,} are allowed", "annotations")
 
 
-def _amount(quantity: Any) -> Decimal | None:
-    """None for what is no quantity, of which its own check tells."""
-    try:
-        return quantity_amount(str(quantity))
-    except QuantityError:
-        return None
-
-
 def _resources(value: dict[str, Any]) -> Iterator[Violation]:
     limits, requests = value.get("limits"), value.get("requests")
     for name, amounts in (("limits", limits), ("requests", requests)):
         for key, amount in amounts.items() if isinstance(amounts, dict) else ():
-            if (found := _amount(amount)) is not None and found < 0:
+            if (found := amount_of(amount)) is not None and found < 0:
                 yield _broken(f"is `{shown(amount)}`; at least 0 is allowed", name, key)
     if not isinstance(limits, dict) or not isinstance(requests, dict):
         return
     for key, amount in requests.items():
-        least, most = _amount(amount), _amount(limits.get(key))
+        least, most = amount_of(amount), amount_of(limits.get(key))
         if least is not None and most is not None and least > most:
             message = f"is `{shown(amount)}`, which is more than the limit `{shown(limits[key])}`"
             yield _broken(message, "requests", key, help="request no more than the limit")

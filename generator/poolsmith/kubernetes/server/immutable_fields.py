@@ -113,9 +113,6 @@ _KINDS: Mapping[tuple[str, str], tuple[_Kind, ...]] = {
     ),
 }
 
-KINDS = tuple(sorted(_KINDS))
-"""API group and kind of all that the table knows; of others, any field may change."""
-
 
 def immutable_changes(old: Body, new: Body) -> tuple[str, ...]:
     """JSON pointers of the fields that differ and may not, of two objects with one group, kind, namespace and name."""

@@ -1,4 +1,4 @@
-"""Kustomizations that each build alone, read back as kustomize would, and JSON patches between several trees.
+"""Kustomizations that each build alone, and JSON patches between several trees.
 
 Trees are reduced to what they have in common, and JSON patches (RFC 6902) that make each of them out of it.
 """
@@ -9,10 +9,9 @@ import posixpath
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
-from poolsmith.core.sources.pointer import MISSING, copied, join, split, value_at
-from poolsmith.core.sources.yaml_reader import read_documents
+from poolsmith.core.sources.pointer import MISSING, copied, join
 from poolsmith.core.sources.yaml_writer import emit
-from poolsmith.fleet.operands.manifest import Manifest, ManifestTree
+from poolsmith.fleet.operands.manifest import Manifest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -70,23 +69,6 @@ def patches(base: Any, target: Any, *path: str) -> Iterator[dict[str, Any]]:
         yield {"op": "replace", "path": join("", *path), "value": target}
 
 
-def patched(base: Any, operations: Sequence[dict[str, Any]]) -> Any:
-    """`base` with the operations applied; of RFC 6902 what `patches` writes."""
-    tree = copied(base)
-    for operation in operations:
-        *above, last = split(operation["path"])
-        node = tree
-        for step in above:
-            node = node[int(step) if isinstance(node, list) else step]
-        if isinstance(node, dict):
-            node[last] = copied(operation["value"])
-        elif last == _END:
-            node.append(copied(operation["value"]))
-        else:
-            node[int(last)] = copied(operation["value"])
-    return tree
-
-
 FILE = "kustomization.yaml"
 API_VERSION = "kustomize.config.k8s.io/v1beta1"
 
@@ -129,53 +111,6 @@ def config_map_from_file(*, name: str, namespace: str, key: str, file: str, labe
         "files": [f"{key}={file}"],
         "options": {"disableNameSuffixHash": True, "labels": labels},
     }
-
-
-def build(tree: ManifestTree, files: Mapping[str, bytes], folder: str) -> list[dict[str, Any]]:
-    """The objects that `kustomize build <folder>` yields, from what is in memory.
-
-    `files` are the tree's bytes by path; a generator reads them.
-    """
-    by_path = {manifest.path: manifest for manifest in tree.manifests}
-    body = by_path[f"{folder}/{FILE}"].documents[0]
-    objects: list[dict[str, Any]] = []
-    for resource in body.get("resources", ()):
-        path = posixpath.normpath(f"{folder}/{resource}")
-        if path in by_path:
-            objects.extend(by_path[path].documents)
-        else:
-            objects.extend(build(tree, files, path))
-    objects.extend(item for item, _ in generated_config_maps(by_path[f"{folder}/{FILE}"], files))
-    for patch in body.get("patches", ()):
-        target, operations = patch["target"], read_documents(patch["patch"])[0]
-        objects = [
-            patched(item, operations)
-            if (item["kind"], item["metadata"]["name"]) == (target["kind"], target["name"])
-            else item
-            for item in objects
-        ]
-    return renamed(objects, body["nameSuffix"]) if "nameSuffix" in body else objects
-
-
-def renamed(objects: list[dict[str, Any]], suffix: str) -> list[dict[str, Any]]:
-    """With a suffix to every name, and to what refers to one: of accounts, roles and ConfigMaps of pods."""
-    names = {(item["kind"], item["metadata"]["name"]) for item in objects}
-
-    def follow(holder: dict[str, Any] | None, key: str, kind: str) -> None:
-        if holder is not None and (kind, holder.get(key)) in names:
-            holder[key] += suffix
-
-    found = copied(objects)
-    for item in found:
-        item["metadata"]["name"] += suffix
-        follow(item.get("roleRef"), "name", "Role")
-        for subject in item.get("subjects", ()):
-            follow(subject, "name", "ServiceAccount")
-        pod = value_at(item, ("spec", "template", "spec"))
-        follow(pod, "serviceAccountName", "ServiceAccount")
-        for volume in value_at(pod, ("volumes",), ()):
-            follow(volume.get("configMap"), "name", "ConfigMap")
-    return list(found)
 
 
 def generated_config_maps(manifest: Manifest, files: Mapping[str, bytes]) -> Iterator[tuple[dict[str, Any], str]]:

@@ -12,6 +12,9 @@ AWS CLI, eks update-nodegroup-config; Terraform providers aws, google and azurer
 
 Source: kubernetes-sigs/cluster-api, book, metadata propagation; RKE2ConfigTemplate and
 KThreesConfigTemplate of the providers rke2 and k3s; *ManagedMachinePool of the providers aws, azure and gcp.
+
+Source: Azure/azure-service-operator:docs, containerservice ManagedClustersAgentPool; cloud.google.com/config-connector,
+ContainerNodePool.
 """
 
 from __future__ import annotations
@@ -203,6 +206,11 @@ def _target(group: str, kind: str, name: str, *, version: str = "") -> dict[str,
 FOLDER = "provisioners"
 VARIABLES = "gpu_node_pools"
 _CLOUDS = (NodeTool.EKS, NodeTool.GKE, NodeTool.AKS)
+_OBJECTS = {
+    NodeTool.AKS: ("containerservice.azure.com", "ManagedClustersAgentPool", "Azure Service Operator"),
+    NodeTool.GKE: ("container.cnrm.cloud.google.com", "ContainerNodePool", "Config Connector"),
+}
+"""Objects that make node groups of a cloud: group, kind, and whose they are."""
 _UPPER = {"NoSchedule": "NO_SCHEDULE", "PreferNoSchedule": "PREFER_NO_SCHEDULE", "NoExecute": "NO_EXECUTE"}
 """Effects as the clouds write them."""
 
@@ -231,6 +239,8 @@ def _patches(plan: ClusterPlan, pool: PoolPlan, marks: NodeSettings, given: Prov
         yield _karpenter(marks, given.name or pool.name)
     elif given.tool is NodeTool.TALOS:
         yield _talos(marks)
+    elif given.tool in _OBJECTS:
+        yield _object(given.tool, given.name or pool.name, marks)
     elif given.tool is NodeTool.CLUSTER_API:
         yield from cluster_api_patches(plan.cluster.spec.kubernetes.distribution, pool, marks, given)
 
@@ -296,6 +306,37 @@ def _talos(marks: NodeSettings) -> NodePatch:
     )
 
 
+def _object(tool: NodeTool, name: str, marks: NodeSettings) -> NodePatch:
+    """For pools that are objects: of Azure Service Operator, and of Config Connector."""
+    group, kind, owner = _OBJECTS[tool]
+    spec = _agent_pool(marks) if tool is NodeTool.AKS else {"nodeConfig": _node_config(marks)}
+    return NodePatch(
+        file="pool-object.yaml",
+        body={"kind": kind, "metadata": {"name": name}, "spec": spec},
+        about=(
+            f"For {owner}. Its lists replace those of the object.",
+            *comment_lines(f"object-{tool.value}", marks),
+        ),
+        target=_target(group, kind, name),
+    )
+
+
+def _agent_pool(marks: NodeSettings) -> dict[str, Any]:
+    taints = {"nodeTaints": marks.taints, "nodeInitializationTaints": marks.startup}
+    spec: dict[str, Any] = {
+        "nodeLabels": marks.labels,
+        **{key: _texts(found) for key, found in taints.items() if found},
+    }
+    return {**spec, "gpuProfile": {"driver": "None"}} if keeps_off("aks", marks) else spec
+
+
+def _node_config(marks: NodeSettings) -> dict[str, Any]:
+    off = {"gpuDriverInstallationConfig": {"gpuDriverVersion": "INSTALLATION_DISABLED"}}
+    accelerator = {"type": accelerator_of(marks), "count": marks.gpus, **(off if keeps_off("gke", marks) else {})}
+    taints = {"taint": _cloud_taints(marks.all_taints)} if marks.all_taints else {}
+    return {"labels": marks.labels, **taints, "guestAccelerator": [accelerator]}
+
+
 def _eks_update(marks: NodeSettings) -> dict[str, Any]:
     """aws eks update-nodegroup-config --cluster-name ... --nodegroup-name ... --cli-input-json file://..."""
     body: dict[str, Any] = {}
@@ -319,8 +360,8 @@ def _variables(tool: NodeTool, marks: NodeSettings) -> dict[str, Any]:
     if tool is NodeTool.AKS:
         return {
             "node_labels": marks.labels,
-            "node_taints": [_text(taint) for taint in marks.taints],
-            "node_initialization_taints": [_text(taint) for taint in marks.startup],
+            "node_taints": _texts(marks.taints),
+            "node_initialization_taints": _texts(marks.startup),
             **off,
             **needs,
         }
@@ -328,7 +369,3 @@ def _variables(tool: NodeTool, marks: NodeSettings) -> dict[str, Any]:
     if tool is NodeTool.GKE:
         found["guest_accelerator"] = {"type": accelerator_of(marks), "count": marks.gpus, **off}
     return {**found, **needs}
-
-
-def _text(taint: Taint) -> str:
-    return f"{taint.key}={taint.value}:{taint.effect.value}"

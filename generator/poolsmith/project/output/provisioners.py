@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.sources.yaml_writer import emit
@@ -56,7 +55,9 @@ def _without_empty(body: dict[str, Any]) -> dict[str, Any]:
 
 def _command(parts: list[str], about: Iterable[str] = ()) -> str:
     """With comments before it, which a shell leaves out."""
-    return "".join(f"# {line}\n" for line in about) + " ".join(map(shlex.quote, parts)) + "\n"
+    from shlex import quote  # on demand
+
+    return "".join(f"# {line}\n" for line in about) + " ".join(map(quote, parts)) + "\n"
 
 
 def keeps_off(tool: str, marks: NodeSettings) -> bool:

@@ -7,9 +7,9 @@ import dataclasses
 import pytest
 
 from poolsmith.guard.policies.supply.supply_check import (
-    allows_git,
     allows_image,
     git_address,
+    git_entries,
     image_place,
     revision_matches,
     web_address,
@@ -144,8 +144,6 @@ def test_an_entry_that_names_a_cluster_counts_for_it_alone():
     every = AllowedGit(url=url, revisions=("refs/heads/main",))
     prod = dataclasses.replace(every, revisions=("refs/tags/v*",), clusters=("prod",))
     spec = SupplySpec(git_repositories=(every, prod))
-    assert allows_git(spec, "lab", url, "refs/heads/main")
-    assert not allows_git(spec, "lab", url, "refs/tags/v1")
-    assert allows_git(spec, "prod", url, "refs/tags/v1")
-    assert not allows_git(spec, "prod", url, "refs/heads/main")
-    assert not allows_git(spec, "lab", "https://git.example.com/gpu", "refs/heads/main")
+    assert git_entries(spec, "lab", url) == (every,)
+    assert git_entries(spec, "prod", url) == (prod,)
+    assert git_entries(spec, "lab", "https://git.example.com/gpu") == ()

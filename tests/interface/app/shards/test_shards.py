@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from pathlib import Path
 
 import jsonschema
@@ -12,6 +11,7 @@ import pytest
 
 from poolsmith.interface.app.generate import generate
 from poolsmith.project.run.run_options import Shard, shard_of
+from support.git_repository import commit_all
 
 ROOT = Path(__file__).resolve().parents[4]
 TODAY = ("--today", "2026-11-20")
@@ -79,16 +79,13 @@ def test_policies_that_saw_nothing_and_tests_of_them_are_told_once(run_cli, shar
 @pytest.mark.parametrize("subject", ["commit", "work-tree"])
 def test_what_a_pull_request_gains_is_found_in_shards_too(project, shards, run_cli, subject):
     root = project
-    git = ["git", "-C", root, "-c", "user.name=a", "-c", "user.email=a@example.com"]
-    for command in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "base"]):
-        subprocess.run([*git, *command], check=True)
+    commit_all(root)
     stack = root / "profiles/edge/cluster.yaml"
     gained = "  stack:\n    values: {devicePlugin: {args: [--x]}}\n"
     stack.write_text(stack.read_text().replace("  stack:\n", gained, 1))
     shutil.rmtree(root / "profiles/lab-t4")
     if subject == "commit":
-        for command in (["add", "-A"], ["commit", "-qm", "change"]):
-            subprocess.run([*git, *command], check=True)
+        commit_all(root, "change")
     base = "HEAD~1" if subject == "commit" else "HEAD"
     line = ("check", *TODAY, "--policies-from", base, "--strict", "--judge", subject)
     reports, _ = shards(root, 3, *line)

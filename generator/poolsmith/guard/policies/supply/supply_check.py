@@ -176,12 +176,6 @@ def judge_supply(spec: SupplySpec, prediction: Prediction, view: PrivilegeView) 
     return tuple(found)
 
 
-def allows_git(spec: SupplySpec, cluster: str, url: str, revision: str) -> bool:
-    """Whether manifests may be taken from a Git repository at a revision."""
-    entries = git_entries(spec, cluster, url)
-    return any(revision_matches(item, revision) for entry in entries for item in entry.revisions)
-
-
 def git_entries(spec: SupplySpec, cluster: str, url: str) -> tuple[AllowedGit, ...]:
     """The entries of a repository that count for a cluster."""
     address = git_address(url)

@@ -24,9 +24,9 @@ from poolsmith.core.sources.pod_template import (
     word,
     words,
 )
+from poolsmith.core.sources.scalars import text_of
 from poolsmith.fleet.profiles.toleration import covered
 from poolsmith.kubernetes.repository.kustomize_roots import changed_files, patch_files
-from poolsmith.kubernetes.repository.node_template_marks import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.message_text import listed
+from poolsmith.core.diagnostics.message_text import listed, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts.versions import version_key
 from poolsmith.core.pattern import pattern
@@ -70,8 +70,8 @@ def _of_channels(view: LinkView) -> Iterator[Finding[Location]]:
         start = _START.fullmatch(word(item.spec.get("startingCSV")))
         if item.group == "operators.coreos.com" and channel and start and channel[1] != start[1]:
             yield Finding(
-                message=f"{item.name} starts at `{start[0]}`, and the channel `{channel[0]}` has no release of "
-                f"v{start[1]}",
+                message=f"{item.name} starts at `{shorten(start[0])}`, and the channel `{channel[0]}` has no release "
+                f"of v{start[1]}",
                 place=item.place("/spec/channel"),
                 help=f"write `channel: v{start[1]}`, or start at a release of {channel[0]}",
                 related=(item.place("/spec/startingCSV", "where it starts"),),

@@ -23,7 +23,6 @@ EXPORTER = "dcgm-exporter"
 SERIES = "Series"
 _SERIES = pattern(r"\bDCGM_(?:FI|EXP)_[A-Z0-9_]+\b")
 _FLAG = "-m"
-_MADE = "exporter"
 
 
 @record

@@ -10,11 +10,12 @@ from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import mapping
 from poolsmith.core.sources.pointer import join
 from poolsmith.gpu.catalog.gpu_requests import GPU, MIG, is_gpu_resource
-from poolsmith.kubernetes.quantity import QuantityError, quantity_amount
+from poolsmith.kubernetes.quantity import amount_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from decimal import Decimal
+
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkedPod, LinkView
@@ -74,7 +75,7 @@ def _refused(pod: LinkedPod, at: str, resources: Any) -> Iterator[Finding[Locati
             yield _finding(pod, join(at, wrong[0], str(name)), f"`{name}` is {shorten(str(wrong[1]))}, no whole number")
         elif name not in limits:
             yield _finding(pod, join(at, "requests", str(name)), f"`{name}` is requested without a limit")
-        elif len(asked) > 1 and _amount(limits[name]) != _amount(requests[name]):
+        elif len(asked) > 1 and amount_of(limits[name]) != amount_of(requests[name]):
             amounts = f"requests {requests[name]} and limits {limits[name]}"
             yield _finding(pod, join(at, "requests", str(name)), f"`{name}` has {amounts}, which have to be the same")
 
@@ -89,13 +90,5 @@ def _finding(pod: LinkedPod, at: str, what: str) -> Finding[Location]:
 
 def _is_whole(value: Any) -> bool:
     """What is no quantity at all is the schema's."""
-    amount = _amount(value)
+    amount = amount_of(value)
     return amount is None or amount == amount.to_integral_value()
-
-
-def _amount(value: Any) -> Decimal | None:
-    """None of what is no quantity."""
-    try:
-        return quantity_amount(str(value))
-    except QuantityError:
-        return None

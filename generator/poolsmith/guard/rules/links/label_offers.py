@@ -32,7 +32,7 @@ FIELDS = "worker.config.sources.pci.deviceLabelFields"
 _FEATURES = "feature.node.kubernetes.io/"
 _PCI = pattern(r"feature\.node\.kubernetes\.io/pci-([0-9a-f]{2,4}(?:_[0-9a-f]{2,4})*)\.present")
 _VENDOR = "10de"
-_PARTS = {"class": "0302", "vendor": _VENDOR}
+_PARTS = {"vendor": _VENDOR}
 _IN_TEMPLATE = pattern(r"(?m)^[ \t]*([A-Za-z0-9][A-Za-z0-9./_-]*+)=")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.guard.rules.links.name_needs import names_of
 from poolsmith.guard.rules.links.scraping import monitors, scrapers
@@ -45,13 +46,14 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
 
 def _finding(monitor: Monitor, scraper: Scraper) -> Finding[Location]:
     lacking = monitor.lacks(scraper.wanted[monitor.kind] or {})
-    key, value = next(iter(lacking.items()))
-    has = f"has `{key}: {monitor.labels[key]}`" if key in monitor.labels else f"has no label `{key}`"
+    (key, value), *_ = wanted = [(shorten(name), shorten(text)) for name, text in lacking.items()]
+    own = next((shorten(str(monitor.labels[name])) for name in lacking if name in monitor.labels), None)
+    has = f"has `{key}: {own}`" if own is not None else f"has no label `{key}`"
     path = f"{monitor.path}.additionalLabels" if monitor.path else "metadata.labels"
     return Finding(
         message=f"{monitor.need.who} {has}, and the Prometheus beside it selects `{key}: {value}`",
         place=monitor.need.place,
-        help=f"write `{path}: {{{', '.join(f'{name}: {text}' for name, text in lacking.items())}}}`, or let Prometheus "
+        help=f"write `{path}: {{{', '.join(f'{name}: {text}' for name, text in wanted)}}}`, or let Prometheus "
         "select all by `serviceMonitorSelectorNilUsesHelmValues: false`",
         related=(scraper.place,),
     )

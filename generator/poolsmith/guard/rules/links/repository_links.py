@@ -54,7 +54,7 @@ class LinkResult:
     @property
     def counts(self) -> dict[str, int]:
         """Empty where nothing is needed."""
-        total, here = self.needs.total(), self.needs[State.SUPPLIED]
+        total, here = self.needs.total(), self.needs[State.SUPPLIED] + self.needs[State.TWICE]
         outside = self.needs[State.OUTSIDE] + self.needs[State.EXTERNAL]
         return {"here": here, "outside": outside, "unsupplied": total - here - outside} if total else {}
 

@@ -134,7 +134,7 @@ def _of_chart(chart: LinkedChart, field: str) -> Mapping[str, str] | None:
 def _labels(selector: Any) -> Mapping[str, str] | None:
     labels = mapping(mapping(selector).get("matchLabels"))
     is_known = isinstance(selector, dict) and not set(selector) - {"matchLabels"}
-    return labels if is_known and all(isinstance(value, str) for value in labels.values()) else None
+    return labels if is_known and all(isinstance(word, str) for pair in labels.items() for word in pair) else None
 
 
 def scraper_offers(view: LinkView) -> Iterator[Offer]:

@@ -130,7 +130,6 @@ class DeliveredPlaces:
         return self._document.source.locate(pointer)
 
 
-RULES = codes.OBJECT_SCHEMA
 MOST_PER_OBJECT = 50
 """Findings of one object that are reported one by one; the rest is counted."""
 MOST_PER_FILE = 500

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 RULE = DRA_GATES
 NEEDS = ()
 _DEPLOYED = "gpuCluster.deployCR"
-_GATES = "draDriver.featureGates"
 _ENV = ("gpus", "kubeletPlugin", "env")
 
 

@@ -74,8 +74,12 @@ class _Labels:
         name = str(key)
         return is_well_known(name) or any(name in node.labels for node in self._nodes) or name in self._written
 
+    @cached_property
+    def _spelling(self) -> Spelling:
+        return Spelling(sorted(self._written))
+
     def spelled(self, name: str) -> Offer | None:
-        right = Spelling(sorted(self._written)).nearest(name)
+        right = self._spelling.nearest(name)
         return None if right is None else Offer(kind=NODE_LABEL, name=right)
 
 

@@ -8,8 +8,8 @@ from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.inner_text import InnerText
-from poolsmith.core.sources.pointer import join
-from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
+from poolsmith.core.sources.pointer import join, value_at
+from poolsmith.core.sources.yaml_reader import read_if_yaml
 from poolsmith.gpu.catalog.node_labels import MIG_CONFIG
 from poolsmith.guard.rules.setup.device_plugin_config import config_map
 
@@ -84,10 +84,5 @@ def _layouts(text: Any) -> Any:
     """None where they can't be read, or something still fills them in."""
     if not isinstance(text, str) or "{{" in text or "${" in text:
         return None
-    try:
-        documents = read_documents(text)
-    except YamlProblem:
-        return None
-    body = documents[0] if documents else None
-    layouts = body.get(_LAYOUTS) if isinstance(body, dict) else None
+    layouts = value_at(next(iter(read_if_yaml(text)), None), (_LAYOUTS,))
     return layouts if isinstance(layouts, dict) and layouts else None

@@ -11,7 +11,7 @@ from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import is_older
 from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pointer import join, value_at
-from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
+from poolsmith.core.sources.yaml_reader import read_if_yaml
 from poolsmith.fleet.plan.sharing.mig_placements import device_ids, misfit
 from poolsmith.gpu.catalog.label_words import label_mistake
 from poolsmith.gpu.catalog.node_labels import (
@@ -269,11 +269,7 @@ def layouts_of(view: SetupView) -> tuple[bool, Mapping[str, Any]] | None:
     text = data.get("config.yaml") if isinstance(data, dict) else None
     if not isinstance(text, str):
         return None
-    try:
-        documents = read_documents(text)
-    except YamlProblem:
-        return None
-    layouts = value_at(documents[0], ("mig-configs",)) if documents else None
+    layouts = value_at(next(iter(read_if_yaml(text)), None), ("mig-configs",))
     return (
         (True, {str(key): value for key, value in layouts.items()}) if isinstance(layouts, dict) and layouts else None
     )

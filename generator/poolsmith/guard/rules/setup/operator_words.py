@@ -74,11 +74,6 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
             yield from _pull(part, leaf)
 
 
-def _is_driver(part: Part) -> bool:
-    """Of an NVIDIADriver the word goes into its pods as it is, where the API server refuses it."""
-    return part.body is not None and part.body.get("kind") == "NVIDIADriver"
-
-
 def _upgrades(part: Part, policy: tuple[str, ...]) -> bool:
     return value_at(part.tree, (*policy, "autoUpgrade")) is not False
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.sources.pointer import join
-from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
+from poolsmith.core.sources.pointer import join, value_at
+from poolsmith.core.sources.yaml_reader import read_if_yaml
 from poolsmith.gpu.catalog.node_labels import (
     CC_MODE,
     DEVICE_PLUGIN_CONFIG,
@@ -188,11 +188,7 @@ def _sharing(node: SetupNode, view: SetupView) -> Said[Shared] | None:
     text = (configs.texts or {}).get(name) if configs is not None and name else None
     if configs is None or not isinstance(text, str) or len(text) > _LARGEST:
         return None
-    try:
-        documents = read_documents(text)
-    except YamlProblem:
-        return None
-    sharing = documents[0].get("sharing") if documents and isinstance(documents[0], dict) else None
+    sharing = value_at(next(iter(read_if_yaml(text)), None), ("sharing",))
     slicing, mps = (_replicas(sharing, way) for way in ("timeSlicing", "mps"))
     if not slicing and not mps:
         return None

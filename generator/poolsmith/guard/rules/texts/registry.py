@@ -10,6 +10,7 @@ from poolsmith.guard.rules.texts import (
     metrics_lists,
     mig_layouts,
     plugin_configurations,
+    runtime_configurations,
 )
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ TEXT_RULES: tuple[Rule[tuple[StackText, ...], Location], ...] = (
     discovery_configurations,
     feature_rules,
     metrics_lists,
+    runtime_configurations,
 )
 TOLD_BEFORE = frozenset(("PSM152", "PSM275", "PSM278", "PSM325", "PSM540", "PSM541"))
 """Rules that know who reads a text: what they say of a line is not said twice."""

@@ -31,6 +31,9 @@ class Shape(StrEnum):
     MASTER = "a configuration of the master of Node Feature Discovery"
     METRICS = "a list of metrics"
     RULES = "rules of Node Feature Discovery"
+    CONTAINERD = "a configuration of containerd"
+    TOOLKIT = "a configuration of NVIDIA's container runtime"
+    CDI = "a CDI specification"
 
 
 @record(kw_only=False)
@@ -74,20 +77,32 @@ _LARGEST = 1 << 20
 _DEEPEST = 3
 _TEMPLATED = ("{{", "${", "{%")
 _MARK = pattern(
-    r"""mig-configs|^[ \t]*+"?DCGM_(?:FI|EXP)_|\bversion["']?\s*+:\s*+["']?v1\b|^["'{ ]*+(?:core|sources)["']?\s*+:""",
+    r"""mig-configs|io\.containerd\.|\[nvidia-container-|cdiVersion"""
+    r"""|^[ \t]*+"?DCGM_(?:FI|EXP)_|\bversion["']?\s*+:\s*+["']?v1\b|^["'{ ]*+(?:core|sources)["']?\s*+:""",
     re.ASCII | re.MULTILINE,
 )
 """What a text of some shape has in it: no other one is read as YAML, however long it is."""
 _LAYOUTS = pattern(r"""(?:^|[{,])[^\S\n]*+["']?mig-configs["']?\s*+:""", re.MULTILINE)
-_INSIDE = pattern(r"mig-configs|timeSlicing|DCGM_FI_|nfd-(?:worker|master)\.conf", re.ASCII)
+_INSIDE = pattern(r"mig-configs|cdiVersion|io\.containerd\.|timeSlicing|DCGM_FI_|nfd-(?:worker|master)\.conf", re.ASCII)
 """What a text that is YAML has to have in it, so that its own texts are looked for."""
-_WORDS = ("\\", "!", "mig-configs", "DCGM_", "timeSlicing", "nfd-", "extraLabelNs")
-_WHOLE_WORDS = (
-    pattern(r"config(?<!\wconfig)(?![\w-])", re.ASCII),
-    pattern(r"version(?<!\wversion)(?![\w-])", re.ASCII),
-    pattern(r"sources(?<!\wsources)(?![\w-])", re.ASCII),
-    pattern(r"core(?<!\wcore)(?![\w-])", re.ASCII),
+_WORDS = (
+    "\\",
+    "!",
+    "mig-configs",
+    "DCGM_",
+    "timeSlicing",
+    "nfd-",
+    "extraLabelNs",
+    "io.containerd.",
+    "nvidia-container-",
+    "cdiVersion",
 )
+_WHOLE_WORDS = {
+    "config": pattern(r"config(?<!\wconfig)(?![\w-])", re.ASCII),
+    "version": pattern(r"version(?<!\wversion)(?![\w-])", re.ASCII),
+    "sources": pattern(r"sources(?<!\wsources)(?![\w-])", re.ASCII),
+    "core": pattern(r"core(?<!\wcore)(?![\w-])", re.ASCII),
+}
 """One of these is written in each file that has a text of some shape, or a sign by which words are hidden."""
 _PLUGIN_SECTIONS = ("sharing", "flags", "resources", "imex")
 _PLUGIN_FLAGS = ("mig", "device", "plugin", "gfd", "fail", "nvidia", "gds", "mofed", "imex")
@@ -159,7 +174,9 @@ def _of_documents(documents: Iterable[CheckedDocument]) -> Iterator[StackText]:
 
 
 def _has_words(text: str) -> bool:
-    return any(word in text for word in _WORDS) or any(word.search(text) for word in _WHOLE_WORDS)
+    return any(word in text for word in _WORDS) or any(
+        word in text and whole.search(text) for word, whole in _WHOLE_WORDS.items()
+    )
 
 
 class _Walk:
@@ -206,9 +223,14 @@ class _Walk:
         if any(mark in text for mark in _TEMPLATED):
             return
         from poolsmith.gpu.values.metrics_list import is_metrics_list  # on demand
+        from poolsmith.gpu.values.runtime_texts import CONTAINERD, toml_of  # on demand
 
         if is_metrics_list(text):
             yield StackText(Shape.METRICS, self._source, pointer, self._told(path), text, None, self._subject)
+            return
+        if (whose := toml_of(text)) is not None:
+            of_runtime = Shape.CONTAINERD if whose == CONTAINERD else Shape.TOOLKIT
+            yield StackText(of_runtime, self._source, pointer, self._told(path), text, None, self._subject)
             return
         try:
             documents = read_documents(text)
@@ -256,7 +278,13 @@ def _may_have_shape(text: str) -> bool:
 
 
 def _shape_of(data: Any, path: tuple[str, ...]) -> Shape | None:
-    if not isinstance(data, dict) or "apiVersion" in data or "kind" in data:
+    if not isinstance(data, dict) or "apiVersion" in data:
+        return None
+    from poolsmith.gpu.values.runtime_texts import is_cdi  # on demand
+
+    if is_cdi(data):
+        return Shape.CDI
+    if "kind" in data:
         return None
     if "mig-configs" in data:
         return Shape.MIG_LAYOUTS

@@ -18,7 +18,7 @@ from poolsmith.core.shape.kind_places import PLACES
 from poolsmith.core.sources.input_tree import MAX_PROFILE_BYTES
 from poolsmith.core.sources.pointer import dotted_pointer, parent, reach, split, value_at
 from poolsmith.core.sources.yaml_places import Marks
-from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
+from poolsmith.core.sources.yaml_reader import read_if_yaml
 from poolsmith.core.sources.yaml_writer import scalar_text
 from poolsmith.interface.app.schemas import KINDS
 
@@ -137,11 +137,7 @@ def _found(text: str, place: Position) -> tuple[Any, str, bool] | None:
     """The document at a place, the pointer there, and whether it is the one of a key."""
     if len(text) > MAX_PROFILE_BYTES:
         return None
-    try:
-        documents = read_documents(text, [])
-    except YamlProblem:
-        return None
-    for index, data in enumerate(documents):
+    for index, data in enumerate(read_if_yaml(text, [])):
         if (found := Marks(text, index).at(place)) is not None:
             return data, *found
     return None

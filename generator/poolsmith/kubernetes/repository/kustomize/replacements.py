@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import mapping, mappings, word, words
 from poolsmith.core.sources.pointer import copied, join
 from poolsmith.core.sources.scalars import resolve_plain
@@ -25,9 +24,7 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.kustomize.kustomization_file import FolderFiles, Place
 
 _IDENTITY = ("group", "version", "kind", "name", "namespace")
-_NUMBER = pattern(r"[-+]?\d+")
 _GONE: Any = object()
-_MOST_INDEX = 1000
 _MOST_LOOKS = 300_000
 
 

@@ -145,7 +145,6 @@ def _split(image: str) -> tuple[str, str, str]:
 
 _NOT_RENAMED = (("", "CustomResourceDefinition"), ("apiregistration.k8s.io", "APIService"), ("", "Namespace"))
 _BINDINGS = ("RoleBinding", "ClusterRoleBinding")
-_NUMBER = pattern(r"[+-]?\d+")
 
 
 @record
