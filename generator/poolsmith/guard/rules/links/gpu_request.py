@@ -14,8 +14,6 @@ from poolsmith.kubernetes.quantity import amount_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from decimal import Decimal
-
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkedPod, LinkView
@@ -52,7 +50,7 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
 
 
 def _of_two_kinds(pod: LinkedPod, at: str, limits: Mapping[Any, Any]) -> Iterator[Finding[Location]]:
-    names = [str(name) for name, value in limits.items() if str(name).startswith((GPU, MIG)) and _amount(value) != 0]
+    names = [str(name) for name, value in limits.items() if str(name).startswith((GPU, MIG)) and amount_of(value) != 0]
     for name in names[1:] if any(name.startswith(MIG) for name in names) else ():
         yield Finding(
             message=f"{pod.owner.name} asks for `{names[0]}` and `{name}` in one container, which gets one of them",
