@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.templates.labelled_nodes import LabelledNodes
+    from poolsmith.kubernetes.repository.node_template_marks import LabelMark, TaintMark
 
 RULE = RuleInfo(
     code="PSM581",
@@ -58,7 +59,8 @@ def check(nodes: tuple[LabelledNodes, ...]) -> Iterator[Finding[Location]]:
 
 def _no_texts(item: LabelledNodes) -> Iterator[Finding[Location]]:
     """Values that YAML reads as something else, in objects of an API server, which takes texts alone."""
-    for mark in (*item.labels, *item.taints) if item.document.is_object else ():
+    marks: tuple[LabelMark | TaintMark, ...] = (*item.labels, *item.taints)
+    for mark in marks if item.document.is_object else ():
         held, is_there = reach(item.document.data, mark.pointer)
         value = held.get("value") if isinstance(held, dict) else held
         if is_there and isinstance(value, bool | int | float):
