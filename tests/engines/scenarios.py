@@ -561,44 +561,57 @@ def define_later(world: World) -> None:
     world.apply(*(item for item in yaml.safe_load_all(run.stdout) if item))
 
 
+def _named(names: tuple[str, ...]) -> list[dict[str, Any]]:
+    metadata = ({"name": name, "namespace": ARGOCD_NAMESPACE} for name in names)
+    return [{"apiVersion": _ARGOCD_VERSION, "kind": "Application", "metadata": item} for item in metadata]
+
+
+def look_away(*names: str) -> Callable[[World], None]:
+    """Argo CD leaves these Applications alone from now on."""
+
+    def by_hand(world: World) -> None:
+        for item in _named(names):
+            world.patch(item, {"metadata": {"annotations": {"argocd.argoproj.io/skip-reconcile": "true"}}})
+        sleep(_SECONDS_TO_NOTICE)
+
+    return by_hand
+
+
 def let_go(*names: str) -> Callable[[World], None]:
     """Old Applications go while Argo CD does not look at them: no hook of their charts starts."""
 
     def by_hand(world: World) -> None:
-        found = [
-            {
-                "apiVersion": _ARGOCD_VERSION,
-                "kind": "Application",
-                "metadata": {"name": name, "namespace": ARGOCD_NAMESPACE},
-            }
-            for name in names
-        ]
-        for item in found:
-            world.patch(item, {"metadata": {"annotations": {"argocd.argoproj.io/skip-reconcile": "true"}}})
-        sleep(_SECONDS_TO_NOTICE)
-        for item in found:
+        look_away(*names)(world)
+        for item in _named(names):
             world.patch(item, {"metadata": {"finalizers": None}})
             world.delete(_ARGOCD_VERSION, "Application", item["metadata"]["name"], ARGOCD_NAMESPACE)
 
     return by_hand
 
 
-def _finalizers(world: World, name: str) -> list[str]:
-    found = (item for item in world.client.listed(_ARGOCD_VERSION, "Application") if item["metadata"]["name"] == name)
-    return [text for item in found for text in item["metadata"].get("finalizers", ())]
+def _metadata(world: World, name: str) -> dict[str, Any]:
+    """Of an Application; empty where there is none."""
+    found = (item["metadata"] for item in world.client.listed(_ARGOCD_VERSION, "Application"))
+    return next((item for item in found if item["name"] == name), {})
+
+
+def _until(world: World, name: str, is_so: Callable[[dict[str, Any]], bool]) -> None:
+    """Raises AssertionError."""
+    ends = monotonic() + _SECONDS_AT_MOST
+    while not is_so(found := _metadata(world, name)):
+        assert monotonic() < ends, found
+        world.tell()
+        sleep(2)
 
 
 def until_no_finalizer(name: str) -> Callable[[World], None]:
-    """`kubectl get application NAME -o jsonpath={.metadata.finalizers}` until it says nothing. Raises AssertionError."""
+    """`kubectl get application NAME -o jsonpath={.metadata.finalizers}` until it says nothing."""
+    return lambda world: _until(world, name, lambda found: not found.get("finalizers"))
 
-    def by_hand(world: World) -> None:
-        ends = monotonic() + _SECONDS_AT_MOST
-        while found := _finalizers(world, name):
-            assert monotonic() < ends, found
-            world.tell()
-            sleep(2)
 
-    return by_hand
+def until_deleted(name: str) -> Callable[[World], None]:
+    """`kubectl get application NAME -o jsonpath={.metadata.deletionTimestamp}` until it says something, or is not there."""
+    return lambda world: _until(world, name, lambda found: not found or "deletionTimestamp" in found)
 
 
 def sync_once(*names: str, namespace: str = ARGOCD_NAMESPACE) -> Callable[[World], None]:
@@ -906,8 +919,12 @@ _ARGOCD_ALONE = (
         "takeover from an Application whose controller looks away first (`skip-reconcile`)",
         (
             Step("under the old Application", of(_WITHOUT_DRIVERS, ARGOCD), beside=old_application(), after=hold_old),
-            Step("not automated", beside=old_application(automated=False)),
-            Step("let go", by_hand=let_go(_OPERATOR), beside=nothing_old()),
+            Step("Argo CD looks away", by_hand=look_away(_OPERATOR)),
+            Step(
+                "removed from git, then let go",
+                beside=nothing_old(),
+                after=by_both(until_deleted(_OPERATOR), let_go(_OPERATOR)),
+            ),
             Step("what holds the delivery is created", hold=_AT_LAB),
             Step("synced once without FailOnSharedResource", by_hand=sync_once("lab-gpu-operator")),
             Step("other values", of(_OTHER_VALUES, ARGOCD)),

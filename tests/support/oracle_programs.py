@@ -76,7 +76,7 @@ class OperatorProgram:
         made = [
             item
             for item in answer.get("objects", ())
-            if item["kind"] != "ConfigMap" or item["metadata"]["name"] not in names
+            if item["kind"] != "ConfigMap" or item["metadata"].get("name") not in names
         ]
         return answer if "error" in answer else {"objects": made}
 

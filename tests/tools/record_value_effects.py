@@ -8,7 +8,7 @@ Each leaf that the templates read gets a value of its type, under settings that 
 Helm renders (`CHARTS` holds the charts as `<tag>/gpu-operator`), and what the release's own ClusterPolicy controller
 makes of that on nodes of each kind, is compared with and without it. What NVIDIADriver and GPUCluster objects bring is
 the prediction, which `tests/fleet/operands/` holds against the operator's own recorded runs. Only these releases are
-recorded anew; the table names those that were not recorded so.
+recorded anew; `value_effects` of `tests/recorded/` keeps what the programs showed.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from poolsmith.gpu.catalog.chart_workloads import chart_versions
 from poolsmith.gpu.catalog.charts import SUBCHART, Chart, read_chart
 from poolsmith.gpu.catalog.gpu_clusters import served_by
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
-from poolsmith.gpu.catalog.value_effects import recorded_effects, recorded_releases, switches
+from poolsmith.gpu.catalog.value_effects import recorded_effects, switches
 from poolsmith.gpu.catalog.value_paths import value_paths
 from poolsmith.guard.rules.setup.configured import one_of_each
 from poolsmith.kubernetes.helm.values_merge import merge_files
 from support.oracle_programs import OperatorProgram, Program, chart_question
-from support.recordings import recording
+from support.recordings import DATA, ENDING, packed, recording
 from support.value_sets import _schema, _value
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ _PLAUSIBLE: dict[str, tuple[Any, ...]] = {
 }
 _MADE = {"name": "made", "data": {"any": "version: v1"}}
 """What a switch that makes a map asks for beside it."""
-PLACE = "values/effects.json"
+PLACE, RECORDING = "values/effects.json", "value_effects"
 NAMESPACE = "gpu-operator"
 _GROUP = "nvidia.com/"
 _MONITORS = "monitoring.coreos.com/v1/ServiceMonitor"
@@ -274,13 +274,22 @@ def record(probe: Probe) -> dict[str, Any]:
 
 
 def main(charts: str, helm: str, operators: str, *only: str) -> None:
-    releases = chart_versions(OPERATOR_CHART)
-    place, program = store.DATA / PLACE, Program([helm])
-    known = {item: _recorded(item) for item in (recorded_releases() if place.exists() else ())}
+    program = Program([helm])
     for release in only:
-        known[release] = record(Recorder(release, Path(charts), program, Path(operators)))
-        print(release, len(known[release]), flush=True)
-        place.write_text(_text(known, [item for item in releases if item in known]))
+        found = record(Recorder(release, Path(charts), program, Path(operators)))
+        write({release: found})
+        print(release, len(found), flush=True)
+
+
+def write(found: Mapping[str, dict[str, Any]]) -> None:
+    """Effects by release into the table, in the place of what it had of these paths, and into the recording."""
+    place = store.DATA / PLACE
+    table = json.loads(place.read_text("utf-8"))
+    known = {item: _recorded(item) | found.get(item, {}) for item in (*table["releases"], *found)}
+    place.write_text(_text(known, [item for item in chart_versions(OPERATOR_CHART) if item in known]))
+    old = recording(RECORDING)
+    shown = {f"{release}/{path}": effect for release, paths in found.items() for path, effect in paths.items()}
+    (DATA / f"{RECORDING}{ENDING}").write_bytes(packed({**{key: old[key] for key in old}, **shown}))
 
 
 def _recorded(release: str) -> dict[str, Any]:
@@ -290,7 +299,7 @@ def _recorded(release: str) -> dict[str, Any]:
     return {path: effect for path, effect in found.items() if effect is not None}
 
 
-def _text(known: dict[str, dict[str, Any]], releases: list[str]) -> str:
+def _text(known: Mapping[str, dict[str, Any]], releases: list[str]) -> str:
     """A line a path: from which release on which effect holds; null where the release does not read it."""
     lines = []
     for path in sorted({path for item in known.values() for path in item}):
@@ -304,7 +313,13 @@ def _text(known: dict[str, dict[str, Any]], releases: list[str]) -> str:
             runs = runs[1:]
         lines.append(f"  {json.dumps(path)}: {json.dumps(runs)}")
     body = ",\n".join(lines)
-    return f'{{\n "source": "predictions of NVIDIA/gpu-operator at each tag",\n "releases": {json.dumps(releases)},\n "values": {{\n{body}\n }}\n}}\n'
+    head = {
+        "source": "predictions of NVIDIA/gpu-operator at each tag, held against Helm 3.19.4 and the operator's own "
+        "ClusterPolicy controller where tests/recorded/data has what they showed",
+        "releases": releases,
+    }
+    lines_of_head = ",\n".join(f" {json.dumps(key)}: {json.dumps(value)}" for key, value in head.items())
+    return f'{{\n{lines_of_head},\n "values": {{\n{body}\n }}\n}}\n'
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import pytest
 
 from poolsmith.gpu.catalog.chart_workloads import chart_versions
 from poolsmith.gpu.catalog.value_effects import effects, recorded_effects, recorded_releases
+from support.recordings import recording
 from tools.record_value_effects import Probe, changed, effect, given, variables
 
 RELEASES = chart_versions("gpu-operator")
@@ -24,6 +25,17 @@ def test_every_release_of_the_catalog_is_recorded():
     assert recorded_releases() == RELEASES
 
 
+SHOWN = recording("value_effects")
+
+
+def test_the_table_says_what_helm_and_the_operators_own_controller_show():
+    by_release = {release: recorded_effects(release) for release in RELEASES}
+    other = [key for key in SHOWN if by_release[key.partition("/")[0]].get(key.partition("/")[2]) != SHOWN[key]]
+
+    assert len(list(SHOWN)) > 200
+    assert other == []
+
+
 @pytest.mark.parametrize("release", RELEASES)
 def test_every_value_that_a_release_reads_has_an_effect_recorded(release):
     known = recorded_effects(release)
@@ -33,7 +45,7 @@ def test_every_value_that_a_release_reads_has_an_effect_recorded(release):
 
 @pytest.mark.parametrize("release", ["v25.3.4", "v26.7.0"])
 @pytest.mark.parametrize("path", SAMPLE)
-def test_a_value_recorded_anew_has_the_same_effect(path, release):
+def test_the_prediction_has_the_effect_that_the_programs_show(path, release):
     probe = Probe(release)
     recorded = recorded_effects(release).get(path)
 

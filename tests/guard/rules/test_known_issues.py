@@ -23,8 +23,6 @@ spec:
 """
 HAVE = {
     "interval-below-the-timeout": ("v25.10.1", "{dcgmExporter: {serviceMonitor: {enabled: true, interval: 5s}}}"),
-    "driver-readiness-probe": ("v26.7.0", "{driver: {readinessProbe: {periodSeconds: 20}}}"),
-    "driver-liveness-probe": ("v24.6.2", "{driver: {livenessProbe: {timeoutSeconds: 5}}}"),
     "driver-arguments": ("v26.3.3", "{driver: {args: [--debug]}}"),
     "host-engine-arguments": ("v26.7.0", "{dcgm: {enabled: true, args: [--log-level, DEBUG]}}"),
     "host-engine-address": ("v26.7.0", "{dcgm: {enabled: true, args: [-n]}}"),
@@ -65,11 +63,6 @@ HAVE = {
 }
 MENDED = {
     "interval-below-the-timeout": ("v25.10.1", "{dcgmExporter: {serviceMonitor: {enabled: true, interval: 15s}}}"),
-    "driver-readiness-probe": ("v26.7.0", "{driver: {startupProbe: {periodSeconds: 20}}}"),
-    "driver-liveness-probe": (
-        "v24.6.2",
-        "{driver: {nvidiaDriverCRD: {enabled: true}, livenessProbe: {timeoutSeconds: 5}}}",
-    ),
     "driver-arguments": ("v26.3.3", "{driver: {args: [init, --debug]}}"),
     "host-engine-arguments": ("v26.7.0", "{dcgm: {enabled: true, args: [-n, -b, 0.0.0.0, --log-level, DEBUG]}}"),
     "host-engine-address": ("v26.7.0", "{dcgm: {enabled: true, args: [-n, --bind-interface=0.0.0.0]}}"),

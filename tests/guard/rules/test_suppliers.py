@@ -143,6 +143,14 @@ kind: ExternalSecret
 metadata: {name: pull, namespace: gpu-operator}
 spec: {secretStoreRef: {kind: ClusterSecretStore, name: vault}, target: {name: ngc-pull}}
 """
+BINDING = """\
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: pods, namespace: gpu-operator}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: pods}
+subjects: [{kind: ServiceAccount, name: nvidia-dcgm-exporter, namespace: gpu-operator}]
+"""
+TAINTED = 'taints = { own = { key = "dedicated", value = "gpu", effect = "NO_SCHEDULE" } }\n      '
 LAYOUTS = "configMapGenerator: [{name: layouts, namespace: gpu-operator, files: [config.yaml]}]\n"
 LAYOUTS += "generatorOptions: {disableNameSuffixHash: true}\n"
 
@@ -259,6 +267,15 @@ RIGHT = {
     "a plugin from the repository": (
         stack(base=STATIC, op=release("devicePlugin: {enabled: false}")),
         ("PSM276", "gpu/op.yaml", "devicePlugin: {enabled: false}", "devicePlugin: {enabled: true}"),
+    ),
+    "an account of the operator": (
+        stack(op=release(), own=BINDING),
+        ("PSM773", "gpu/own.yaml", "name: nvidia-dcgm-exporter", "name: nvidia-dcgm-exporer"),
+    ),
+    "a taint of a module, for the operator": (
+        stack(op=release("daemonsets: {tolerations: [{key: dedicated, operator: Exists}]}, nfd: {enabled: false}"))
+        | {"infra/eks.tf": EKS.replace("labels         =", TAINTED + "labels =")},
+        ("PSM758", "gpu/op.yaml", "key: dedicated", "key: dedicatd"),
     ),
     "a channel of OLM": ({"a.yaml": SUBSCRIPTION}, ("PSM765", "a.yaml", "channel: v26.3", "channel: v25.3")),
     "a monitor of one's own, for an object": (

@@ -19,6 +19,8 @@ REPOSITORY = Path(__file__).resolve().parents[3]
 ELSEWHERE = "config/release"
 """What a unit of the sample takes from the repository of others, with the definitions that come with it."""
 
+LABELS = ("PSM264", "PSM775")
+
 
 def stranger(top, output, below=""):
     """A repository that holds the output alone."""
@@ -29,10 +31,12 @@ def stranger(top, output, below=""):
 
 
 def is_understood(outcome):
-    """Every values document is read, every release known, and nothing is wrong."""
+    """Every values document is read, every release known, every label of nodes given by what is expected of them, and
+    nothing is wrong."""
     reasons = [f"{item.what}: {item.reason}" for item in outcome.skipped if ELSEWHERE not in item.reason]
     assert [text for text in reasons if "not among the files" in text or "gpu-operator release" in text] == []
     assert [item for item in outcome.diagnostics if item.severity is Severity.ERROR] == []
+    assert [item.message for item in outcome.diagnostics if item.code in LABELS] == []
     assert outcome.needs.get("unsupplied", 0) == 0
 
 

@@ -7,6 +7,7 @@ when its declaration goes, or means another release.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.change.delivery.effects import cascades
@@ -139,15 +140,18 @@ def left_elsewhere(trees: Trees) -> Iterator[Diagnostic]:
         if trees.top is not None:
             new = sorted(filter(trees.may_declare, trees.untracked))[:_MOST]
             for path in (*(trees.edited & after.keys()), *new):
-                _as_checked_out(now / path, trees.top / path)
+                _as_checked_out(now / path, trees.top / path, trees.top)
         yield from departures_elsewhere(installed_in(was), installed_in(now))
 
 
-def _as_checked_out(copy: Path, there: Path) -> None:
+def _as_checked_out(copy: Path, there: Path, top: Path) -> None:
+    """What can't be read, or is reached by a link, is not there."""
     copy.unlink(missing_ok=True)
     copy.parent.mkdir(parents=True, exist_ok=True)
-    if there.is_file() and not there.is_symlink() and there.stat().st_size <= _MOST_BYTES:
-        copy.write_bytes(there.read_bytes())
+    with suppress(OSError):
+        is_plain = there.resolve() == top.resolve() / there.relative_to(top) and there.is_file()
+        if is_plain and there.stat().st_size <= _MOST_BYTES:
+            copy.write_bytes(there.read_bytes())
 
 
 def departures_elsewhere(was: Iterable[Installed], now: Iterable[Installed]) -> Iterator[Diagnostic]:

@@ -100,7 +100,9 @@ LEAVES_THE_DELIVERY = RuleInfo(
     "delivery of the base and not in that of the change, or would install the chart elsewhere: a cluster with another "
     "name, another engine, another namespace, another kind of stack, a unit that nothing asks for any more. What is "
     "only left behind, and what goes with a whole cluster, is a warning; what is acknowledged with the same change is "
-    "a note.",
+    "a note. So is told what a change takes away of installations that no profile asks for, by Flux, Argo CD, k3s, "
+    "Fleet, OLM, Terraform, Helmfile or Ansible: an error where the release gets another name or namespace, or the "
+    "same chart comes again under another name; a note where the declaration says itself that its release stays.",
     why="The engine does not know that it is a rename: to Flux the HelmRelease is gone, and it uninstalls the operator "
     "within seconds, with all drivers; what is new then fails or waits. Nothing of that comes back by itself.",
     fix="take it back, or let `poolsmith move` write the steps (docs/moves.md); else acknowledge it in the cluster's "

@@ -118,7 +118,7 @@ VALUES_DO_NOT_RENDER = RuleInfo(
     references=("the templates of the chart at its tag",),
 )
 _MENDS = {
-    "nil pointer": "write a mapping with the keys that the chart reads, or remove the null that takes its own away",
+    "nil pointer": "write the mapping that the chart reads, or remove the null that takes its own away",
     "into YAML as it is": "write a single line that is one plain word or number to YAML",
 }
 

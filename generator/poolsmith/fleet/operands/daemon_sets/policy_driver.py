@@ -20,7 +20,6 @@ from poolsmith.fleet.operands.daemon_sets.driver_pod import (
 from poolsmith.fleet.operands.expansion_context import driver_os_tag
 from poolsmith.fleet.operands.kube import (
     Container,
-    NotModelled,
     OperatorError,
     Pod,
     add_pull_secrets,
@@ -153,10 +152,11 @@ def _choose_modules(main: Container, context: Context) -> None:
 
 
 def _set_probes(main: Container, spec: dict[str, Any]) -> None:
+    """Raises OperatorError: the operator writes into a probe that is not there."""
     for field in _PROBES:
         stated = {name: value for name, value in (spec.get(field) or {}).items() if name in _PROBE_FIELDS and value}
         if stated and field not in main:
-            raise NotModelled(f"driver.{field}, a probe that the driver container does not have")
+            raise OperatorError(f"panic: nil pointer, as the driver's container has no {field} that could be changed")
         if stated:
             main[field] |= stated
 

@@ -111,7 +111,9 @@ def unread(component: str, variables: Sequence[tuple[str, str]], tag: str | None
         if reader := _reader(component, name):
             where = f"a part of `{_VALIDATOR}`" if reader == _VALIDATOR else f"`{reader}.env`"
             yield Unread(
-                index, f"`{name}` is a variable of `{reader}`, and no {component} reads it", f"write it into {where}"
+                index,
+                f"`{name}` is a variable of `{reader}`, and no {component} reads it",
+                f"remove it, or write it into {where}",
             )
             continue
         is_meant = name.startswith(_PREFIXES.get(component, ()))

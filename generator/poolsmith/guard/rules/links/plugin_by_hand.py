@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import mapping, mappings, word, words
+from poolsmith.gpu.catalog.node_labels import DEPLOY
 from poolsmith.guard.rules.links.plugin_offers import parsed_configuration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.links.link_view import LinkedPod, LinkView
+    from poolsmith.guard.rules.links.link_view import LinkedChart, LinkedPod, LinkView
 
 RULE = RuleInfo(
     code="PSM787",
@@ -21,25 +22,51 @@ RULE = RuleInfo(
     severity=Severity.WARNING,
     applies_to="manifest",
     what="A DaemonSet of the device plugin gets a ConfigMap of configurations as variables, which it does not read; or "
-    "its configuration shares GPUs by MPS, and nothing names the root of MPS.",
-    why="The plugin reads a file. Without one it advertises whole GPUs; with MPS and no root it stops.",
-    fix="mount the ConfigMap and name its file by CONFIG_FILE; for MPS install the chart, which brings root and daemon",
+    "its configuration shares GPUs by MPS, and nothing names the root of MPS; or it runs beside the operator's MIG "
+    "manager, whose values name a MIG strategy, and does not select nodes by the label by which it is stopped.",
+    why="The plugin reads a file. Without one it advertises whole GPUs; with MPS and no root it stops. And while MIG "
+    "devices are made anew a plugin that is not stopped keeps the old ones.",
+    fix="mount the ConfigMap and name its file by CONFIG_FILE; for MPS install the chart; "
+    "beside the MIG manager select nodes by `nvidia.com/gpu.deploy.device-plugin: 'true'`",
     bad="image: nvcr.io/nvidia/k8s-device-plugin:v0.18.0\nenvFrom: [{configMapRef: {name: plugin-config}}]\n",
     good="image: nvcr.io/nvidia/k8s-device-plugin:v0.18.0\nenv: [{name: CONFIG_FILE, value: /config/any}]\n",
     symptom="`using MPS requires --mps-root to be specified`; `nvidia.com/gpu: 1` where several are expected",
-    references=("NVIDIA/k8s-device-plugin@v0.17.4:cmd/nvidia-device-plugin/main.go, --config-file, validateFlags",),
+    references=(
+        "NVIDIA/k8s-device-plugin@v0.17.4:cmd/nvidia-device-plugin/main.go, --config-file, validateFlags",
+        "NVIDIA/gpu-operator issue 1704; NVIDIA/mig-parted:deployments/container/reconfigure-mig.sh",
+    ),
 )
 IMAGE = "nvidia/k8s-device-plugin"
 _FILE, _ROOT = ("CONFIG_FILE", "--config-file"), ("MPS_ROOT", "--mps-root")
+_STOPPED = f"{DEPLOY}device-plugin"
 _SECTIONS = frozenset(("sharing", "flags", "resources"))
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
+    yield from _not_stopped(view)
     maps = {item.own_name: mapping(item.data.get("data")) for item in view.of_kind("ConfigMap")}
     for pod in view.pods if maps else ():
         for at, container in pod.containers:
             if IMAGE in word(container.get("image")):
                 yield from _judged(pod, at, container, maps)
+
+
+def _not_stopped(view: LinkView) -> Iterator[Finding[Location]]:
+    if not any(map(_makes_slices, view.charts)):
+        return
+    for pod in view.pods:
+        if pod.owner.kind == "DaemonSet" and is_plugin(pod) and _STOPPED not in mapping(pod.spec.get("nodeSelector")):
+            yield Finding(
+                message=f"the MIG manager here does not stop {pod.owner.name}, which keeps the old devices",
+                place=pod.place("/nodeSelector" if "nodeSelector" in pod.spec else ""),
+                help=f"write `{_STOPPED}: 'true'` into its nodeSelector",
+            )
+
+
+def _makes_slices(chart: LinkedChart) -> bool:
+    """Whether an operator's MIG manager acts, and leaves the plugin to others."""
+    is_on = chart.is_operator and chart.value("migManager.enabled") is True and not chart.partial
+    return is_on and chart.value("devicePlugin.enabled") is False and chart.says("mig.strategy")
 
 
 def is_plugin(pod: LinkedPod) -> bool:

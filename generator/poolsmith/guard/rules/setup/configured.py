@@ -163,8 +163,9 @@ class Configured:
 
     def _stored(self, index: int, tree: Mapping[str, Any]) -> list[dict[str, Any]] | None:
         body = self.parts[index].body
-        bodies = self._rendered(tree) if body is None else [{**body, "spec": dict(tree)}]
-        stored = [kept(_with_images(item, self.release), self.release) for item in bodies or ()]
+        written = None if body is None else _with_images({**body, "spec": dict(tree)}, self.release)
+        bodies = self._rendered(tree) if written is None else [written]
+        stored = [kept(item, self.release) for item in bodies or ()]
         return None if bodies is None or None in stored else [item for item in stored if item is not None]
 
     def _rendered(self, values: Mapping[str, Any]) -> list[dict[str, Any]] | None:
