@@ -20,7 +20,8 @@ def said(sample_project):
         head, separator, tail = text.partition("    values:\n")
         path.write_text(head + separator + "".join(f"      {line}\n" for line in lines) + tail)
         found = generate(sample_project, clusters=["prod-eu"]).outcome.diagnostics
-        return {(item.message.split("`")[1], item.name) for item in found if item.primary.span.path == CLUSTER}
+        here = (item for item in found if item.primary.span.path == CLUSTER and "`" in item.message)
+        return {(item.message.split("`")[1], item.name) for item in here}
 
     return run
 
