@@ -33,6 +33,8 @@ spec:
   usePrecompiled: %s
 """
 
+ALONE = ("--set", "driver.nvidiaDriverCRD.deployDefaultCR=false", "--resources", "driver.yaml")
+
 
 @pytest.fixture
 def run(run_cli, write_files):
@@ -205,14 +207,14 @@ def test_the_system_of_the_node_that_runs_the_operator(run):
 
 
 def test_what_is_unknown_is_said_and_fails_on_demand(run):
-    values = "extraObjects:\n  - {apiVersion: v1, kind: ConfigMap, metadata: {name: '{{ lookup }}'}}\n"
-    flags = ("-f", "own.yaml")
-    result = run(*flags, files={"own.yaml": values}, release="v26.7.0")
-    body = json.loads(run(*flags, "--format", "json", release="v26.7.0").out)
+    files = {"driver.yaml": f"{DRIVER % 'false'}  args: ['~']\n"}
+    flags = ("-f", "values.yaml", "--set", "driver.nvidiaDriverCRD.enabled=true", *ALONE)
+    result = run(*flags, files=files)
+    body = json.loads(run(*flags, "--format", "json", files=files).out)
 
-    assert (result.code, run(*flags, "--strict", release="v26.7.0").code) == (0, 1)
+    assert (result.code, run(*flags, "--strict", files=files).code) == (0, 1)
     assert f"poolsmith: unknown: {body['unknown'][0]}\n" in result.err
-    assert [name for kind, name in by_name(body["objects"]) if "lookup" in name] == []
+    assert "nvidia-gpu-driver" not in " ".join(name for _, name in by_name(body["objects"]))
 
 
 def test_an_outcome_that_a_live_operator_may_reach_otherwise_is_a_note(run):

@@ -7,7 +7,9 @@ when its declaration goes, or means another release.
 from __future__ import annotations
 
 import os
+import stat
 from contextlib import suppress
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.change.delivery.effects import cascades
@@ -18,6 +20,7 @@ from poolsmith.core.diagnostics import Severity, diagnose
 from poolsmith.core.diagnostics.codes.change import LEAVES_THE_DELIVERY
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.record import record
+from poolsmith.core.sources.git import Git, is_blob, settled_entries
 from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.guard.policies.revision import folder_with
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
 
     from poolsmith.change.takeover.deliverers import Deliverer
     from poolsmith.core.diagnostics import Diagnostic
-    from poolsmith.core.sources.git import Git
+    from poolsmith.core.sources.git import IndexEntry
     from poolsmith.guard.policies.revision import GitFile
     from poolsmith.kubernetes.repository.delivered import ChartInstallation
 
@@ -89,7 +92,7 @@ def installed_in(folder: Path) -> tuple[Installed, ...]:
     return tuple(Installed(item, by) for item, by in pairs if by is not None)
 
 
-@record(kw_only=False)
+@record(kw_only=False, slots=False)
 class Trees:
     """Both sides of a change, by path from the top of the repository. `top`: where the second one is checked out, with
     what is not in git's index yet. `own` are the folders of poolsmith, of which nothing is told here."""
@@ -100,19 +103,21 @@ class Trees:
     own: tuple[str, ...]
     top: Path | None
 
-    def _names(self, *command: str) -> frozenset[str]:
+    @cached_property
+    def edited(self) -> frozenset[str]:
+        """By their bytes: git itself would run the filters of the repository."""
         if self.top is None:
             return frozenset()
-        names = self.git.run(*command, "-z", "--", ":/").stdout.split(b"\0")
-        return frozenset(os.fsdecode(name) for name in names if name)
-
-    @property
-    def edited(self) -> frozenset[str]:
-        return self._names("diff-files", "--name-only", "--ignore-submodules")
+        settled = settled_entries(Git(self.top, self.git.flag), (":/",))
+        named = (path for path in self.head if self.may_declare(path))
+        return frozenset(path for path in named if _differs(self.top / path, self.head[path], settled.get(path)))
 
     @property
     def untracked(self) -> frozenset[str]:
-        return self._names("ls-files", "-o", "--exclude-standard", "--full-name")
+        if self.top is None:
+            return frozenset()
+        names = self.git.run("ls-files", "-o", "--exclude-standard", "--full-name", "-z", "--", ":/").stdout
+        return frozenset(os.fsdecode(name) for name in names.split(b"\0") if name)
 
     def may_declare(self, path: str) -> bool:
         return declares_by_name(path) and not path.startswith(self.own)
@@ -120,13 +125,27 @@ class Trees:
     def changed(self) -> frozenset[str]:
         """What may declare an installation, and differs."""
         found = (path for path in {*self.base, *self.head} if self.base.get(path) != self.head.get(path))
-        return frozenset(path for path in {*found, *self.edited} if self.may_declare(path))
+        return frozenset(filter(self.may_declare, found)) | self.edited
 
     def near(self, files: Mapping[str, GitFile], folders: Iterable[str]) -> dict[str, GitFile]:
         """What stands beside something that differs."""
         wanted = set(folders)
         found = (path for path, file in files.items() if file.mode in _REGULAR and path.rpartition("/")[0] in wanted)
         return {path: files[path] for path in sorted(filter(self.may_declare, found))[:_MOST]}
+
+
+def _differs(there: Path, file: GitFile, known: IndexEntry | None) -> bool:
+    """Whether what is checked out has another content than git's index; what can't be read has."""
+    if file.mode not in _REGULAR:
+        return False
+    try:
+        found = there.lstat()
+        if known is not None and known.blob == file.blob and known.is_as(found):
+            return False
+        is_read = stat.S_ISREG(found.st_mode) and found.st_size <= _MOST_BYTES
+        return not (is_read and is_blob(there.read_bytes(), file.blob))
+    except OSError:
+        return True
 
 
 def left_elsewhere(trees: Trees) -> Iterator[Diagnostic]:
