@@ -407,11 +407,12 @@ def test_a_missing_config_map_stops_the_driver(release, stated, words):
 # -- the container
 
 
-def test_a_probe_that_the_driver_does_not_have_is_not_predicted():
+def test_a_probe_that_the_driver_does_not_have_stops_the_operator():
     # NVIDIA/gpu-operator:controllers/object_controls.go setContainerProbe reaches into a probe that is not there
     made = expanded("v26.7.0", {"livenessProbe": {"periodSeconds": 5}})
 
-    assert made.unknown == ("state-driver: driver.livenessProbe, a probe that the driver container does not have",)
+    (error,) = made.errors
+    assert "panic: nil pointer, as the driver's container has no livenessProbe" in error
 
 
 @pytest.mark.parametrize("release", RELEASES)

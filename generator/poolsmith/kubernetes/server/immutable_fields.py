@@ -112,6 +112,8 @@ _KINDS: Mapping[tuple[str, str], tuple[_Kind, ...]] = {
         _Kind(fields=(("spec", "group"), ("spec", "scope"), ("spec", "names", "kind"), ("spec", "names", "plural"))),
     ),
 }
+KINDS = tuple(sorted(_KINDS))
+"""API group and kind of all that the table knows; of others, any field may change."""
 
 
 def immutable_changes(old: Body, new: Body) -> tuple[str, ...]:
