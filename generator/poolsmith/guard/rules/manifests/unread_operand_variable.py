@@ -43,8 +43,9 @@ _IMAGE = pattern(
     r"(?:^|/)(k8s-device-plugin|gpu-feature-discovery|dcgm-exporter|k8s-mig-manager"
     r"|k8s-driver-manager|vgpu-device-manager|k8s-dra-driver-gpu|dra-driver-nvidia-gpu)(?::([\w][\w.-]{0,127}+))?(?:@|$)"
 )
+_PLUGIN = "k8s-device-plugin"
 _OPERANDS = {
-    "k8s-device-plugin": "devicePlugin",
+    _PLUGIN: "devicePlugin",
     "gpu-feature-discovery": "gfd",
     "dcgm-exporter": "dcgmExporter",
     "k8s-mig-manager": "migManager",
@@ -76,12 +77,15 @@ def operand_containers(tree: CheckedTree) -> Iterator[OperandContainer]:
 
 def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
     judged: dict[tuple[str, tuple[tuple[str, str], ...], str | None], tuple[Unread, ...]] = {}
+    tags: dict[tuple[str, str | None], str | None] = {}
     for item in operand_containers(tree):
         named = _variables(item.container)
         if not named:
             continue
         operand = _operand(item.image, item.container)
-        case = operand, tuple(named.values()), operand_inputs(operand).tag_of(item.version)
+        if (operand, item.version) not in tags:
+            tags[operand, item.version] = operand_inputs(operand).tag_of(item.version)
+        case = operand, tuple(named.values()), tags[operand, item.version]
         if case not in judged:
             judged[case] = tuple(unread(*case))
         for found in judged[case]:
@@ -91,6 +95,8 @@ def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
 
 def _operand(image: str, container: Mapping[str, Any]) -> str:
     """The image of the plugin has GPU Feature Discovery, too: the command says which of them runs."""
+    if image != _PLUGIN:
+        return _OPERANDS[image]
     said = (*words(container.get("command")), *words(container.get("args")))
     return _OPERANDS["gpu-feature-discovery" if any("gpu-feature-discovery" in item for item in said) else image]
 
