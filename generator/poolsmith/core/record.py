@@ -24,6 +24,7 @@ _Record = TypeVar("_Record")
 
 
 _FEW = 8
+"""Objects of a record that are made before it gets an `__init__` of its own."""
 
 
 @overload

@@ -17,22 +17,17 @@ if TYPE_CHECKING:
     from poolsmith.interface.app.live.verify import Source
 
 
+_TOLD = ("kubeconfig", "context", "timeout", "snapshot", "save", "in_cluster")
+"""Names of the flags of a source, as `_source` takes them."""
+
+
 def source_flags(command: Callable[..., int]) -> Callable[..., int]:
     """Where a cluster is read from: the verb gets it as `source`. Raises UsageError."""
 
     @wraps(command)
-    def found(
-        *,
-        kubeconfig: Path | None,
-        context: str | None,
-        timeout: float,
-        snapshot: Path | None,
-        save: Path | None,
-        in_cluster: bool,
-        **given: Any,
-    ) -> int:
-        source = _source(kubeconfig, context, timeout, snapshot, save, in_cluster=in_cluster)
-        return command(source=source, **given)
+    def found(**given: Any) -> int:
+        told = {name: given.pop(name) for name in _TOLD}
+        return command(source=_source(**told), **given)
 
     for option in (
         click.option(
@@ -70,12 +65,12 @@ def source_flags(command: Callable[..., int]) -> Callable[..., int]:
 
 
 def _source(
+    *,
     kubeconfig: Path | None,
     context: str | None,
     timeout: float,
     snapshot: Path | None,
     save: Path | None,
-    *,
     in_cluster: bool,
 ) -> Source:
     from poolsmith.interface.app.live.verify import Source
