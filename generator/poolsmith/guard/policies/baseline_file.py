@@ -36,7 +36,7 @@ class BaselineSpec:
     """What a repository mends over time."""
 
     flags: tuple[str, ...] = spec(
-        "Flags of `check` that it was written with. A run without one of them does not tell what is mended.",
+        "Flags of `check` that it was written with. A run without one of them does not show what is fixed.",
         default=(),
         pattern=r"--[a-z-]{1,40}",
         examples=("--all",),

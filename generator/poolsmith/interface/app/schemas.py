@@ -38,7 +38,7 @@ PROFILE_KINDS = (
 POLICY_KINDS = (
     _kind(GRANT, GrantSpec, "privilege-grant", "What containers of some workloads may hold, and why"),
     _kind(
-        ENFORCEMENT, EnforcementSpec, "privilege-enforcement", "What becomes of pods that want more than was granted"
+        ENFORCEMENT, EnforcementSpec, "privilege-enforcement", "What happens to pods that request more than was granted"
     ),
     _kind(SUPPLY, SupplySpec, "supply-policy", "Where charts, manifests and images may come from"),
     _kind(WAIVERS, WaiverListSpec, "waiver-list", "Findings that are accepted for a while"),

@@ -28,7 +28,7 @@ def command(root: Path, clusters: tuple[str, ...], engine: str | None, diff: str
     """Print what Argo CD or Flux will always show as out of sync.
 
     These are fields that the API server stores otherwise than they are applied, or that somebody else writes: which of
-    them an engine shows depends on how it compares. What is generated for them is told beside them. With `--engine
+    them an engine shows depends on how it compares. What is generated for them is printed beside them. With `--engine
     flux`, `--diff` means nothing: Flux always asks the server.
     """
     from poolsmith.change.drift.delivered import DiffMode

@@ -13,7 +13,7 @@ POLICY_WIDENING = RuleInfo(
     applies_to="policy",
     what="With --policies-from: after the change, `policies/` allows something that it does not allow in the base: a "
     "grant that is new or wider or holds longer, a waiver, a weaker setting, less enforcement, an admission policy "
-    "that is gone, that nobody can tell to be as strict as before, or that newly reads secrets.",
+    "that is gone, that is not known to be as strict as before, or that newly reads secrets.",
     why="The change itself is judged by the policies of the base, but the next one would be judged by these. What "
     "nobody looked at today would pass tomorrow without a finding.",
     fix="leave it as it is in the base; or have the owners of policies/ approve the change, and check it with "

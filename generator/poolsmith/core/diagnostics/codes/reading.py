@@ -167,7 +167,7 @@ PACK_REFUSED = RuleInfo(
     "row of a table that is built in and that the pack does not say it corrects.",
     why="A pack adds releases, and rows of tables. It can't change what is known of other releases, so that adding one "
     "changes nothing for clusters on them; and it changes no row in silence.",
-    fix="take the release out of the pack; or make the pack anew with `poolsmith catalog import`",
+    fix="take the release out of the pack; or make the pack again with `poolsmith catalog import`",
 )
 PACK_CORRECTS = RuleInfo(
     code="PSM022",

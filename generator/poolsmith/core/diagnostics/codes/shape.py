@@ -75,7 +75,7 @@ SECRET_IN_ADDRESS = RuleInfo(
     what="An address in a profile has a password or a user name in it, or a query or a fragment, which may be a token.",
     why="Profiles and what is generated from them are read by people, build servers and GitOps engines that must not "
     "know it, and git never forgets it.",
-    fix="write the address alone, give the secret out anew, and keep it in a Secret",
+    fix="write the address alone, replace the secret, and keep it in a Secret",
     bad="delivery: {engine: argocd, repoURL: ssh://git:token@git.example.com/gpu.git}\n",
     good="delivery: {engine: argocd, repoURL: ssh://git@git.example.com/gpu.git}\n",
 )
@@ -184,8 +184,8 @@ ASSUMED_VALUE = RuleInfo(
     name="assumed-value",
     severity=Severity.WARNING,
     applies_to="profile",
-    what="A line of a profile still has the comment with which `poolsmith init` and `poolsmith discover` mark what no "
-    "file and no node told them.",
+    what="A line of a profile still has the comment with which `poolsmith init` and `poolsmith discover` mark a "
+    "value that they found in no file and on no node.",
     why="It is a guess so that there is something to generate. The cluster may be another one.",
     fix="write what is true of your nodes, take the comment away, and run `poolsmith generate`",
     bad='kubernetes:\n  version: "1.34"  # TODO assumed: nothing says it\n',

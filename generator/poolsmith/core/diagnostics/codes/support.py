@@ -57,7 +57,7 @@ IMPOSSIBLE_KERNEL = RuleInfo(
     name="impossible-kernel",
     what="A pool with precompiled drivers declares a kernel that `uname -r` never prints on its system.",
     why="The kernel is a part of the image's name, letter by letter. No image has such a name, and the driver pods "
-    "wait for one for ever.",
+    "never become ready.",
     fix="write what `uname -r` prints on a node",
     bad='kernel: {release: 5.15.0-105}\ndriver: {source: precompiled, version: "535"}\n',
     good='kernel: {release: 5.15.0-105-generic}\ndriver: {source: precompiled, version: "535"}\n',
