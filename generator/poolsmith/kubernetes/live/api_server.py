@@ -345,7 +345,7 @@ class _Server:
     ) -> list[KubernetesObject] | Answer:
         """Whole, or the answer that ended it; of each item what is `kept`.
 
-        A list that expired on the way (410) is begun anew.
+        A list that expired on the way (410) is started again.
         """
         for _ in range(_MOST_RELISTS):
             items: list[KubernetesObject] = []
