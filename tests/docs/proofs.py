@@ -83,7 +83,7 @@ PROOFS = (
         TOOLS,
     ),
     Proof(
-        "values that are told to be refused, of random sets of values",
+        "values that are reported as refused, of random sets of values",
         f"{API_SERVER}: server-side apply, strict, of what the chart makes of them",
         ("tests/control_plane/test_refused_values.py",),
         TOOLS,

@@ -61,7 +61,7 @@ UNACCEPTED_SETTING = RuleInfo(
     applies_to="profile",
     what="With --policies-from: the Helm values of a change give a predicted object a setting that it does not have in "
     "the base, that does not follow from the profiles, and that nobody has accepted: another command, a variable, a "
-    "volume, an annotation, a device, an object of one's own. Or a pod loses what kept it in its place; or a pool "
+    "volume, an annotation, a device, an object of your own. Or a pod loses what kept it in its place; or a pool "
     "names a ConfigMap, a Secret or an argument of its kernels that no pool of the base has.",
     why="Not all power is a privilege. A library that is loaded first, another image, or a volume of somebody else's "
     "runs as root in a driver container just as well.",

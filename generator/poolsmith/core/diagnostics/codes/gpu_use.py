@@ -12,7 +12,7 @@ MIG_GPU_GROUPS = RuleInfo(
     code="PSM150",
     name="mig-gpu-groups",
     severity=Severity.WARNING,
-    what="A MIG layout of one's own names a GPU of the nodes in no group, or in two with different instances.",
+    what="A MIG layout of your own names a GPU of the nodes in no group, or in two with different instances.",
     why="The MIG manager leaves a GPU of no group as it is, in whatever slices the layout before made; layouts that "
     "begin after GPU 0 are reported to fail. A GPU of two groups never has what the first says: the manager stops the "
     "GPU's clients and partitions it again at every start.",

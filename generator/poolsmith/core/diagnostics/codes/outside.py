@@ -44,8 +44,8 @@ UNKNOWN_DELIVERY = RuleInfo(
     code="PSM704",
     name="unknown-delivery",
     applies_to="profile",
-    what="A cluster would be delivered otherwise than policies/supply.yaml allows: to another destination, by another "
-    "Argo CD, in another project or namespace of it, or from another Flux source.",
+    what="A cluster would be delivered in a way that policies/supply.yaml does not allow: to another destination, by "
+    "another Argo CD, in another project or namespace of it, or from another Flux source.",
     why="The manifests of one cluster would be applied to another, or with the rights of another project.",
     fix="deliver it as policies/supply.yaml says, or have its owners add an entry to `deliveries`",
     bad="delivery: {engine: argocd, destination: {name: prod-us}}   # of the cluster prod-eu\n",

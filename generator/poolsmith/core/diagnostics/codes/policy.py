@@ -296,7 +296,7 @@ UNUSED_BASELINE = RuleInfo(
     severity=Severity.NOTE,
     applies_to="policy",
     what="An entry of a baseline accepts more findings than there are.",
-    why="The finding is mended. The entry would accept it again when it comes back.",
+    why="The finding is fixed. The entry would accept it again when it comes back.",
     fix="remove the entry: `--write-baseline` with the same paths and flags does so",
 )
 

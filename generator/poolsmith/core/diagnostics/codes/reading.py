@@ -174,7 +174,7 @@ PACK_CORRECTS = RuleInfo(
     name="pack-corrects",
     severity=Severity.NOTE,
     applies_to="profile",
-    what="A pack of facts says otherwise than a row of a table that is built in.",
+    what="A pack of facts contradicts a row of a built-in table.",
     why="The pages of the catalog have the built-in fact, and clusters are generated and judged by the pack's.",
     fix="see that the pack is right; take the row out when the built-in fact is",
 )

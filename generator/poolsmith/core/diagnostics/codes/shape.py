@@ -96,7 +96,7 @@ DUPLICATE_NAME = RuleInfo(
     code="PSM112",
     name="duplicate-name",
     what="Two pools of a cluster, or two bases, have the same name. Or two pools have the same `objectName`, or two "
-    "clusters of one Argo CD the same `delivery.name`, be it only because the one is called so and the other was.",
+    "clusters of one Argo CD the same `delivery.name`; a name that a cluster had before counts too.",
     why="Their generated files and objects would overwrite each other.",
     fix="give one of them another metadata.name, `objectName` or `delivery.name`",
 )
@@ -199,7 +199,7 @@ SHARED_DESTINATION = RuleInfo(
     name="shared-destination",
     applies_to="profile",
     what="Two clusters are delivered by the same Argo CD to the same destination: by name, by server, or both to the "
-    "cluster that Argo CD runs in, which is meant where `delivery.destination` is left out, and by `name: in-cluster`. "
+    "cluster that Argo CD runs in, which is the default, and what `name: in-cluster` names. "
     "A name and a server are not compared: which server has which name, only Argo CD knows.",
     why="One cluster gets the stacks of both, and the other one gets none. Two operators and two sets of driver "
     "objects there take turns in overwriting each other.",
