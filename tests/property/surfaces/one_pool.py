@@ -9,6 +9,12 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from poolsmith.change.discover.stack import EVERYWHERE
+from poolsmith.change.verify.live_view import ALWAYS, AROUND
+from poolsmith.interface.app.template import template
+from poolsmith.kubernetes.live.api_resources import CONFIG_MAPS, ApiResource
+from poolsmith.kubernetes.live.snapshot import ListedObjects, Snapshot, State, to_text
+
 RELEASES = ("v25.10.1", "v26.3.3", "v26.7.0")
 GPUS = {
     "NVIDIA-A100-SXM4-80GB": "amd64",
@@ -242,6 +248,38 @@ def _nodes(pool: Pool, root: Path) -> None:
     runtime = {"nodeInfo": {"containerRuntimeVersion": f"containerd://{pool.runtime}"}}
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n", "labels": labels}, "status": runtime}
     _write(root / "nodes.yaml", node)
+
+
+def as_cluster(pool: Pool, root: Path) -> Path:
+    """What `discover` reads where the values are installed: their custom resource as the chart renders it."""
+    values = _values(pool)
+    if pool.by_object:
+        _driver_object(pool, root, values)
+        values["driver"] = {"nvidiaDriverCRD": {"enabled": True, "deployDefaultCR": False}}
+    _write(root / "values.yaml", values)
+    _nodes(pool, root)
+    (node,) = (json.loads((root / "nodes.yaml").read_text()),)
+    node["status"]["nodeInfo"] |= {
+        "kubeletVersion": "v1.33.0",
+        "osImage": f"{pool.system[0]} {pool.system[1]}",
+        "kernelVersion": pool.kernel,
+        "architecture": GPUS[pool.gpu],
+    }
+    node["metadata"]["labels"]["nvidia.com/gpu.count"] = "8"
+    found = [node, *template(pool.release, [root / "values.yaml"], namespace="gpu-operator").objects]
+    if pool.by_object:
+        found.append(json.loads((root / "g/driver.yaml").read_text()))
+    by_kind: dict[ApiResource, list[dict[str, Any]]] = {}
+    for item in found:
+        by_kind.setdefault(ApiResource(item["apiVersion"], item["kind"]), []).append(item)
+    lists = [ListedObjects(resource, State.READ, tuple(items)) for resource, items in sorted(by_kind.items())]
+    absent = {*ALWAYS, *AROUND, *EVERYWHERE, CONFIG_MAPS} - by_kind.keys()
+    lists += [ListedObjects(resource, State.ABSENT) for resource in sorted(absent)]
+    bundle = root / "bundle.json"
+    bundle.write_text(
+        to_text(Snapshot(context="admin@test", server="v1.33.0", taken="2026-11-24T00:00:00Z", lists=tuple(lists)))
+    )
+    return bundle
 
 
 def _object(version: str, kind: str, name: str, spec: Any, namespace: str = "") -> dict[str, Any]:
