@@ -1,6 +1,6 @@
 """Records what readers of configurations say of texts that are made here.
 
-PYTHONPATH=tests python tests/oracle/configurations/record.py RECORDING PROGRAM...
+PYTHONPATH=generator:tests python tests/oracle/configurations/record.py RECORDING PROGRAM...
 
 Several programs are versions of one, and end with theirs: `oracle-v0.20.0`. Where they say the same it stands once.
 """
@@ -12,12 +12,13 @@ import os
 import subprocess
 import sys
 
-from oracle.configurations.texts import CIRCUMSTANCES, plugin_starts, texts
+from oracle.configurations.texts import CIRCUMSTANCES, gate_texts, plugin_starts, texts
 from support.recordings import DATA, ENDING, packed
 
 
 def main(name: str, *programs: str) -> None:
-    said = _starts(programs) if name == "plugin_starts" else dict(_said(programs[0], texts(name), {}))
+    asked = gate_texts() if name == "dra_gates" else () if name == "plugin_starts" else texts(name)
+    said = _starts(programs) if name == "plugin_starts" else dict(_said(programs[0], asked, {}))
     (DATA / f"{name}{ENDING}").write_bytes(packed(said))
 
 
