@@ -154,6 +154,7 @@ FORMS: dict[str, Form] = {
             "without": _list_of(_WORD),
             "needs": _WORD,
             "variable": _WORD,
+            "since": _WORD,
         },
         ("maturity",),
     ),

@@ -29,10 +29,10 @@ def check(installations: tuple[ChartInstallation, ...]) -> Iterator[Finding[Loca
         gates = item.values.get(_GATES) if item.chart in _CHARTS else None
         if not isinstance(gates, dict) or not _is_known(item.version):
             continue
-        from poolsmith.gpu.catalog.dra_gates import gate_mistakes, gates_on  # on demand
+        from poolsmith.gpu.catalog.dra_gates import gate_mistakes, gates_of, gates_on  # on demand
 
-        shares = _SHARED if "ConsumableShares" in gates_on(gates) else None
-        for mistake in gate_mistakes({str(name): on for name, on in gates.items()}, shares):
+        shares = _SHARED if "ConsumableShares" in gates_on(gates, gates_of(item.version)) else None
+        for mistake in gate_mistakes({str(name): on for name, on in gates.items()}, shares, item.version):
             yield Finding(
                 message=mistake.message,
                 place=item.locate((_GATES, mistake.gate) if mistake.gate else (_GATES,)),
