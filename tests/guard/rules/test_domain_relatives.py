@@ -537,3 +537,15 @@ def test_what_a_chart_beside_the_operator_does_not_render_is_told_once(folder, n
     for values, expected in ((sound, set()), (wrong, {code})):
         found = told(folder, NEWEST, None, None, [installed(*name.split(), values)])
         assert found & {"PSM303", "PSM326", "PSM329"} == expected
+
+
+@pytest.mark.parametrize("version", ["v24.6.1", "22.9.2", "v25.3.0"])
+@pytest.mark.parametrize("values", [None, {}])
+def test_a_vulnerable_release_is_told_once(folder, version, values):
+    item = installed("gpu-operator", version, values)
+    if values is None:
+        del item["spec"]["values"]
+    (folder / "release.yaml").write_text(json.dumps(item))
+    found = check_paths(folder, [folder], everything=True).diagnostics
+
+    assert [item.code for item in found].count("PSM427") == 1
