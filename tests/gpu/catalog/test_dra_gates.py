@@ -81,3 +81,15 @@ def test_a_mistake_stands_at_a_gate_that_somebody_set():
 
 def test_alpha_gates_are_those_that_are_turned_on_by_name():
     assert alpha_gates({"DynamicMIG": True, "MPSSupport": False, "AllAlpha": True, "Nope": True}) == ["DynamicMIG"]
+
+
+@pytest.mark.parametrize(
+    ("version", "is_told"), [("v25.8.1", True), ("0.4.1", True), ("v0.5.0", False), ("v0.9.0", False), ("main", False)]
+)
+def test_a_gate_that_came_later_is_told_of_versions_that_are_known(version, is_told):
+    assert bool(list(gate_mistakes({"DRAListTypeAttributes": True}, None, version))) is is_told
+
+
+def test_nothing_is_said_of_gates_of_a_driver_that_nobody_knows():
+    assert not list(gate_mistakes({"Nope": True}, None, "v0.9.0"))
+    assert list(gate_mistakes({"Nope": True}, None, "latest"))

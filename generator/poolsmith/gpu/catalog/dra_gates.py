@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.message_text import did_you_mean, shorten
 from poolsmith.core.facts.versions import version_key
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.gpu.catalog.gpu_clusters import read_dra
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from poolsmith.gpu.catalog.gpu_clusters import FeatureGate
 
 _SHARES = "ConsumableShares"
+_VERSION = pattern(r"v?\d{1,3}\.\d{1,3}(\D|$)")
 _YEARS = 25
 """The first year that versions were called by."""
 
@@ -33,9 +35,9 @@ class GateMistake:
 
 
 def gates_of(version: str | None) -> Mapping[str, FeatureGate]:
-    """Those of a version of the driver; for None all that are known, which are the newest ones."""
+    """Those of a version of the driver; for what is no version all that are known, which are the newest ones."""
     known = read_dra().gates
-    if version is None:
+    if version is None or _VERSION.match(version) is None:
         return known
     place = _place(version)
 
@@ -49,6 +51,13 @@ def gates_of(version: str | None) -> Mapping[str, FeatureGate]:
         for name, gate in known.items()
         if is_there(gate.since)
     }
+
+
+def _is_known(version: str) -> bool:
+    """Whether it is no later than what is known, of those that are counted like it."""
+    is_counted, key = _place(version)
+    known = [_place(gate.since) for gate in read_dra().gates.values() if gate.since is not None]
+    return any(other is is_counted and key <= newest for other, newest in known)
 
 
 def _place(version: str) -> tuple[bool, tuple[int, ...]]:
@@ -79,7 +88,9 @@ def alpha_gates(settings: Mapping[str, Any]) -> list[str]:
 
 def gate_mistakes(settings: Mapping[str, Any], shares: str | None, version: str | None = None) -> Iterator[GateMistake]:
     """`shares` is the value of the variable CONSUMABLE_SHARES; None where nobody sets it. Without a `version` it is the
-    newest driver."""
+    newest driver; of later ones than are known nothing is said."""
+    if version is not None and _VERSION.match(version) is not None and not _is_known(version):
+        return
     known = gates_of(version)
     for name in settings:
         if name not in known and name not in read_dra().gate_groups:

@@ -154,7 +154,7 @@ FORMS: dict[str, Form] = {
             "without": _list_of(_WORD),
             "needs": _WORD,
             "variable": _WORD,
-            "since": _WORD,
+            "since": _matches(r"\d{1,3}\.\d{1,3}"),
         },
         ("maturity",),
     ),
