@@ -19,6 +19,7 @@ from poolsmith.interface.app.check_project import check_project
 from poolsmith.interface.app.live.discover import discover
 from poolsmith.interface.app.live.verify import Source
 from poolsmith.kubernetes.live.api_resources import Reading
+from property.surfaces import one_guest_pool as guests
 from property.surfaces.one_pool import as_cluster, as_objects, as_profile, as_values, pools
 from support.circles import DEEP
 
@@ -35,6 +36,7 @@ BY_WORDS = {
     "precompiled drivers exist for": "an image of the driver",
     "GPUDirect Storage needs the open kernel modules": "what a driver can't have beside it",
 }
+OF_GUESTS = {"what guests get": ("PSM231",), "vGPUs": ("PSM131",)}
 EXAMPLES = 600 if DEEP else 25
 
 
@@ -43,7 +45,7 @@ CODE = re.compile(r"PSM\d{3}")
 
 def facts_of(codes, messages):
     """What is told in somebody's own words counts as that, whatever its code."""
-    known = {fact for fact, rules in FACTS.items() if not codes.isdisjoint(rules)}
+    known = {fact for fact, rules in (FACTS | OF_GUESTS).items() if not codes.isdisjoint(rules)}
     return frozenset(known | {fact for words, fact in BY_WORDS.items() if any(words in text for text in messages)})
 
 
@@ -61,10 +63,10 @@ def of_files(write, pool):
     return found.diagnostics
 
 
-def of_profile(pool):
+def of_profile(pool, write=as_profile):
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        as_profile(pool, root)
+        write(pool, root)
         return check_project(root, progress=lambda done, total: None).diagnostics
 
 
@@ -98,3 +100,15 @@ def test_one_pool_is_judged_alike_on_each_surface(pool):
     note("cluster: " + "; ".join(live))
     warned = frozenset().union(*(told(found, told_somewhere) for found in (profile, values, objects)))
     assert told(profile) <= told_of_cluster(live) <= warned
+
+
+@pytest.mark.filterwarnings("ignore")
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(guests.guest_pools())
+def test_one_pool_of_guests_is_judged_alike_on_each_surface(pool):
+    profile = told(of_profile(pool, guests.as_profile)) & OF_GUESTS.keys()
+    values, objects = (
+        told(of_files(write, pool)) & OF_GUESTS.keys() for write in (guests.as_values, guests.as_objects)
+    )
+
+    assert profile == values == objects
