@@ -37,8 +37,9 @@ class GuestPool:
 
 
 def is_told_apart(pool: GuestPool) -> bool:
-    """Before a release had a mode for Kata, nodes and values don't say which guests get their GPUs."""
-    return (pool.release, pool.workload) == ("v25.10.1", "kata")
+    """Before a release had a mode for Kata, nodes and values don't say which guests get their GPUs; and a node of Kata
+    whose CC mode is on is one for confidential guests."""
+    return pool.workload == "kata" and (pool.release == "v25.10.1" or pool.cc_mode == "on")
 
 
 def guest_pools() -> st.SearchStrategy[GuestPool]:
