@@ -121,10 +121,12 @@ def judge_values_of(
     files: defaultdict[str, list[int]] = defaultdict(list)
     for item in found:
         by, document = item.judged_by, item.document
-        if not item.values and by.tier is Tier.PINNED:
+        is_bare = not item.has_values and (item.is_of_operator or item.known() is None)
+        of_defaults = tuple(_of_defaults(item)) if is_bare else ()
+        result.diagnostics.extend(of_defaults)
+        if not item.values and by.tier is Tier.PINNED and not of_defaults:
             result.diagnostics.extend(_of_number(item))
-        if not item.has_values and (item.is_of_operator or item.known() is None):
-            result.diagnostics.extend(_of_defaults(item))
+        if is_bare:
             continue
         if not by.tags:
             result.unjudged.append(item)

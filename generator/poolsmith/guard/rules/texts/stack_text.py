@@ -269,7 +269,7 @@ def _place(trail: _Trail, pointer: str, path: tuple[str, ...]) -> tuple[str, tup
 def _is_looked_at(value: Any) -> bool:
     kind = value.__class__
     if kind is str:
-        return ("\n" in value or "{" in value) and len(value) <= _LARGEST
+        return ("\n" in value or "{" in value or value.startswith("DCGM_")) and len(value) <= _LARGEST
     return kind is dict or kind is list
 
 
