@@ -13,7 +13,6 @@ from poolsmith.core.diagnostics.outcome import Outcome
 from poolsmith.core.diagnostics.rule_engine import Finding, run_rules
 from poolsmith.core.sources.input_tree import read_bytes, walk
 from poolsmith.gpu.catalog import Catalog
-from poolsmith.gpu.catalog.stack_objects import CHARTS
 from poolsmith.gpu.catalog.stack_words import may_be_of_stack
 from poolsmith.gpu.values.values_check import (
     broken_texts,
@@ -24,7 +23,7 @@ from poolsmith.gpu.values.values_check import (
     plain_files,
     release_with_schemas,
 )
-from poolsmith.gpu.values.values_places import values_of, values_of_neighbours
+from poolsmith.gpu.values.values_places import stack_charts, values_of, values_of_neighbours
 from poolsmith.guard.policies.policy_files import EXTERNAL
 from poolsmith.guard.rules.links.registry import LINK_RULES
 from poolsmith.guard.rules.links.repository_links import judge_links
@@ -170,7 +169,7 @@ def _check_paths(
     named = frozenset(files.shown(path) for path in paths if not path.is_dir())
     asks_for_more = everything or named or only is not None or release is not None or given is not None
     search = None if asks_for_more else searched(files, listed, may_be_of_stack)
-    model = model_of(files, listed.yaml if search is None else search.found, listed.others, CHARTS)
+    model = model_of(files, listed.yaml if search is None else search.found, listed.others, stack_charts())
     scope = scope_of(model, named, everything=everything)
     if only is not None:
         scope, listed.yaml = replace(scope, named=frozenset(), only=only), tuple(filter(only.__contains__, listed.yaml))

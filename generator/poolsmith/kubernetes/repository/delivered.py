@@ -11,7 +11,7 @@ from poolsmith.core.sources.source_file import SourceFile
 from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from poolsmith.core.diagnostics import Location
 
@@ -216,6 +216,10 @@ class ChartInstallation:
     """A lock file, a digest or a folder of the repository says which one it is, whatever the version says."""
     brought_by: str = ""
     """The chart that it is a dependency of."""
+    own: ValuesLayer | None = None
+    """The values.yaml of a copy of the chart, which is in the repository: its defaults, and what somebody changed."""
+    is_copy: bool = False
+    """Nobody says who installs it: a copy of it stands here."""
     version_document: CheckedDocument | None = None
     """Where `version_pointer` leads, if it is not in `document`. Without a pointer nobody says where the version is."""
 
@@ -282,6 +286,19 @@ def _merge(target: dict[str, Any], layer: dict[str, Any]) -> None:
             _merge(present, value)
         else:
             target[key] = copied(value)
+
+
+def beyond(values: dict[str, Any], published: Mapping[str, Any]) -> dict[str, Any]:
+    """What values say that others don't: mappings key by key, lists and scalars as a whole."""
+    found: dict[str, Any] = {}
+    for key, value in values.items():
+        other = published.get(key)
+        if isinstance(value, dict) and isinstance(other, dict):
+            if inner := beyond(value, other):
+                found[key] = inner
+        elif key not in published or type(value) is not type(other) or value != other:
+            found[key] = value
+    return found
 
 
 def _with(node: Any, steps: Steps, value: Any) -> Any:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import posixpath
 from collections import Counter
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
 from poolsmith.kubernetes.repository.argo_cd import ArgoClusters, is_application
 from poolsmith.kubernetes.repository.chart_folders import templated_installations
+from poolsmith.kubernetes.repository.delivered import Unknown, beyond
 from poolsmith.kubernetes.repository.flux import FluxClusters, identity
 from poolsmith.kubernetes.repository.installed_charts import (
     inflated,
@@ -27,15 +28,28 @@ from poolsmith.kubernetes.repository.manifest_files import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from poolsmith.kubernetes.repository.delivered import ChartInstallation, Delivered, Unknown
+    from poolsmith.kubernetes.repository.delivered import ChartInstallation, Delivered
     from poolsmith.kubernetes.repository.flux import Emptied, FluxDelivery, Identity
     from poolsmith.kubernetes.repository.kustomize.accumulator import Build
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 
 _ASSERTS = ("chainsaw-test.yaml", "kuttl-test.yaml")
 _ASSERT_ENDINGS = ("-assert.yaml", "-errors.yaml", "-error.yaml")
+
+
+def _nothing(chart: str, version: str | None) -> None:
+    """Of no chart is known what it was published with."""
+
+
+@record(kw_only=False)
+class StackCharts:
+    """Charts that are judged: what each of their names stands for, and the values that a version was published with,
+    None where nobody recorded them."""
+
+    names: Mapping[str, str] = field(default_factory=dict)
+    published: Callable[[str, str | None], Mapping[str, Any] | None] = _nothing
 
 
 @record(slots=False)
@@ -84,23 +98,23 @@ class RepositoryModel:
 
 
 def model_of(
-    files: RepositoryFiles, yaml: Iterable[str], others: Iterable[str] = (), whole: Container[str] = ()
+    files: RepositoryFiles, yaml: Iterable[str], others: Iterable[str] = (), stack: StackCharts | None = None
 ) -> RepositoryModel:
     """The model of the files that a run was asked to judge; others are read where these name them, or are Terraform.
 
-    Of `whole` charts what they bring along is a part of themselves.
+    Of the charts of `stack` what they bring along is a part of themselves.
     """
-    modelling = _Modelling(files, tuple(yaml), tuple(others), whole)
+    modelling = _Modelling(files, tuple(yaml), tuple(others), stack or StackCharts())
     modelling.alone += of_other_languages(others, files)
     return modelling.model()
 
 
 class _Modelling:
     def __init__(
-        self, files: RepositoryFiles, yaml: tuple[str, ...], others: tuple[str, ...], whole: Container[str]
+        self, files: RepositoryFiles, yaml: tuple[str, ...], others: tuple[str, ...], stack: StackCharts
     ) -> None:
         self.files = files
-        self.charts_with_theirs = whole
+        self.stack = stack
         self.others = others
         self.builder = Builder(files)
         self.documents = tuple(document for path in yaml for document in files.documents(path))
@@ -124,8 +138,8 @@ class _Modelling:
         loose = tuple(item for item in whole if identity(item) not in self.taken and item.path not in self.kustomized)
         loose = (*loose, *self._of_tasks(loose))
         tree = CheckedTree(loose, frozenset(item.path for item in loose))
-        charts = {found.document.path for item in self.deliveries for found in item.installations}
-        charts |= {found.document.path for found in self.alone}
+        installed = (*(found for item in self.deliveries for found in item.installations), *self.alone)
+        charts = {item.path for found in installed for item in (found.document, found.version_document) if item}
         return RepositoryModel(
             files=self.files,
             documents=self.documents,
@@ -283,7 +297,29 @@ class _Modelling:
             yield from inflated(document, posixpath.dirname(document.path), self.files)
 
     def _own(self, installations: Iterable[ChartInstallation]) -> tuple[ChartInstallation, ...]:
-        return tuple(item for item in installations if item.brought_by not in self.charts_with_theirs)
+        """Without the parts of a chart; one that brings what it is named after is a chart around that."""
+        found, names = tuple(installations), self.stack.names
+        around = {
+            item.document.path for item in found if item.brought_by and _are_one(item.chart, item.brought_by, names)
+        }
+        kept = (item for item in found if item.brought_by not in names or item.document.path in around)
+        return tuple(made for item in kept if (made := self._with_changes(item)) is not None)
+
+    def _with_changes(self, item: ChartInstallation) -> ChartInstallation | None:
+        """With what a copy of a chart changes of the published values; None of one that nobody installs and that
+        changes none."""
+        if item.own is None or item.chart not in self.stack.names:
+            return None if item.is_copy else item
+        published = self.stack.published(item.chart, item.version)
+        changes = beyond(item.own.values, published) if published is not None else {}
+        if item.is_copy and not changes:
+            return None
+        path = item.own.source.path
+        layers = tuple(layer for layer in item.layers if layer.source.path != path)
+        own = (replace(item.own, values=changes),) if changes else ()
+        place = item.version_at() if published is None else None
+        unknown = () if place is None else (Unknown(place, "what this copy of the chart changes of its own values"),)
+        return replace(item, layers=own + layers, unknown=item.unknown + unknown)
 
     def _add(
         self,
@@ -310,6 +346,10 @@ class _Modelling:
                 refused=refused,
             )
         )
+
+
+def _are_one(chart: str, other: str, names: Mapping[str, str]) -> bool:
+    return chart in names and names[chart] == names.get(other)
 
 
 def _certain(build: Build) -> tuple[Unknown, ...]:

@@ -224,6 +224,14 @@ FIELDS: dict[str, _Type] = {
     "helmCharts": _ANY,
     "helmChartInflationGenerator": _ANY,
 }
+_NAMES = {name.lower(): name for name in FIELDS}
+
+
+def in_their_names(data: Any) -> Any:
+    """A kustomization with its fields as kustomize writes them, in whichever case somebody did."""
+    if not isinstance(data, dict) or all(key in FIELDS for key in data):
+        return data
+    return {_NAMES.get(str(key).lower(), key): value for key, value in data.items()}
 
 
 def wrong_fields(data: dict[str, Any]) -> Iterator[tuple[str, str]]:
