@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 from collections import Counter
 from dataclasses import field, replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from poolsmith.core.diagnostics.codes.hygiene import BUILD_REFUSED
 from poolsmith.core.diagnostics.codes.schema import SCHEMA_VIOLATION
 from poolsmith.core.diagnostics.message_text import counted, joined
 from poolsmith.core.diagnostics.outcome import Outcome, Skipped
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mappings, word
 from poolsmith.core.sources.pointer import join
@@ -224,8 +226,22 @@ def file_problems(paths: Iterable[str], files: RepositoryFiles, scope: Scope) ->
     """What is wrong with files as such, of those that may be of the stack."""
     for path in paths:
         file = files.file(path)
-        is_told = bool(file.problems) and scope.has_file(file)
+        is_told = bool(file.problems) and _may_hold_some(file, scope)
         yield from (problem for problem in file.problems if is_told or problem.code in _ALWAYS)
+
+
+def _may_hold_some(file: RepositoryFile, scope: Scope) -> bool:
+    """Whether something of the stack is in a file, or may be in what can't be read. A word in a comment, or in an
+    object of something else, is none."""
+    if not scope.has_file(file) or scope.everything or file.path in scope.named:
+        return scope.has_file(file)
+    if not file.documents or any(item.is_incomplete for item in file.documents):
+        return True
+    said = mentions(_COMMENT.sub("", file.text or "").encode())
+    return any(scope.has(item) if item.is_object else said for item in file.documents)
+
+
+_COMMENT = pattern(r"^[ \t]*#.*$", re.MULTILINE)
 
 
 def refused_builds(model: RepositoryModel, scope: Scope) -> Iterator[Diagnostic]:
