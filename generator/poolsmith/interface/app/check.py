@@ -164,7 +164,7 @@ def _check_paths(
     only: frozenset[str] | None,
     today: dt.date | None,
 ) -> Outcome:
-    files = RepositoryFiles(root, paths)
+    files = RepositoryFiles(root, paths, None if everything else may_be_of_stack)
     listed = _listed(files, paths)
     named = frozenset(files.shown(path) for path in paths if not path.is_dir())
     asks_for_more = everything or named or only is not None or release is not None or given is not None

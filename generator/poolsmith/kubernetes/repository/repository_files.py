@@ -12,7 +12,8 @@ import os
 import posixpath
 import re
 from dataclasses import field
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +37,7 @@ from poolsmith.kubernetes.repository.manifest_files import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 
 _BEGINNING = pattern(r"^---(?=[ \t\r]*(?:#.*)?$)", re.MULTILINE)
@@ -170,10 +171,14 @@ class Listed:
 class RepositoryFiles:
     """Paths are as they are shown: relative to the root with forward slashes, absolute where they lie elsewhere."""
 
-    def __init__(self, root: Path, paths: Sequence[Path] = ()) -> None:
+    def __init__(
+        self, root: Path, paths: Sequence[Path] = (), is_of_interest: Callable[[bytes], bool] | None = None
+    ) -> None:
+        """Of definitions of kinds that are of no interest no schema is read: that is most of some repositories."""
         self._root = os.path.abspath(root)  # noqa: PTH100 - resolve() would follow links
         self._within = tuple(os.path.realpath(path) for path in (root, *paths))
         self._paths = paths
+        self._is_of_interest = is_of_interest
         self._files: dict[str, RepositoryFile] = {}
         self._folders: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
         self._charts: dict[str, bool] = {}
@@ -372,7 +377,53 @@ class RepositoryFiles:
             return RepositoryFile(path=path, text=text, form=Form.CHART_TEMPLATE)
         if not posixpath.basename(path).endswith(YAML_ENDINGS) and path not in self._named:
             return RepositoryFile(path=path, text=text)
+        if self._is_of_interest is not None and _DEFINITION in content:
+            lean = without_schemas(text, self._is_of_interest)
+            return _lean(path, text, lean) or _parsed(path, text, content)
         return _parsed(path, text, content)
+
+
+_DEFINITION = b"kind: CustomResourceDefinition"
+_KIND = pattern(r"^kind: CustomResourceDefinition[ \t\r]*$", re.MULTILINE)
+_SCHEMA = pattern(r"^( *)(?:schema|validation):[ \t]*\n", re.MULTILINE)
+
+
+def without_schemas(text: str, is_of_interest: Callable[[bytes], bool]) -> str:
+    """The text with empty lines where the schemas of definitions are, those of interest left as they stand."""
+    several = _BEGINNING.finditer(text) if "\n---" in text else ()
+    begins = [0, *(match.start() for match in several), len(text)]
+    parts: list[str] = []
+    for start, end in pairwise(begins):
+        whole = text[start:end]
+        lean = _without_schemas(whole) if _KIND.search(whole) is not None else whole
+        parts.append(whole if lean is whole or is_of_interest(lean.encode()) else lean)
+    return "".join(parts)
+
+
+def _without_schemas(text: str) -> str:
+    parts: list[str] = []
+    at = 0
+    while (match := _SCHEMA.search(text, at)) is not None:
+        below = _deeper(len(match[1])).match(text, match.end())
+        parts.append(text[at : match.start()])
+        at = match.end() if below is None else below.end()
+        parts.append("\n" * text.count("\n", match.start(), at))
+    return "".join((*parts, text[at:]))
+
+
+@lru_cache
+def _deeper(indent: int) -> re.Pattern[str]:
+    """All lines that stand deeper, are empty, or comments."""
+    return re.compile(rf"(?:(?: {{{indent + 1}}}[^\n]*|[ \t]*#[^\n]*|[ \t]*)(?:\n|\Z))*+")
+
+
+def _lean(path: str, text: str, lean: str) -> RepositoryFile | None:
+    """None where the text has to be read as a whole."""
+    try:
+        found = read_documents(lean)
+    except YamlProblem:
+        return None
+    return RepositoryFile(path=path, text=text, documents=tuple(documents_of(path, lean, found)))
 
 
 def _parsed(path: str, text: str, content: bytes) -> RepositoryFile:
