@@ -41,6 +41,7 @@ from poolsmith.guard.rules.schema.object_schemas import (
 from poolsmith.guard.rules.setup.repository_setups import setups_of
 from poolsmith.guard.rules.templates.labelled_nodes import labelled_nodes
 from poolsmith.guard.rules.texts.judge_texts import judge_texts
+from poolsmith.guard.rules.texts.stack_text import FILE_ENDINGS
 from poolsmith.interface.app.check_scope import (
     by_release,
     file_problems,
@@ -164,7 +165,7 @@ def _check_paths(
     only: frozenset[str] | None,
     today: dt.date | None,
 ) -> Outcome:
-    files = RepositoryFiles(root, paths, None if everything else may_be_of_stack)
+    files = RepositoryFiles(root, paths, bool if everything else may_be_of_stack)
     listed = _listed(files, paths)
     named = frozenset(files.shown(path) for path in paths if not path.is_dir())
     asks_for_more = everything or named or only is not None or release is not None or given is not None
@@ -295,7 +296,11 @@ def _listed(files: RepositoryFiles, paths: Sequence[Path]) -> Listed:
         if not _exists(path):
             raise UsageError(f"{path} does not exist")
     listed = files.listed()
-    if not listed.yaml and not listed.problems and not any(path.endswith(OTHER_ENDINGS) for path in listed.others):
+    if (
+        not listed.yaml
+        and not listed.problems
+        and not any(path.endswith((*OTHER_ENDINGS, *FILE_ENDINGS)) for path in listed.others)
+    ):
         raise NoInputError("there is no YAML file in " + ", ".join(str(path) for path in paths))
     return listed
 

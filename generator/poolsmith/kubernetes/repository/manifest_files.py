@@ -170,7 +170,7 @@ def documents_of(shown: str, text: str, found: list[Any]) -> list[CheckedDocumen
     """Those of a text that was read, without the empty ones."""
     stream = StreamPlaces(shown, text)
     if shown.rpartition("/")[2] in KUSTOMIZATION_NAMES:
-        from poolsmith.kubernetes.repository.kustomize.kustomization_file import in_their_names  # on demand
+        from poolsmith.kubernetes.repository.kustomization_fields import in_their_names  # on demand
 
         found = list(map(in_their_names, found))
     return [CheckedDocument(shown, index, data, text, stream) for index, data in enumerate(found) if data is not None]

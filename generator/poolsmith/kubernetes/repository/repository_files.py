@@ -146,6 +146,7 @@ MAX_MANIFEST_BYTES = 32 << 20
 _SKIPPED_FOLDERS = frozenset((".git", "node_modules", ".venv", "__pycache__"))
 _CHART = "Chart.yaml"
 _TEMPLATES = "templates"
+_NO_YAML = (".tf", ".toml", ".csv")
 
 
 @record
@@ -174,7 +175,8 @@ class RepositoryFiles:
     def __init__(
         self, root: Path, paths: Sequence[Path] = (), is_of_interest: Callable[[bytes], bool] | None = None
     ) -> None:
-        """Of definitions of kinds that are of no interest no schema is read: that is most of some repositories."""
+        """Of definitions of kinds that are of no interest no schema is read, which is most of some repositories. Files
+        in JSON with objects of interest count as YAML."""
         self._root = os.path.abspath(root)  # noqa: PTH100 - resolve() would follow links
         self._within = tuple(os.path.realpath(path) for path in (root, *paths))
         self._paths = paths
@@ -182,6 +184,7 @@ class RepositoryFiles:
         self._files: dict[str, RepositoryFile] = {}
         self._folders: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
         self._charts: dict[str, bool] = {}
+        self._in_json: dict[str, bool] = {}
 
     def shown(self, file: Path) -> str:
         """The path relative to the root where it lies below it."""
@@ -193,26 +196,36 @@ class RepositoryFiles:
         return (below.lstrip(os.sep) if is_below else absolute).replace(os.sep, "/")
 
     def listed(self) -> Listed:
-        """All files below the paths of the run; a path that is a file is YAML, whatever its name."""
+        """All files below the paths of the run; a path that is a file is YAML, unless its name says otherwise."""
         yaml: dict[str, None] = {}
         others: dict[str, None] = {}
         found = Listed()
         failures: list[OSError] = []
         for path in self._paths:
             if not path.is_dir():
-                yaml.setdefault(self.shown(path))
+                (others if path.name.endswith(_NO_YAML) else yaml).setdefault(self.shown(path))
                 continue
             for folder, names in walk(str(path), _SKIPPED_FOLDERS.__contains__, failures.append):
                 top = self.shown(Path(folder))
                 for name in names:
                     shown = f"{top}/{name}" if top else name
-                    (yaml if name.endswith(YAML_ENDINGS) else others).setdefault(shown)
+                    is_yaml = name.endswith(YAML_ENDINGS) or (name.endswith(".json") and self._has_objects(shown))
+                    (yaml if is_yaml else others).setdefault(shown)
         for failure in failures:
             message = f"can't be read: {failure.strerror or failure}"
             place = whole_file(self.shown(Path(failure.filename)))
             found.problems.append(diagnose(reading.UNREADABLE_FILE, message, place))
         found.yaml, found.others = tuple(yaml), tuple(others)
         return found
+
+    def _has_objects(self, path: str) -> bool:
+        """Whether a file in JSON has objects of interest."""
+        known = self._in_json.get(path)
+        if known is None:
+            content = self.content(path) if self._is_of_interest is not None else b""
+            is_object = isinstance(content, bytes) and b'"apiVersion"' in content and b'"kind"' in content
+            known = self._in_json[path] = is_object and self._is_of_interest(content)  # type: ignore[misc,arg-type]
+        return known
 
     def file(self, path: str) -> RepositoryFile:
         """Read once; a file that is not there has no text."""
@@ -375,7 +388,8 @@ class RepositoryFiles:
             return RepositoryFile(path=path, problems=(problem,))
         if self.chart_of_template(path) is not None:
             return RepositoryFile(path=path, text=text, form=Form.CHART_TEMPLATE)
-        if not posixpath.basename(path).endswith(YAML_ENDINGS) and path not in self._named:
+        is_yaml = posixpath.basename(path).endswith(YAML_ENDINGS) or self._in_json.get(path, False)
+        if not is_yaml and path not in self._named:
             return RepositoryFile(path=path, text=text)
         if self._is_of_interest is not None and _DEFINITION in content:
             lean = without_schemas(text, self._is_of_interest)
