@@ -23,10 +23,13 @@ from poolsmith.core.facts.versions import version_key
 from poolsmith.core.pattern import pattern as compiled_later
 from poolsmith.core.record import record
 from poolsmith.core.sources.inner_text import InnerText
+from poolsmith.core.sources.pod_template import mapping
 from poolsmith.core.sources.pointer import join, overlap, value_at
+from poolsmith.core.sources.yaml_reader import read_if_yaml
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.gpu.catalog.schema_versions import operator_releases
 from poolsmith.gpu.catalog.stack_objects import CHART_OF, CHARTS
+from poolsmith.gpu.catalog.stack_words import may_be_of_stack
 from poolsmith.gpu.values.neighbour_files import is_of_neighbour, neighbour_blocks
 from poolsmith.gpu.values.release_tier import Tier, said_alike
 from poolsmith.gpu.values.values_file import not_a_mapping
@@ -34,7 +37,7 @@ from poolsmith.gpu.values.values_places import FoundValues, place_in, values_fil
 from poolsmith.kubernetes.repository.chart_folders import chart_at
 from poolsmith.kubernetes.repository.declared_charts import declared_charts
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
-from poolsmith.kubernetes.repository.manifest_files import folders_above
+from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, folders_above, is_encrypted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,9 +49,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from poolsmith.core.diagnostics.outcome import Outcome
+    from poolsmith.core.sources.source_file import SourceFile
     from poolsmith.gpu.catalog.value_paths import ReleaseValues
     from poolsmith.gpu.values.document import ValuePlace
-    from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, CheckedTree
+    from poolsmith.kubernetes.repository.manifest_files import CheckedTree
 
     Render = Callable[[ReleaseValues, dict[str, Any]], Iterable[tuple[str, str]]]
     Apply = Callable[[str, dict[str, Any]], Iterable[Finding[ValuePlace]]]
@@ -349,7 +353,7 @@ def plain_files(model: RepositoryModel, release: str | None, named: frozenset[st
     from poolsmith.gpu.catalog.value_paths import value_paths  # on demand
 
     newest, commands = value_paths().tags[-1], Commands()
-    for document in _unclaimed(model):
+    for document in chain(_unclaimed(model), _in_config_maps(model)):
         is_named, is_expected = document.path in named and release is not None, release is not None
         if not is_named and (_has_neighbour(document) or is_of_neighbour(document)):
             continue
@@ -418,8 +422,33 @@ def _unclaimed(model: RepositoryModel) -> Iterator[CheckedDocument]:
     """Documents that may be values, and that no installation reads."""
     claimed = {layer.source.path for item in model.all_installations for layer in item.layers}
     for document in model.loose.documents:
-        if document.path not in claimed and not document.is_object:
+        if document.path not in claimed and not document.is_object and not is_encrypted(document.data):
             yield document
+
+
+@record(kw_only=False, slots=False)
+class TextDocument(CheckedDocument):
+    """YAML that stands as a text in an object."""
+
+    places: SourceFile | None = None
+
+    @property
+    def source(self) -> SourceFile:
+        assert self.places is not None, "who makes one gives them"
+        return self.places
+
+
+def _in_config_maps(model: RepositoryModel) -> Iterator[CheckedDocument]:
+    """Texts of ConfigMaps that may be values, and that no installation reads."""
+    claimed = {layer.source.path for item in model.all_installations for layer in item.layers}
+    for document in model.documents:
+        if document.kind != "ConfigMap" or document.path in claimed:
+            continue
+        for key, text in mapping(document.data.get("data")).items():
+            if isinstance(text, str) and "values" in str(key) and may_be_of_stack(text.encode()):
+                for data in read_if_yaml(text, [])[:1]:
+                    places = InnerText(document.source, join("/data", key), text, data)
+                    yield TextDocument(document.path, document.index, data, document.text, places=places)
 
 
 def _has_neighbour(document: CheckedDocument) -> bool:

@@ -24,6 +24,7 @@ from poolsmith.core.sources.scalars import text_of
 from poolsmith.core.sources.source_file import SourceFile
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, Delivered, Unknown, ValuesLayer, delivered
 from poolsmith.kubernetes.repository.flux_releases import add_text, last
+from poolsmith.kubernetes.repository.manifest_files import is_encrypted, without_ciphers
 from poolsmith.kubernetes.repository.set_values import set_layer
 
 if TYPE_CHECKING:
@@ -166,6 +167,8 @@ def file_layer(path: str, files: RepositoryFiles) -> ValuesLayer | None:
     first = documents[0]
     if not isinstance(first.data, dict):
         return None
+    if is_encrypted(first.data):
+        return ValuesLayer(without_ciphers(first.data), first.source, is_incomplete=True)
     return ValuesLayer(first.data, first.source, is_incomplete=first.is_incomplete)
 
 

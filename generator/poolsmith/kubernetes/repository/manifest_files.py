@@ -272,6 +272,15 @@ def has_control(text: str) -> bool:
     return _CONTROL.search(text) is not None
 
 
+def without_ciphers(data: Any) -> Any:
+    """The same with LATER in the place of each cipher."""
+    if isinstance(data, dict):
+        return {key: without_ciphers(value) for key, value in data.items() if key != "sops"}
+    if isinstance(data, list):
+        return list(map(without_ciphers, data))
+    return LATER if isinstance(data, str) and data.startswith("ENC[") else data
+
+
 def is_encrypted(data: Any) -> bool:
     """A document of SOPS: its values are ciphers, its other fields are as they will be."""
     sops = data.get("sops") if isinstance(data, dict) else None

@@ -146,6 +146,7 @@ MAX_MANIFEST_BYTES = 32 << 20
 _SKIPPED_FOLDERS = frozenset((".git", "node_modules", ".venv", "__pycache__"))
 _CHART = "Chart.yaml"
 _TEMPLATES = "templates"
+_SUBMODULE = pattern(r"^[ \t]*path[ \t]*=[ \t]*([^\n]*)$", re.MULTILINE)
 _NO_YAML = (".tf", ".toml", ".csv")
 
 
@@ -158,6 +159,8 @@ class RepositoryFile:
     documents: tuple[CheckedDocument, ...] = ()
     problems: tuple[Diagnostic, ...] = ()
     form: Form | None = None
+    unread: str = ""
+    """What can be made out of a file that is no text as Kubernetes reads it: it says whether it is of any interest."""
 
 
 @record(frozen=False)
@@ -166,6 +169,8 @@ class Listed:
 
     yaml: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+    """To folders that lie outside of what is checked."""
     problems: list[Diagnostic] = field(default_factory=list)
 
 
@@ -201,16 +206,19 @@ class RepositoryFiles:
         others: dict[str, None] = {}
         found = Listed()
         failures: list[OSError] = []
+        links: list[str] = []
         for path in self._paths:
             if not path.is_dir():
                 (others if path.name.endswith(_NO_YAML) else yaml).setdefault(self.shown(path))
                 continue
-            for folder, names in walk(str(path), _SKIPPED_FOLDERS.__contains__, failures.append):
+            for folder, names in walk(str(path), _SKIPPED_FOLDERS.__contains__, failures.append, links.append):
                 top = self.shown(Path(folder))
                 for name in names:
                     shown = f"{top}/{name}" if top else name
-                    is_yaml = name.endswith(YAML_ENDINGS) or (name.endswith(".json") and self._has_objects(shown))
+                    is_yaml = name.endswith(YAML_ENDINGS) or (name.endswith(".json") and self._is_read_json(shown))
                     (yaml if is_yaml else others).setdefault(shown)
+        outside = (link for link in links if leads_out(link, self._within))
+        found.links = tuple(self.shown(Path(link)) for link in outside)
         for failure in failures:
             message = f"can't be read: {failure.strerror or failure}"
             place = whole_file(self.shown(Path(failure.filename)))
@@ -218,12 +226,13 @@ class RepositoryFiles:
         found.yaml, found.others = tuple(yaml), tuple(others)
         return found
 
-    def _has_objects(self, path: str) -> bool:
-        """Whether a file in JSON has objects of interest."""
+    def _is_read_json(self, path: str) -> bool:
+        """Whether a file in JSON has objects of interest, or values."""
         known = self._in_json.get(path)
         if known is None:
             content = self.content(path) if self._is_of_interest is not None else b""
             is_object = isinstance(content, bytes) and b'"apiVersion"' in content and b'"kind"' in content
+            is_object |= isinstance(content, bytes) and "values" in path.rpartition("/")[2]
             known = self._in_json[path] = is_object and self._is_of_interest(content)  # type: ignore[misc,arg-type]
         return known
 
@@ -306,6 +315,12 @@ class RepositoryFiles:
             pending += [f"{top}/{name}" if top else name for name in reversed(below)]
 
     @cached_property
+    def submodules(self) -> tuple[str, ...]:
+        """The folders that other git repositories stand in."""
+        text = self.text(".gitmodules") if self.is_file(".gitmodules") else None
+        return tuple(match[1].strip().strip("/") for match in _SUBMODULE.finditer(text or ""))
+
+    @cached_property
     def inventories(self) -> tuple[str, ...]:
         """The files with variables of hosts and groups of Ansible, of whichever inventory."""
         return tuple(path for path in self.files_below("") if "group_vars/" in path or "host_vars/" in path)
@@ -385,7 +400,7 @@ class RepositoryFiles:
             text = content.decode("utf-8")
         except UnicodeDecodeError:
             problem = diagnose(reading.NOT_UTF8, "the file is not UTF-8", whole_file(path))
-            return RepositoryFile(path=path, problems=(problem,))
+            return RepositoryFile(path=path, problems=(problem,), unread=_made_out(content))
         if self.chart_of_template(path) is not None:
             return RepositoryFile(path=path, text=text, form=Form.CHART_TEMPLATE)
         is_yaml = posixpath.basename(path).endswith(YAML_ENDINGS) or self._in_json.get(path, False)
@@ -395,6 +410,12 @@ class RepositoryFiles:
             lean = without_schemas(text, self._is_of_interest)
             return _lean(path, text, lean) or _parsed(path, text, content)
         return _parsed(path, text, content)
+
+
+def _made_out(content: bytes) -> str:
+    """In the encoding that the file begins with, else sign by sign."""
+    wide = "utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "latin-1"
+    return content.decode(wide, "replace")
 
 
 _DEFINITION = b"kind: CustomResourceDefinition"
