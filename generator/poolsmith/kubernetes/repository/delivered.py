@@ -35,13 +35,15 @@ class Layer:
 class Unknown:
     """What can't be resolved from the files: said once for each place. `advice` is what would resolve it.
 
-    `is_here`: it stands in these files, and only its tool can tell what comes of it.
+    `is_here`: it stands in these files, and only its tool can tell what comes of it. `is_missing`: it would have to
+    stand there, and does not.
     """
 
     place: Location
     what: str
     advice: str = ""
     is_here: bool = False
+    is_missing: bool = False
 
 
 class LayeredSource(SourceFile):

@@ -215,7 +215,8 @@ def _fleet_values(
     if isinstance(values := helm.get("values"), dict):
         layers.append(ValuesLayer(values, document.source, f"{pointer}/values"))
     for index, path in enumerate(words(helm.get("valuesFiles"))):
-        _add_file(document, f"{pointer}/valuesFiles/{index}", posixpath.join(folder, path), files, layers, unknown)
+        place, shown = f"{pointer}/valuesFiles/{index}", posixpath.join(folder, path)
+        _add_file(document, place, shown, files, layers, unknown, is_from_git=True)
     if helm.get("valuesFrom"):
         unknown.append(Unknown(document.source.locate(f"{pointer}/valuesFrom"), "values from objects of the cluster"))
     return tuple(layers), tuple(unknown)
@@ -228,13 +229,17 @@ def _add_file(
     files: RepositoryFiles,
     layers: list[ValuesLayer],
     unknown: list[Unknown],
+    *,
+    is_from_git: bool = False,
 ) -> None:
+    """`is_from_git`: nobody can have made the file beside the repository."""
     shown = normal(path)
     layer = file_layer(shown, files) if shown is not None else None
     if layer is not None:
         layers.append(layer)
     else:
-        unknown.append(Unknown(item.source.locate(pointer), f"the values file `{path}` is not among the files"))
+        what, is_missing = f"the values file `{path}` is not among the files", is_from_git and shown is not None
+        unknown.append(Unknown(item.source.locate(pointer), what, is_missing=is_missing))
 
 
 def helmfile_releases(path: str, files: RepositoryFiles) -> Iterator[ChartInstallation]:
