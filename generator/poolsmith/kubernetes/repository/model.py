@@ -312,13 +312,14 @@ class _Modelling:
             return None if item.is_copy else item
         published = self.stack.published(item.chart, item.version)
         changes = beyond(item.own.values, published) if published is not None else {}
+        what = "what this copy of the chart changes of its own values"
+        unknown = (Unknown(item.version_at(), what),) if published is None else ()
         if item.is_copy and not changes:
+            self.unknown += unknown
             return None
         path = item.own.source.path
         layers = tuple(layer for layer in item.layers if layer.source.path != path)
         own = (replace(item.own, values=changes),) if changes else ()
-        place = item.version_at() if published is None else None
-        unknown = () if place is None else (Unknown(place, "what this copy of the chart changes of its own values"),)
         return replace(item, layers=own + layers, unknown=item.unknown + unknown)
 
     def _add(
