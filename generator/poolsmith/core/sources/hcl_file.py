@@ -29,9 +29,10 @@ class HclProblemError(ValueError):
 
 @record(kw_only=False)
 class HclFile:
-    """`file("...")`: a path relative to the folder of the file that says so."""
+    """`file("...")`: a path relative to the folder of the file that says so; or `templatefile`, which fills it in."""
 
     path: str
+    is_template: bool = False
 
 
 @record(slots=False)

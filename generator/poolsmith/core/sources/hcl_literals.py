@@ -32,6 +32,9 @@ _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _ENCODERS = ("yamlencode", "jsonencode", "tomap", "tolist", "tostring", "tonumber", "tobool", "toset")
 _HERE = ("${path.module}/", "${path.root}/", "./")
+_FILES = ("file", "templatefile")
+_CALL_ALONE = compiled_later(r"\"\$\{\s*(?P<name>file|templatefile)(?=\()")
+"""A text that is nothing but the content of a file."""
 _CONSTANTS = {"true": True, "false": False, "null": None}
 
 
@@ -158,6 +161,14 @@ class _Reader:
     def _literal(self, pointer: str) -> Any:
         text, at = self.text, self.at
         first = text[at : at + 1]
+        if (match := _CALL_ALONE.match(text, at)) is not None:
+            self.at = match.end()
+            value = self._call(match["name"], pointer)
+            self._skip(_SPACE)
+            if text.startswith('}"', self.at):
+                self.at += 2
+                return value
+            self.at = at
         if first == '"':
             return self._quoted()[0]
         if first == "<" and (match := _HEREDOC.match(text, at)) is not None:
@@ -201,15 +212,17 @@ class _Reader:
     def _call(self, name: str, pointer: str) -> Any:
         self.at += 1
         self._skip(_SPACE_AND_LINES)
-        if name == "file" and self.text[self.at : self.at + 1] == '"':
+        if name in _FILES and self.text[self.at : self.at + 1] == '"':
             told, raw = self._quoted()
             self._skip(_SPACE_AND_LINES)
-            if self._take(")"):
-                if isinstance(told, str):
-                    return HclFile(told)
-                prefix = next((word for word in _HERE if raw.startswith(word)), "")
-                path = raw.removeprefix(prefix)
-                return COMPUTED if "${" in path else HclFile(path)
+            is_template = name == _FILES[1] and self._take(",")
+            if is_template:
+                self._skip_closing(")")
+            if is_template or self._take(")"):
+                path = told if isinstance(told, str) else raw
+                prefix = next((word for word in _HERE if path.startswith(word)), "")
+                path = path.removeprefix(prefix)
+                return COMPUTED if "${" in path else HclFile(path, is_template)
         elif name in _ENCODERS:
             value = self._value(pointer, lambda: self._ends_item(")"))
             self._skip(_SPACE_AND_LINES)

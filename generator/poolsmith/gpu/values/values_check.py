@@ -36,7 +36,8 @@ from poolsmith.gpu.values.values_file import not_a_mapping
 from poolsmith.gpu.values.values_places import FoundValues, place_in, values_file
 from poolsmith.kubernetes.repository.chart_folders import chart_at
 from poolsmith.kubernetes.repository.declared_charts import declared_charts
-from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
+from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer, beyond
+from poolsmith.kubernetes.repository.flux_releases import last
 from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, folders_above, is_encrypted
 
 if TYPE_CHECKING:
@@ -364,9 +365,23 @@ def plain_files(model: RepositoryModel, release: str | None, named: frozenset[st
         found = values_file(
             document, near or newest, is_named=is_named, is_expected=is_expected, is_told=near is not None
         )
-        if found is not None:
+        if found is not None and not _is_published(found.values):
             own = FoundValues(installation=found.installation, release=near, is_file=True)
             yield _with_settings(own, model, commands)
+
+
+_MANY, _FEW = 40, 4
+
+
+def _is_published(values: dict[str, Any]) -> bool:
+    """Whether a file is what some release was published with, kept to look things up: nobody installs it."""
+    from poolsmith.gpu.catalog.value_paths import value_paths  # on demand
+
+    if sum(map(len, (item for item in values.values() if isinstance(item, dict)))) < _MANY:
+        return False
+    table = value_paths()
+    known = (table.release(tag) for tag in table.tags)
+    return any(len(beyond(values, item.defaults)) <= _FEW for item in known if item is not None and item.defaults)
 
 
 def neighbour_files(model: RepositoryModel) -> Iterator[FoundValues]:
@@ -471,6 +486,12 @@ def pinned_near(path: str, model: RepositoryModel, chart: str = OPERATOR_CHART) 
     for item in model.all_installations:
         if CHART_OF.get(item.chart, item.chart) == chart and item.version:
             pins.setdefault(posixpath.dirname(item.document.path), set()).add(item.version)
+    for document in model.loose.documents:
+        data = document.data if isinstance(document.data, dict) and not document.is_object else {}
+        named = last(str(data.get("chart") or data.get("chartName") or ""))
+        version = data.get("version") or data.get("targetRevision")
+        if CHART_OF.get(named, named) == chart and isinstance(version, str):
+            pins.setdefault(posixpath.dirname(document.path), set()).add(version)
     for folder in (*folders_above(path), *([] if path.startswith("/") else [""])):
         versions = pins.get(folder) or set(_of_commands(folder, model, chart))
         if versions:

@@ -147,7 +147,17 @@ def is_filled_later(text: str) -> bool:
 
 def stack_charts() -> StackCharts:
     """The charts of the stack, with the values of the operator's releases."""
-    return StackCharts(CHART_NAMES, _published)
+    return StackCharts(CHART_NAMES, _is_release, _published)
+
+
+def _is_release(chart: str, version: str | None) -> bool:
+    """Of a chart that nobody recorded any version may be one."""
+    from poolsmith.gpu.catalog.value_paths import value_paths  # on demand
+
+    own = OPERATOR_CHART if chart in OPERATOR else CHART_OF.get(chart)
+    if own is None:
+        return True
+    return judged_by(version or "", value_paths(own).tags, floats=False).tier is Tier.PINNED
 
 
 def _published(chart: str, version: str | None) -> Mapping[str, Any] | None:

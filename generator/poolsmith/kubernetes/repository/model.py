@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
 from poolsmith.kubernetes.repository.argo_cd import ArgoClusters, is_application
-from poolsmith.kubernetes.repository.chart_folders import templated_installations
+from poolsmith.kubernetes.repository.chart_folders import CHART_FILE, templated_installations
 from poolsmith.kubernetes.repository.delivered import Unknown, beyond
 from poolsmith.kubernetes.repository.flux import FluxClusters, identity
 from poolsmith.kubernetes.repository.installed_charts import (
@@ -28,7 +28,7 @@ from poolsmith.kubernetes.repository.manifest_files import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
     from poolsmith.kubernetes.repository.delivered import ChartInstallation, Delivered
     from poolsmith.kubernetes.repository.flux import Emptied, FluxDelivery, Identity
@@ -39,16 +39,22 @@ _ASSERTS = ("chainsaw-test.yaml", "kuttl-test.yaml")
 _ASSERT_ENDINGS = ("-assert.yaml", "-errors.yaml", "-error.yaml")
 
 
-def _nothing(chart: str, version: str | None) -> None:
+def _always(_chart: str, _version: str | None) -> bool:
+    """Any version is a release."""
+    return True
+
+
+def _nothing(_chart: str, _version: str | None) -> None:
     """Of no chart is known what it was published with."""
 
 
 @record(kw_only=False)
 class StackCharts:
-    """Charts that are judged: what each of their names stands for, and the values that a version was published with,
-    None where nobody recorded them."""
+    """Charts that are judged: what each of their names stands for, whether a version is a release, and the values that
+    it was published with, None where nobody recorded them."""
 
     names: Mapping[str, str] = field(default_factory=dict)
+    is_known: Callable[[str, str | None], bool] = _always
     published: Callable[[str, str | None], Mapping[str, Any] | None] = _nothing
 
 
@@ -303,12 +309,17 @@ class _Modelling:
             item.document.path for item in found if item.brought_by and _are_one(item.chart, item.brought_by, names)
         }
         kept = (item for item in found if item.brought_by not in names or item.document.path in around)
-        return tuple(made for item in kept if (made := self._with_changes(item)) is not None)
+        return tuple(made for item in kept if (made := self._with_changes(item, around)) is not None)
 
-    def _with_changes(self, item: ChartInstallation) -> ChartInstallation | None:
+    def _with_changes(self, item: ChartInstallation, around: Container[str]) -> ChartInstallation | None:
         """With what a copy of a chart changes of the published values; None of one that nobody installs and that
         changes none."""
-        if item.own is None or item.chart not in self.stack.names:
+        chart_file = item.version_document.path if item.version_document is not None else ""
+        if posixpath.basename(chart_file) != CHART_FILE or item.chart not in self.stack.names:
+            return None if item.is_copy else item
+        if not self.stack.is_known(item.chart, item.version):
+            return None if chart_file in around else self._own_chart(item)
+        if item.own is None:
             return None if item.is_copy else item
         published = self.stack.published(item.chart, item.version)
         changes = beyond(item.own.values, published) if published is not None else {}
@@ -321,6 +332,12 @@ class _Modelling:
         layers = tuple(layer for layer in item.layers if layer.source.path != path)
         own = (replace(item.own, values=changes),) if changes else ()
         return replace(item, layers=own + layers, unknown=item.unknown + unknown)
+
+    def _own_chart(self, item: ChartInstallation) -> ChartInstallation | None:
+        """A chart of somebody's own, called like one of the stack: its own templates say what it reads."""
+        what = f"what this chart, which is none of the releases of {item.chart}, reads"
+        self.unknown.append(Unknown(item.version_at(), what))
+        return None if item.is_copy else replace(item, chart=f"./{item.chart}")
 
     def _add(
         self,
