@@ -28,10 +28,10 @@ from poolsmith.core.sources.pointer import join, overlap, value_at
 from poolsmith.core.sources.yaml_reader import read_if_yaml
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.gpu.catalog.schema_versions import operator_releases
-from poolsmith.gpu.catalog.stack_objects import CHART_OF, CHARTS
+from poolsmith.gpu.catalog.stack_objects import CHART_OF, CHARTS, OPERATOR
 from poolsmith.gpu.catalog.stack_words import may_be_of_stack
 from poolsmith.gpu.values.neighbour_files import is_of_neighbour, neighbour_blocks
-from poolsmith.gpu.values.release_tier import Tier, said_alike
+from poolsmith.gpu.values.release_tier import NEWEST, Tier, said_alike
 from poolsmith.gpu.values.values_file import not_a_mapping
 from poolsmith.gpu.values.values_places import FoundValues, place_in, values_file
 from poolsmith.kubernetes.repository.chart_folders import chart_at
@@ -366,7 +366,8 @@ def plain_files(model: RepositoryModel, release: str | None, named: frozenset[st
             document, near or newest, is_named=is_named, is_expected=is_expected, is_told=near is not None
         )
         if found is not None and not _is_published(found.values):
-            own = FoundValues(installation=found.installation, release=near, is_file=True)
+            told = near or (NEWEST[0] if _is_newest(document.path, model, commands) else None)
+            own = FoundValues(installation=found.installation, release=told, is_file=True)
             yield _with_settings(own, model, commands)
 
 
@@ -431,6 +432,24 @@ def _commands_with(path: str, model: RepositoryModel, known: Commands) -> list[l
                 for last in {posixpath.basename(word.rpartition("=")[2]) for word in words if "helm" in words}:
                     found[last].append(words)
     return known[folder].get(name, [])
+
+
+def _is_newest(path: str, model: RepositoryModel, known: Commands) -> bool:
+    """Whether `helm` installs the chart with this file, and takes whatever is newest on the day."""
+    home, tail = posixpath.dirname(path), "/".join(path.split("/")[-2:])
+    above = [home, *folders_above(home), *([] if path.startswith("/") or not home else [""])]
+    for folder in above[:_MOST_ABOVE]:
+        for words in _commands_with(posixpath.join(folder, posixpath.basename(path)), model, known):
+            is_it = folder == home or any(word.endswith(tail) for word in words)
+            parts = [word.rpartition("/") for word in words]
+            is_chart = any("nvidia" in place and name in OPERATOR for place, _, name in parts)  # a mirror may lack it
+            if is_it and is_chart and not any(word.startswith("--version") for word in words):
+                return not _INSTALLING.isdisjoint(words)
+    return False
+
+
+_MOST_ABOVE = 4
+_INSTALLING = frozenset(("install", "upgrade"))
 
 
 def _unclaimed(model: RepositoryModel) -> Iterator[CheckedDocument]:
