@@ -250,12 +250,16 @@ def helmfile_releases(path: str, files: RepositoryFiles) -> Iterator[ChartInstal
     environments = {str(name) for item in documents for name in mapping(item.data.get("environments"))}
     for document in documents:
         releases = list(mappings(mapping(document.data).get("releases")))
-        of_each = {name: _in_environment(releases, name) for name in sorted(environments) or ["default"]}
+        most = max(1, _MOST_OF_ENVIRONMENTS // max(1, len(releases)))
+        names = sorted(environments)[:most] or ["default"]
+        of_each = {name: _in_environment(releases, name) for name in names}
         alike = next(iter(of_each.values()))
         for made in [alike] if all(made == alike for made in of_each.values()) else of_each.values():
             yield from _releases(document, made, urls, files)
 
 
+_MOST_OF_ENVIRONMENTS = 300
+"""Releases that are made of those of one file."""
 _ENVIRONMENT = pattern(r"\{\{-?\s*\.Environment\.Name\s*-?\}\}")
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import posixpath
 from functools import partial
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.sources.hcl_file import COMPUTED, HclProblemError
@@ -25,6 +24,8 @@ if TYPE_CHECKING:
 ENDING = ".tf"
 _MOST_BYTES = 1 << 20
 _MOST_CALLS = 20
+_MOST_ENTRIES = 40
+"""Of one file, which is read anew for each."""
 _CALL = "module"
 
 
@@ -49,9 +50,11 @@ class TerraformScopes:
             yield tuple(self._for_each(path, scope))
 
     def _for_each(self, path: str, scope: Resolve) -> Iterator[HclBlock]:
+        left = _MOST_ENTRIES
         for block in self._read(path, scope):
-            entries = _entries(block.data.get("for_each"))
-            for key, value in islice(entries, _MOST_CALLS):
+            entries = _entries(block.data.get("for_each"))[:left]
+            left -= len(entries)
+            for key, value in entries:
                 own = {"key": key, "value": value}
                 read = self._read(path, partial(_with_entry, own, scope))
                 yield next(item for item in read if (item.kind, item.labels) == (block.kind, block.labels))

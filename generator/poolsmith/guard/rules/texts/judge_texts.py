@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics.rule_engine import run_rules
 from poolsmith.core.record import record
 from poolsmith.guard.rules.texts.registry import TEXT_RULES, TOLD_BEFORE
-from poolsmith.guard.rules.texts.stack_text import FILE_ENDINGS, texts_of, texts_of_file
+from poolsmith.guard.rules.texts.stack_text import FILE_ENDINGS, may_be_text, texts_of, texts_of_file
 from poolsmith.kubernetes.repository.delivered import Delivered
 
 if TYPE_CHECKING:
@@ -52,8 +52,9 @@ def _documents(trees: Iterable[CheckedTree], model: RepositoryModel) -> Iterator
 def _of_files(model: RepositoryModel) -> Iterator[StackText]:
     """Those that nothing takes into an object."""
     for path in model.others:
-        if path.endswith(FILE_ENDINGS) and path not in model.parts:
-            yield from texts_of_file(path, model.files.text(path) or "")
+        content = model.files.content(path) if path.endswith(FILE_ENDINGS) and path not in model.parts else b""
+        if isinstance(content, bytes) and may_be_text(path, content):
+            yield from texts_of_file(path, content.decode("utf-8", "replace"))
 
 
 def _line(item: Diagnostic) -> tuple[str, int]:

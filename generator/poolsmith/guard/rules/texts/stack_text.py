@@ -133,9 +133,18 @@ FILE_ENDINGS = (".toml", ".csv", ".conf", ".json")
 """Ends of the names of files that are no YAML, and may be such a text."""
 
 
+_IN_JSON = (b"cdiVersion", b"mig-configs", b'"sharing"')
+
+
+def may_be_text(path: str, content: bytes) -> bool:
+    """By its bytes: boards in JSON name the same metrics, and are none."""
+    is_of_interest = not path.endswith(".json") or any(word in content for word in _IN_JSON)
+    return 0 < len(content) <= _LARGEST and is_of_interest
+
+
 def texts_of_file(path: str, text: str) -> Iterator[StackText]:
     """What a file is that is no YAML, or has inside of it."""
-    if len(text) <= _LARGEST and (_may_have_shape(text) or _MASTER_FILE in path):
+    if _may_have_shape(text) or _MASTER_FILE in path:
         steps = (_MASTER_FILE,) if _MASTER_FILE in path else ()
         yield from _Walk(TextFile(path, text), path, "").of_text(text, "", steps)
 
