@@ -14,7 +14,7 @@ from typing import Any
 
 from poolsmith.core.diagnostics.diagnostic import Position
 from poolsmith.core.pattern import pattern as compiled_later
-from poolsmith.core.sources.hcl_file import COMPUTED, HclBlock, HclFile, HclProblemError, HclSource
+from poolsmith.core.sources.hcl_file import COMPUTED, FUNCTIONS, MISSING, HclBlock, HclFile, HclProblemError, HclSource
 from poolsmith.core.sources.pointer import join
 
 _MOST_DEPTH = 60
@@ -52,25 +52,6 @@ def read_assignments(path: str, text: str) -> dict[str, Any]:
     reader = _Reader(path, text, None)
     reader.file()
     return reader.assigned
-
-
-_MISSING: Any = object()
-"""A key that a map does not have, which only `try` asks for."""
-
-
-def _first(arguments: list[Any]) -> Any:
-    return next((value for value in arguments if value is not _MISSING), COMPUTED)
-
-
-def _merged(arguments: list[Any]) -> Any:
-    """Maps on top of each other. What is computed may bring any key, and replace what stands before it."""
-    found: dict[Any, Any] = {}
-    for value in arguments:
-        found = found | value if isinstance(value, dict) else dict.fromkeys((*found, COMPUTED), COMPUTED)
-    return found
-
-
-_FUNCTIONS: dict[str, Callable[[list[Any]], Any]] = {"try": _first, "merge": _merged}
 
 
 class _Reader:
@@ -143,7 +124,7 @@ class _Reader:
     def _value(self, pointer: str, ends: Callable[[], bool]) -> Any:
         """The value at `pointer`; COMPUTED if anything stands between it and where it has to end."""
         value = self._value_or_missing(pointer, ends)
-        return COMPUTED if value is _MISSING else value
+        return COMPUTED if value is MISSING else value
 
     def _value_or_missing(self, pointer: str, ends: Callable[[], bool]) -> Any:
         self._skip(_SPACE)
@@ -202,7 +183,7 @@ class _Reader:
         value = self.resolve(kind, match["name"]) if self.resolve is not None else COMPUTED
         for step in _ONE_STEP.finditer(match["rest"]):
             if isinstance(value, dict):
-                value = value.get(step["name"] or step["key"], COMPUTED if COMPUTED in value else _MISSING)
+                value = value.get(step["name"] or step["key"], COMPUTED if COMPUTED in value else MISSING)
             elif isinstance(value, list) and step["index"] is not None and int(step["index"]) < len(value):
                 value = value[int(step["index"])]
             else:
@@ -228,8 +209,8 @@ class _Reader:
             self._skip(_SPACE_AND_LINES)
             if self._take(")"):
                 return value
-        elif name in _FUNCTIONS:
-            return _FUNCTIONS[name](self._arguments(pointer))
+        elif name in FUNCTIONS:
+            return FUNCTIONS[name](self._arguments(pointer))
         self._skip_closing(")")
         return COMPUTED
 

@@ -14,13 +14,12 @@ from poolsmith.core.diagnostics.rule_engine import Finding, run_rules
 from poolsmith.core.sources.input_tree import read_bytes, walk
 from poolsmith.gpu.catalog import Catalog
 from poolsmith.gpu.catalog.stack_words import may_be_of_stack
+from poolsmith.gpu.values.loose_values import neighbour_files, plain_files
 from poolsmith.gpu.values.values_check import (
     broken_texts,
     judge_values_of,
     known_release,
-    neighbour_files,
     not_mappings,
-    plain_files,
     release_with_schemas,
 )
 from poolsmith.gpu.values.values_places import stack_charts, values_of, values_of_neighbours
