@@ -26,7 +26,8 @@ RULE = RuleInfo(
     bad="# in a source of an Application, beside values/gpu-operator.yaml\nhelm:\n"
     "  valueFiles: [$values/values/gpu-operater.yaml]\n",
     good="helm:\n  valueFiles: [$values/values/gpu-operator.yaml]\n",
-    symptom="`ComparisonError`, `no such file or directory` at the Application; a bundle of Fleet that is not ready",
+    symptom="`ComparisonError` at the Application: `failed to generate manifest for source`; a bundle of Fleet that is "
+    "not ready",
     references=("argo-cd: docs/user-guide/helm.md, Values Files", "fleet.rancher.io: ref-fleet-yaml, helm.valuesFiles"),
 )
 
