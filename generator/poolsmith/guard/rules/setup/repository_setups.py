@@ -15,6 +15,7 @@ from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import join, split
 from poolsmith.gpu.catalog import Catalog
 from poolsmith.gpu.catalog.stack_objects import CHARTS, OPERATOR, OPERATOR_GROUP
+from poolsmith.gpu.catalog.value_effects import always_on
 from poolsmith.gpu.values.release_tier import judged_by
 from poolsmith.gpu.values.resource_documents import operator_defaults
 from poolsmith.gpu.values.values_places import values_of
@@ -261,6 +262,7 @@ def _values(found: FoundValues, defaults: dict[str, Any] | None, *, several: boo
         place=place,
         written=written,
         partial=found.partial or several or defaults is None,
+        always_on=frozenset() if found.partial or several or found.is_file else always_on(),
         file=found.path,
     )
 
