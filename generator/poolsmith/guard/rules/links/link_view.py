@@ -208,7 +208,7 @@ class LinkView:
         """Those that ask for GPUs."""
         return tuple(pod for pod in self.pods if pod.asks_for_gpus)
 
-    def kept(self, name: str, make: Callable[[], Iterator[Any]]) -> tuple[Any, ...]:
+    def kept(self, name: str, make: Callable[[], Iterable[Any]]) -> tuple[Any, ...]:
         """What several rules look at, made by the first of them."""
         if name not in self.made:
             self.made[name] = tuple(make())

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
     from poolsmith.kubernetes.repository.node_templates import NodeTemplate
 
+TALOS = "Talos"
 _KARPENTER, _AWS = "karpenter.sh", "karpenter.k8s.aws"
 _GPU_MACHINES = pattern(r"(g[3-9]|gr[3-9]|p[2-9])[a-z0-9-]*(\.[a-z0-9-]+)?")
 _GPU_KEY, _GPU_TAINT = "karpenter.k8s.aws/instance-gpu-", "nvidia.com/gpu"
@@ -47,7 +48,7 @@ def machine_images(documents: Iterable[CheckedDocument]) -> dict[str, Location]:
             and isinstance(document.data, dict)
             and isinstance(document.data.get("machine"), dict)
         ):
-            found.setdefault("Talos", document.source.locate("/machine"))
+            found.setdefault(TALOS, document.source.locate("/machine"))
         if _AWS in document.text:
             objects.extend(objects_of(document))
     with_gpus = set(_classes_with_gpus(objects))

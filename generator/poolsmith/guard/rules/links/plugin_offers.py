@@ -113,6 +113,12 @@ def _texts(view: LinkView, chart: LinkedChart) -> tuple[Any, ...] | None:
     return _of_config_map(view, word(name))
 
 
+def shares_by(view: LinkView, chart: LinkedChart, way: str) -> bool:
+    """Whether a configuration of the plugin here shares GPUs so."""
+    configs = map(parsed_configuration, _texts(view, chart) or ())
+    return any(way in mapping(mapping(config).get("sharing")) for config in configs)
+
+
 def _of_config_map(view: LinkView, name: str) -> tuple[Any, ...] | None:
     found = next((item for item in view.of_kind("ConfigMap") if item.own_name == name), None)
     return None if found is None else tuple(mapping(found.data.get("data")).values())

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.setup.setup_view import SetupView
+    from poolsmith.guard.rules.setup.setup_view import SetupObject, SetupView
 
 RULE = RuleInfo(
     code="PSM770",
@@ -40,10 +40,23 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
         if all(_holds(view, item) for item in issue["when"]) and not _is_excepted(view, issue):
             yield Finding(
                 message=issue["says"],
-                place=view.value_location(issue["at"]),
+                place=_place(view, issue),
                 help=issue["do"],
                 severity=Severity(issue["severity"]) if "severity" in issue else None,
             )
+
+
+def _place(view: SetupView, issue: Mapping[str, Any]) -> Location:
+    """Where the value stands, or the first object that a condition asks for."""
+    found = (_object(view, item) for item in issue["when"] if "object" in item)
+    item = next(found, None)
+    return view.value_location(issue["at"]) if item is None else item.place("/metadata/name")
+
+
+def _object(view: SetupView, condition: Mapping[str, Any]) -> SetupObject | None:
+    namespaces = (None, view.namespace)
+    named = (item for item in view.of_kind(condition["object"]) if item.own_name == condition["named"])
+    return next((item for item in named if item.metadata.get("namespace") in namespaces), None)
 
 
 def _is_excepted(view: SetupView, issue: Mapping[str, Any]) -> bool:
@@ -58,6 +71,8 @@ def _holds(view: SetupView, condition: Mapping[str, Any]) -> bool:
         return any((node.os_id, node.os_version.partition(".")[0]) == wanted for node in view.nodes or ())
     if "chart" in condition:
         return any(chart.name == condition["chart"] for _, chart in view.installed_charts())
+    if "object" in condition:
+        return _object(view, condition) is not None
     if "bound" in condition:
         return _is_bound(view, condition["bound"]) is bool(condition["is"])
     path = condition["path"]
