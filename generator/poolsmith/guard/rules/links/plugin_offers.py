@@ -12,8 +12,9 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.core.sources.pointer import MISSING
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
-from poolsmith.gpu.catalog.gpu_requests import GPU, MIG
+from poolsmith.gpu.catalog.gpu_requests import GPU, MIG, SHARED
 from poolsmith.gpu.catalog.stack_objects import DEVICE_PLUGIN_CHARTS
+from poolsmith.guard.rules.links.machine_images import known_images, machine_images, makes_gpu_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -61,7 +62,7 @@ def _all_offers(view: LinkView) -> PluginOffers | None:
                 return None
             found += [offers] if offers.resources else []
     if not found:
-        return None
+        return _of_the_image(view)
     shared = {item.is_shared for item in found}
     return PluginOffers(
         resources=frozenset(name for item in found for name in item.resources),
@@ -69,6 +70,23 @@ def _all_offers(view: LinkView) -> PluginOffers | None:
         strategies=frozenset(name for item in found for name in item.strategies),
         unnamed=frozenset(name for item in found for name in item.unnamed),
         place=found[0].place,
+    )
+
+
+def _of_the_image(view: LinkView) -> PluginOffers | None:
+    """Of the plugin in the one image of all nodes with GPUs that are described, which knows one strategy of MIG."""
+    images = machine_images(view.machines.tree.documents) if view.is_alone else {}
+    row = known_images()[next(iter(images))] if len(images) == 1 else {}
+    plugins = any("k8s-device-plugin" in word(item.get("image")) for pod in view.pods for _, item in pod.containers)
+    others = [item for item in view.machines.whole if item.tool != "karpenter" and makes_gpu_nodes(item)]
+    if "strategy" not in row or plugins or others:
+        return None
+    (place,) = images.values()
+    return PluginOffers(
+        resources=frozenset((GPU, f"{GPU}{SHARED}")),
+        is_shared=None,
+        strategies=frozenset((row["strategy"],)),
+        place=place,
     )
 
 
