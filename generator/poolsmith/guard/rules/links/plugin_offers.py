@@ -12,7 +12,7 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.core.sources.pointer import MISSING
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
-from poolsmith.gpu.catalog.gpu_requests import GPU, MIG, SHARED
+from poolsmith.gpu.catalog.gpu_requests import GPU, MIG
 from poolsmith.gpu.catalog.stack_objects import DEVICE_PLUGIN_CHARTS
 from poolsmith.guard.rules.links.machine_images import known_images, machine_images, makes_gpu_nodes
 
@@ -26,6 +26,7 @@ _MADE = "plugin offers"
 _LARGEST = 1 << 20
 _EVERY_MIG = f"{MIG}*"
 _NO_MIG = "none"
+_SHARING = "device-sharing-strategy"
 
 
 @record
@@ -74,8 +75,10 @@ def _all_offers(view: LinkView) -> PluginOffers | None:
 
 
 def _of_the_image(view: LinkView) -> PluginOffers | None:
-    """Of the plugin in the one image of all nodes with GPUs that are described, which knows one strategy of MIG."""
-    images = machine_images(view.machines.tree.documents) if view.is_alone else {}
+    """Of the plugin in the one image of all nodes with GPUs that are described, which knows one strategy of MIG; nobody
+    knows where it is told to share GPUs."""
+    shares = any(_SHARING in document.text for document in view.machines.tree.documents)
+    images = machine_images(view.machines.tree.documents) if view.is_alone and not shares else {}
     row = known_images()[next(iter(images))] if len(images) == 1 else {}
     plugins = any("k8s-device-plugin" in word(item.get("image")) for pod in view.pods for _, item in pod.containers)
     others = [item for item in view.machines.whole if item.tool != "karpenter" and makes_gpu_nodes(item)]
@@ -83,7 +86,7 @@ def _of_the_image(view: LinkView) -> PluginOffers | None:
         return None
     (place,) = images.values()
     return PluginOffers(
-        resources=frozenset((GPU, f"{GPU}{SHARED}")),
+        resources=frozenset((GPU,)),
         is_shared=None,
         strategies=frozenset((row["strategy"],)),
         place=place,
