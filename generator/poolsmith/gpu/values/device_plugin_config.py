@@ -459,9 +459,9 @@ def _without_effect(config: Any, plugin: str | None) -> Iterator[tuple[str, str]
 
 def _ignored(config: Any, plugin: str | None) -> Iterator[tuple[str, str]]:
     found = _PLUGIN.match(plugin or "")
-    for path, row in configuration_facts()["ignored"].items() if found else ():
+    for path, row in configuration_facts()["ignored"].items():
         is_said = reduce(_field, path.split("."), config) is row["is"]
-        if is_said and is_older(found.group(), row["before"]):
+        if is_said and found is not None and is_older(found.group(), row["before"]):
             yield path, row["do"]
 
 

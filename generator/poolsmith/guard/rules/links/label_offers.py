@@ -151,10 +151,11 @@ def _of_machines(view: LinkView, asked: set[str]) -> Iterator[Offer]:
 def _of_releases(view: LinkView, asked: set[str]) -> Iterator[Offer]:
     """Labels that the operator here does not write yet, or no longer."""
     for chart in view.charts:
-        for field in ("since", "until") if chart.is_operator and chart.version else ():
+        version = chart.version if chart.is_operator else None
+        for field in ("since", "until") if version else ():
             found = store.table("selectors.yaml")[field]
             for key in sorted(asked & {*found}):
-                if at_least(chart.version, found[key]) is (field == "until"):
+                if at_least(version or "", found[key]) is (field == "until"):
                     via = Since(release=found[key], ended=field == "until")
                     yield Offer(kind=NODE_LABEL, name=key + via.release, calls=(key,), via=via)
 

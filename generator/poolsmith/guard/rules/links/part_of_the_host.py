@@ -13,7 +13,13 @@ from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import reached
 from poolsmith.gpu.catalog.node_labels import DEPLOY
 from poolsmith.gpu.nodes.node_makers import image_choices, maker_of
-from poolsmith.guard.rules.links.machine_images import TALOS, known_images, machine_images, names_gpu_machine, names_gpus
+from poolsmith.guard.rules.links.machine_images import (
+    TALOS,
+    known_images,
+    machine_images,
+    names_gpu_machine,
+    names_gpus,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
