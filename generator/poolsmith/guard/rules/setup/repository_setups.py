@@ -174,15 +174,29 @@ def is_of_operator(document: CheckedDocument) -> bool:
 
 def releases_of(setup: Setup, release: str | None) -> tuple[str, ...]:
     """The releases that a setup is judged by, newest first: its own, else all of which the facts are recorded."""
-    by = setup.found.judged_by if setup.found is not None else _asked(release)
+    by = setup.found.judged_by if setup.found is not None else _asked(release or _subscribed(setup.objects))
     recorded = Catalog().releases.by_tag
     return by.tags if by.one is not None else tuple(tag for tag in by.tags if tag in recorded)
 
 
-def _asked(release: str | None) -> JudgedBy:
+def _subscribed(objects: Iterable[CheckedDocument]) -> str:
+    """What the operator lifecycle manager installs: where it starts, if somebody approves each step, else the line."""
+    for document in objects:
+        spec = mapping(document.data.get("spec")) if document.kind == "Subscription" else {}
+        if spec.get("name") == _PACKAGE:
+            is_manual = spec.get("installPlanApproval") == "Manual"
+            start = word(spec.get("startingCSV")).removeprefix(f"{_PACKAGE}.")
+            return start if is_manual else f"{word(spec.get('channel')) or 'x'}.x"
+    return ""
+
+
+_PACKAGE = "gpu-operator-certified"
+
+
+def _asked(release: str) -> JudgedBy:
     from poolsmith.gpu.catalog.value_paths import value_paths  # on demand
 
-    return judged_by(release or "", value_paths().tags, floats=False)
+    return judged_by(release, value_paths().tags, floats=release.endswith(".x"))
 
 
 def view_of(setup: Setup, release: str | None, given: GivenNodes | None, kubernetes: str | None = None) -> SetupView:
