@@ -148,7 +148,7 @@ def test_what_an_edit_of_one_pool_of_the_sample_does_to_others_is_told(cluster, 
     pytest.fail(f"none of {MOST_TRIES} edits was sound")
 
 
-@pytest.mark.real("a whole run, 0.9 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 0.9 s; its parts have tests of their own")
 @settings(max_examples=400 if DEEP else 8, suppress_health_check=list(HealthCheck), deadline=None)
 @given(fleets.projects(), st.integers(0, 1 << 30))
 def test_what_an_edit_of_one_pool_of_a_random_cluster_does_to_others_is_told(files, number):
