@@ -7,11 +7,11 @@ the same of whatever this reads; a test holds the two against each other.
 
 from __future__ import annotations
 
-from functools import lru_cache
+import marshal
+from functools import cache, lru_cache
 from typing import Any
 
 from poolsmith.core.pattern import pattern
-from poolsmith.core.sources.pointer import copied
 from poolsmith.core.sources.scalars import NotJsonError, key_text, resolve_plain
 
 CONFLICT_MARKERS = ("<<<<<<<", "|||||||", "=======", ">>>>>>>")
@@ -38,6 +38,7 @@ _ANCHOR = pattern(r"&([A-Za-z0-9_-]{1,60}) +([^#].*)")
 _ALIAS = pattern(rf"\*([A-Za-z0-9_-]{{1,60}}){_COMMENT}")
 _MOST_ALIASES = 1_000
 _BEFORE_PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./$~+(=^;\\<")
+_NO_PLAIN = frozenset("\"'[{")
 _MERGE = "<<"
 _NO_BREAK = "\xa0"
 """A blank that YAML takes for a letter."""
@@ -48,6 +49,13 @@ _DEEPEST_IN_BRACKETS = 8
 _NODES_OF_A_LINE = 3
 _REMEMBERED, _LONGEST_REMEMBERED = 4_096, 120
 """Lines and collections that are read once, since files have many of them alike; and how long they are at most."""
+_FEWEST_LINES, _MOST_LINES, _MOST_SIGNS = 3, 64, 4_096
+"""Of a block that is read once."""
+_DEEPEST_BESIDE = _DEEPEST - _MOST_LINES
+"""How deep such a block may stand; it has no more levels than lines and dashes."""
+_KEPT_BLOCKS, _KEPT_OF_A_LINE = 1_024, 3
+_PATIENCE = 4_096
+"""Blocks that may go by without one alike, until no more are kept."""
 
 
 _OTHER = object()
@@ -89,20 +97,80 @@ def _is_in_conflict(text: str) -> bool:
     return any(f"\n{mark}" in text or text.startswith(mark) for mark in found)
 
 
+class _Blocks:
+    """What stands behind keys, as lines that were read before; whoever meets them again is given a copy.
+
+    `ready` has them by their first line, with the column that is left of all their keys, and their value as bytes;
+    `seen` those that stood once.
+    """
+
+    def __init__(self) -> None:
+        self.ready: dict[str, list[tuple[list[str], int, bytes]]] = {}
+        self.seen: dict[str, list[list[str]]] = {}
+        self.patience = _PATIENCE
+
+    def see(self, lines: list[str], column: int, value: Any) -> None:
+        if not self.patience or not _FEWEST_LINES <= len(lines) <= _MOST_LINES:
+            return
+        seen = self.seen.setdefault(lines[0], [])
+        if lines in seen:
+            seen.remove(lines)
+            self.patience = _PATIENCE
+            levels = len(lines) + sum(line.count("- ") for line in lines)
+            if len(self.ready) < _KEPT_BLOCKS and levels <= _MOST_LINES:
+                ready = self.ready.setdefault(lines[0], [])
+                ready.insert(0, (lines, column if value.__class__ is dict else column + 1, marshal.dumps(value)))
+                del ready[_KEPT_OF_A_LINE:]
+        elif len(self.seen) < _KEPT_BLOCKS and sum(map(len, lines)) < _MOST_SIGNS:
+            self.patience -= 1
+            seen.insert(0, lines)
+            del seen[_KEPT_OF_A_LINE:]
+
+    def find(self, lines: list[str], number: int, above: int) -> tuple[Any, int] | None:
+        """The value of the block that begins on that line and ends before a line that is no part of it, and the number
+        of that line; `above` is the column of the key."""
+        for block, column, value in self.ready[lines[number]]:
+            after = number + len(block)
+            if above < column and lines[number:after] == block and _ends_before(lines, after, above):
+                return marshal.loads(value), after  # noqa: S302 - bytes made here
+        return None
+
+
+@cache
+def _blocks() -> _Blocks:
+    return _Blocks()
+
+
+def _ends_before(lines: list[str], number: int, above: int) -> bool:
+    """Whether a line is surely no part of the block below a key in the column `above`.
+
+    Where the text ends without an end of line, the last text of the block would have none either.
+    """
+    line = lines[number] if number < len(lines) else "#"
+    if not line:
+        return number == len(lines) - 1
+    found, dashes, name, value, _ = _parts(line) if len(line) > _LONGEST_REMEMBERED else _known_line(line)
+    if found == above:
+        return name is not None and not dashes
+    return found < above and (name is not None or bool(dashes) or value[:1] not in ("", "#"))
+
+
 def _read(lines: list[str], *, has_tabs: bool) -> list[Any]:  # noqa: PLR0915 - the loop of every line
-    """`box` and `key` are where the next value goes, `at` is the column of the collection that `box` is.
+    """`box` and `key` are where the next value goes, `at` is the column of the collection that `box` is, and `began`
+    its first line; below 0 where it begins in the midst of one. `start` is that of a collection that begins now.
 
     `is_open`: a key or a dash stands there without its value. `raw` is the text of the last plain scalar, and `raw_end`
-    the number of the line that may go on with it.
+    the number of the line that may go on with it. `named` is the number of the last line with an anchor or an alias.
     """
     documents: list[Any] = []
     root: list[Any] = [None]
     box: Any = root
     key: Any = 0
     at, is_open, is_told = -1, True, False
-    stack: list[tuple[int, Any]] = []
+    stack: list[tuple[int, Any, int]] = []
     raw, raw_end, number, end = "", -1, 0, len(lines)
-    known, longest, resolve, other = _known_line, _LONGEST_REMEMBERED, resolve_plain, _OTHER
+    began, named, blocks = -1, 0, None if has_tabs else _blocks()
+    known, longest, resolve, other, loads = _known_line, _LONGEST_REMEMBERED, resolve_plain, _OTHER, marshal.loads
     anchors: dict[str, Any] = {}
     while number < end:
         line = lines[number]
@@ -112,7 +180,7 @@ def _read(lines: list[str], *, has_tabs: bool) -> list[Any]:  # noqa: PLR0915 - 
             if name in box or (has_tabs and "\t" in line):
                 raise _OtherError
             key, raw, raw_end = name, value, number
-            box[name] = plain
+            box[name] = loads(plain) if plain.__class__ is bytes else plain
             continue
         if name is None and not dashes and (not value or value[0] == "#"):
             continue
@@ -123,8 +191,10 @@ def _read(lines: list[str], *, has_tabs: bool) -> list[Any]:  # noqa: PLR0915 - 
                 raise _OtherError
             if is_told:
                 documents.append(root[0])
+            if blocks is not None:
+                _close(blocks, stack, lines[: number - 1], (at, box, began), named)
             root = [None]
-            box, key, at, is_open, is_told = root, 0, -1, True, True
+            box, key, at, is_open, is_told, began = root, 0, -1, True, True, -1
             stack.clear()
             anchors.clear()
             continue
@@ -134,38 +204,40 @@ def _read(lines: list[str], *, has_tabs: bool) -> list[Any]:  # noqa: PLR0915 - 
         if is_open:
             is_open = column > at or (column == at and bool(dashes) and box.__class__ is dict)
         elif column > at:
-            if at < 0 or raw_end != number - 1 or name is not None or dashes or not _goes_on(value.rstrip(" ")):
+            goes_on = at >= 0 and raw_end == number - 1 and name is None and not dashes and raw[0] not in _NO_PLAIN
+            if not goes_on or not _goes_on(value.rstrip(" ")):
                 raise _OtherError
             raw, number = _more_of_plain(raw, lines, number - 1, at)
             box[key], raw_end = resolve(raw), -1
             continue
         if not is_open:
-            while at > column:
-                at, box = stack.pop()
-            if at == column and not dashes and box.__class__ is list:
-                at, box = stack.pop()
+            while at > column or (at == column and not dashes and box.__class__ is list):
+                if began >= named and blocks is not None:
+                    blocks.see(lines[began : number - 1], at, box)
+                at, box, began = stack.pop()
             if at != column:
                 raise _OtherError
+        start = number - 1
         while dashes:
             if is_open:
                 inner: Any = []
                 box[key] = inner
-                stack.append((at, box))
-                at, box = column, inner
+                stack.append((at, box, began))
+                at, box, began = column, inner, start
                 if len(stack) > _DEEPEST:
                     raise _OtherError
             elif box.__class__ is not list:
                 raise _OtherError
             box.append(None)
-            key, is_open = -1, True
+            key, is_open, start = -1, True, -1
             width = 2 if dashes == "- " else 1 if dashes == "-" else _width(dashes)
             column, dashes = column + width, dashes[width:]
         if name is not None:
             if is_open:
                 inner = {}
                 box[key] = inner
-                stack.append((at, box))
-                at, box = column, inner
+                stack.append((at, box, began))
+                at, box, began = column, inner, start
                 if len(stack) > _DEEPEST:
                     raise _OtherError
             elif box.__class__ is not dict:
@@ -177,17 +249,21 @@ def _read(lines: list[str], *, has_tabs: bool) -> list[Any]:  # noqa: PLR0915 - 
             raise _OtherError
         if plain is not other:
             is_open, raw, raw_end = False, value, number
-            box[key] = plain
+            box[key] = loads(plain) if plain.__class__ is bytes else plain
             continue
         if not value or value[0] == "#":
+            if blocks is not None and name is not None and number < end and lines[number] in blocks.ready:
+                found = blocks.find(lines, number, at) if len(stack) < _DEEPEST_BESIDE else None
+                if found is not None:
+                    (box[key], number), is_open, raw_end = found, False, -1
             continue
         is_open, anchor = False, ""
         first = value[0]
         if first == "&":
             anchor, value = _anchored(value)
-            first = value[0]
+            first, named = value[0], number
         elif first == "*":
-            box[key] = _of_alias(value, anchors)
+            box[key], named = _of_alias(value, anchors), number
             continue
         if _may_be_plain(value):
             raw = value if _is_bare(value) else _plain(value)
@@ -207,16 +283,44 @@ def _read(lines: list[str], *, has_tabs: bool) -> list[Any]:  # noqa: PLR0915 - 
                 raise _OtherError
     if is_told:
         documents.append(root[0])
+    if blocks is not None and not lines[-1]:
+        _close(blocks, stack, lines[:-1], (at, box, began), named)
     return documents
 
 
+def _close(
+    blocks: _Blocks, stack: list[tuple[int, Any, int]], lines: list[str], last: tuple[int, Any, int], named: int
+) -> None:
+    """All that is open ends with these lines, but the document itself."""
+    for at, box, began in (last, *stack[:1:-1]):
+        if began >= named:
+            blocks.see(lines[began:], at, box)
+
+
 def _parts(line: str) -> tuple[int, str, str | None, str, Any]:
-    """The indent, the dashes, the key if there is one, what stands behind it, and what that is where it is a plain
-    scalar and nothing else."""
+    """The indent, the dashes, the key if there is one, what stands behind it, and what that is where it ends on its
+    line: a scalar, or a collection in brackets as bytes, of which each reader makes its own."""
     found: Any = _LINE.match(line)
     indent, dashes, name, value = found.groups()
-    plain = resolve_plain(value) if value and _may_be_plain(value) and _is_bare(value) else _OTHER
-    return len(indent), dashes, None if name is None else _key(name), value, plain
+    return len(indent), dashes, None if name is None else _key(name), value, _whole(value) if value else _OTHER
+
+
+def _whole(value: str) -> Any:
+    first = value[0]
+    if first in _NO_PLAIN:
+        return _alone(value)
+    return resolve_plain(value) if _may_be_plain(value) and _is_bare(value) else _OTHER
+
+
+def _alone(value: str) -> Any:
+    """A text in quotes or a collection in brackets that ends on its line; whatever else is there, its reader says."""
+    if value[0] in "\"'":
+        found = _QUOTED.fullmatch(value)
+        return _OTHER if found is None else _text(*found.groups())
+    try:
+        return marshal.dumps(_whole_collection(value)) if _opened(value) <= 0 else _OTHER
+    except (_OtherError, NotJsonError):
+        return _OTHER
 
 
 def _may_be_plain(value: str) -> bool:
@@ -394,8 +498,6 @@ def _folded(texts: list[str]) -> str:
 
 def _in_brackets(text: str, lines: list[str], number: int) -> tuple[Any, int]:
     """A list or a mapping in brackets, and the number of the line after it."""
-    if len(text) <= _LONGEST_REMEMBERED and (known := _known_collection(text)) is not None:
-        return copied(known), number
     depth = _opened(text)
     if depth > 0:
         parts = [text.rstrip(" ")]
@@ -407,12 +509,6 @@ def _in_brackets(text: str, lines: list[str], number: int) -> tuple[Any, int]:
             depth += _opened(text)
         text = " ".join(parts)
     return _whole_collection(text), number
-
-
-@lru_cache(_REMEMBERED)
-def _known_collection(text: str) -> Any:
-    """To be copied by who gives it away; None where it goes on behind the line."""
-    return _whole_collection(text) if _opened(text) <= 0 else None
 
 
 def _whole_collection(text: str) -> Any:
