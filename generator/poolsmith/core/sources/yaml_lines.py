@@ -70,7 +70,7 @@ def documents_in(text: str, most: int) -> list[Any] | None:
     """The documents of a text with fewer than `most` keys and values; None where a parser has to read it."""
     if len(text) > _LARGEST:
         return None
-    if not _is_printable(text) or _is_in_conflict(text):
+    if not _is_printable(text):
         return None
     lines = text.split("\n")
     if "*" in text and text.count("*") > _MOST_ALIASES:
@@ -90,11 +90,6 @@ def _is_printable(text: str) -> bool:
         return not text.encode().translate(None, _PRINTABLE)
     signs = text.replace("\n", "").replace("\t", "")
     return signs.isprintable() or signs.replace(_NO_BREAK, "").isprintable()
-
-
-def _is_in_conflict(text: str) -> bool:
-    found = [mark for mark in CONFLICT_MARKERS if mark in text]
-    return any(f"\n{mark}" in text or text.startswith(mark) for mark in found)
 
 
 class _Blocks:
@@ -302,6 +297,8 @@ def _parts(line: str) -> tuple[int, str, str | None, str, Any]:
     line: a scalar, or a collection in brackets as bytes, of which each reader makes its own."""
     found: Any = _LINE.match(line)
     indent, dashes, name, value = found.groups()
+    if not indent and value.startswith(CONFLICT_MARKERS):
+        raise _OtherError
     return len(indent), dashes, None if name is None else _key(name), value, _whole(value) if value else _OTHER
 
 
@@ -430,7 +427,7 @@ def _next(lines: list[str], number: int, least: int) -> tuple[int, str]:
     """A line that goes on with a value, without the blanks around it, and its number; `least` is its least indent."""
     line = lines[number] if number + 1 < len(lines) else "\t"
     text = line.strip(" ")
-    if "\t" in line or (text and _indent(line) < least) or text[:3] in ("---", "..."):
+    if "\t" in line or (text and _indent(line) < least) or text.startswith(("---", "...", *CONFLICT_MARKERS)):
         raise _OtherError
     return number + 1, text
 
