@@ -46,6 +46,8 @@ _IMAGE = pattern(
 )
 _MADE = "containers of operands"
 _STARTED_WITH = ("command", "args", "env")
+_PLAIN = 2
+"""The form of marshal whose bytes follow from the values alone."""
 _PLUGIN = "k8s-device-plugin"
 _OPERANDS = {
     _PLUGIN: "devicePlugin",
@@ -88,7 +90,7 @@ def _operand_containers(tree: CheckedTree) -> Iterator[OperandContainer]:
                 found = _IMAGE.search(image)
                 known[image] = None if found is None else (found[1], found[2])
             if (operand := known[image]) is not None:
-                said = marshal.dumps((operand[0], *map(container.get, _STARTED_WITH)))
+                said = marshal.dumps((operand[0], *map(container.get, _STARTED_WITH)), _PLAIN)
                 yield OperandContainer(document, pointer, container, *operand, said)
 
 
