@@ -45,7 +45,7 @@ _DOES = {"ClusterQueue": ("covers", ": it admits no pod that asks for it")}
 def check(view: LinkView) -> Iterator[Finding[Location]]:
     for need in resource_needs(view):
         verdict = names_of(view).verdict(need)
-        if verdict.state in (State.UNDEFINED, State.NEAR):
+        if verdict.state in (State.UNDEFINED, State.NEAR) and plugin_offers(view) is not None:
             yield _lacking(view, verdict, "asks for", "")
     for need in (item for item in selections(view) if item.name == GPU_PRODUCT):
         verdict = names_of(view).verdict(need)
