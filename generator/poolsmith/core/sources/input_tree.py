@@ -184,12 +184,27 @@ def read_bytes(file: str | Path, shown: str, limit: int) -> bytes | Diagnostic:
                 whole_file(shown),
                 help="split it, or take out what does not belong there",
             )
-        with open(file, "rb") as stream:
-            return stream.read(limit)
+        return content_of(file, limit)
     except OSError as error:
         return _unreadable(shown, error)
     except ValueError:
         return _impossible_name()
+
+
+def content_of(file: str | Path, most: int) -> bytes:
+    """Of a file; no more than so many bytes. Raises OSError.
+
+    It asks for what the file has: room is made for all that is asked for, and `most` may be a hundred times as much.
+    """
+    descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    try:
+        size = os.fstat(descriptor).st_size
+        content = os.read(descriptor, min(most, size + 1))
+        while len(content) != size and len(content) < most and (part := os.read(descriptor, most - len(content))):
+            content += part
+        return content
+    finally:
+        os.close(descriptor)
 
 
 def decoded(content: bytes, path: str) -> str | Diagnostic:

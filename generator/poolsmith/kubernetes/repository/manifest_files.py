@@ -146,6 +146,11 @@ class CheckedTree:
         return self._by_name.get((kind, name), ())
 
     @cached_property
+    def made(self) -> dict[str, Any]:
+        """What rules share, by a name."""
+        return {}
+
+    @cached_property
     def kustomizations(self) -> tuple[CheckedDocument, ...]:
         return tuple(
             document
