@@ -13,18 +13,25 @@ from dataclasses import MISSING, Field, FrozenInstanceError, field
 from functools import cache, partial
 from operator import attrgetter
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform, overload
+from typing import TYPE_CHECKING, Any
+
+_FEW = 8
+"""Objects of a record that are made before it gets an `__init__` of its own."""
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from types import CodeType
+    from typing import TypeVar, dataclass_transform, overload
 
-_Class = TypeVar("_Class", bound=type)
-_Record = TypeVar("_Record")
+    _Class = TypeVar("_Class", bound=type)
+    _Record = TypeVar("_Record")
+else:  # `typing` takes a thirtieth of a hook to load
 
+    def overload(function):
+        return function
 
-_FEW = 8
-"""Objects of a record that are made before it gets an `__init__` of its own."""
+    def dataclass_transform(**_words):
+        return overload
 
 
 @overload
@@ -53,18 +60,34 @@ def record(
     members = dict(vars(cls))
     for name in ("__dict__", "__weakref__"):
         members.pop(name, None)
-    own = {name: members.pop(name, MISSING) for name in cls.__annotations__}
+    members |= {"__qualname__": cls.__qualname__, "__annotations__": cls.__annotations__}
+    _body(members, cls.__mro__[1:], frozen=frozen, kw_only=kw_only, slots=slots, eq=eq, order=order)
+    return type(cls)(cls.__name__, cls.__bases__, members)
+
+
+def _body(
+    members: dict[str, Any],
+    above: tuple[type, ...] = (),
+    *,
+    frozen: bool = True,
+    kw_only: bool = True,
+    slots: bool = True,
+    eq: bool = True,
+    order: bool = False,
+) -> None:
+    """What stands in the body of a class becomes that of a record below the classes `above`; what is there stays."""
+    own = {name: members.pop(name, MISSING) for name in members.get("__annotations__", ())}
     fields = _Fields(own, kw_only=kw_only)
-    has_more = any("__dataclass_fields__" in vars(base) for base in cls.__mro__[1:])
+    has_more = any("__dataclass_fields__" in vars(base) for base in above)
+    begun: tuple[str, ...] = next((base.__match_args__ for base in above if hasattr(base, "__match_args__")), ())
     made: dict[str, Any] = {
-        "__qualname__": cls.__qualname__,
         "__dataclass_fields__": fields,
-        "__match_args__": getattr(cls, "__match_args__", ()) + (() if kw_only else tuple(own)),
+        "__match_args__": begun + (() if kw_only else tuple(own)),
         "__init__": fields.at_first_call("__init__", _init) if has_more else fields.first_inits(),
         "__repr__": _repr,
     }
     if slots:
-        inherited = {name for base in cls.__mro__[1:] for name in getattr(base, "__slots__", ())}
+        inherited = {name for base in above for name in getattr(base, "__slots__", ())}
         made["__slots__"] = tuple(name for name in own if name not in inherited)
         made["__getstate__"], made["__setstate__"] = _getstate, _setstate
     else:
@@ -77,7 +100,11 @@ def record(
         made["__hash__"] = fields.at_first_call("__hash__", _hash) if frozen else None
     if order:
         made |= {sign: fields.at_first_call(sign, _comparison) for sign in _SIGNS}
-    return type(cls)(cls.__name__, cls.__bases__, made | members)
+    for name, value in made.items():
+        members.setdefault(name, value)
+
+
+record.body = _body  # type: ignore[attr-defined]  # for classes that are made once (`core/facts/lean_code.py`)
 
 
 class _Fields:
