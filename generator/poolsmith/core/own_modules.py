@@ -19,6 +19,7 @@ TYPE_CHECKING = False  # `typing` takes longer to load than all that is here
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import CodeType, ModuleType
+    from typing import Any
 
 _HEADER = 16
 """Bytes before the code: of Python's format, of the way of checking, of the source's time and of its size."""
@@ -30,7 +31,7 @@ LENGTH = 8
 """Bytes at its beginning that say how long the index is."""
 UNKNOWN = -1
 """In place of the time of a source that has not been installed yet."""
-_INSTALLING = 600
+INSTALLING = 600
 """Seconds that an installation may take: a source that is younger than that beside what was made of it was edited."""
 
 
@@ -59,7 +60,7 @@ class KeptCode:
         self._made, self._begin = 0.0, 0
         self._groups: list[tuple[int, int, tuple[str, ...]]] = []
         self._places: dict[str, tuple[int, int, bool, int, int]] = {}
-        self._codes: dict[int, Sequence[CodeType]] = {}
+        self._codes: dict[int, Any] = {}
 
     def open(self, run: str) -> None:
         """For a run of one kind. Nothing is kept where the file is missing or damaged."""
@@ -85,7 +86,7 @@ class KeptCode:
         return (source, is_package) if state.st_size == size and self._is_of(time, state.st_mtime) else None
 
     def _is_of(self, time: int, found: float) -> bool:
-        return int(found) == time if time != UNKNOWN else found <= self._made + _INSTALLING
+        return int(found) == time if time != UNKNOWN else found <= self._made + INSTALLING
 
     def code(self, name: str) -> CodeType | None:
         """Once, since a module is loaded once; None where it has been given, or can't be read."""
@@ -93,7 +94,13 @@ class KeptCode:
         group = self._group(number) if number >= 0 else ()
         return group[position] if group else None
 
-    def _group(self, number: int) -> Sequence[CodeType]:
+    def method(self, text: str) -> CodeType | None:
+        """What the text of a record's method compiles to. The last group has these, by their texts."""
+        known = self._group(len(self._groups) - 1) if self._groups else None
+        return known.get(text) if known else None
+
+    def _group(self, number: int) -> Any:
+        """Empty where it can't be read."""
         if number not in self._codes:
             at, length, _ = self._groups[number]
             try:
@@ -147,7 +154,7 @@ def read_file(path: str, most: int = _MOST, at: int = 0) -> bytes:
     """At most so many bytes of a file from a place on, without what Python's own files do. Raises OSError."""
     number = os.open(path, os.O_RDONLY)
     try:
-        return os.pread(number, most, at)
+        return os.pread(number, min(most, _MOST), at)
     finally:
         os.close(number)
 
@@ -171,6 +178,12 @@ def find_own_modules(package: str, folder: str) -> None:
     """From now on. Not where bytecode is kept elsewhere, or is of another kind."""
     if sys.pycache_prefix is None and not sys.flags.optimize:
         sys.meta_path.insert(0, OwnModules(package, folder))
+
+
+def kept_method(text: str) -> CodeType | None:
+    """The code of a method of records, where it is kept."""
+    finder = next((finder for finder in sys.meta_path if isinstance(finder, OwnModules)), None)
+    return None if finder is None else finder.kept.method(text)
 
 
 def use_kept_code(run: str) -> None:

@@ -13,25 +13,19 @@ from dataclasses import MISSING, Field, FrozenInstanceError, field
 from functools import cache, partial
 from operator import attrgetter
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform, overload
+
+from poolsmith.core.own_modules import kept_method
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from types import CodeType
+
+_Class = TypeVar("_Class", bound=type)
+_Record = TypeVar("_Record")
 
 _FEW = 8
 """Objects of a record that are made before it gets an `__init__` of its own."""
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from types import CodeType
-    from typing import TypeVar, dataclass_transform, overload
-
-    _Class = TypeVar("_Class", bound=type)
-    _Record = TypeVar("_Record")
-else:  # `typing` takes a thirtieth of a hook to load
-
-    def overload(function):
-        return function
-
-    def dataclass_transform(**_words):
-        return overload
 
 
 @overload
@@ -194,8 +188,7 @@ class _Fields:
     def compared(self) -> tuple[list[str], str, str]:
         """The names of the fields that count, and what stands for their values in the text of a method."""
         names = [name for name, one in self.record.__dataclass_fields__.items() if one.compare]
-        own, others = ("".join(f"{one}.field{index}, " for index in range(len(names))) for one in ("self", "other"))
-        return names, f"({own})", f"({others})"
+        return names, *_told_apart(len(names))
 
     def method(self, text: str, names: list[str], scope: dict[str, Any], **counts: Any) -> FunctionType:
         """A function from `text`, in which `field0`, `field1` and so on stand for `names`."""
@@ -213,7 +206,12 @@ class _Fields:
 
 @cache
 def _compiled(text: str) -> CodeType:
-    """What the compiler makes of a method, once for all records that have as many fields."""
+    """The code of a method, once for all records that have as many fields."""
+    return kept_method(text) or method_code(text)
+
+
+def method_code(text: str) -> CodeType:
+    """What the compiler makes of it."""
     scope: dict[str, Any] = {}
     exec(text, scope)  # noqa: S102 - text of our own
     (code,) = [value.__code__ for value in scope.values() if isinstance(value, FunctionType)]
@@ -227,9 +225,9 @@ def _init(fields: _Fields, _name: str) -> FunctionType:
     ordered += [one for one in declared if one.kw_only]
     names = [one.name for one in ordered]
     made = {one.name: one.default_factory for one in ordered if one.default_factory is not MISSING}
-    text, ends = _init_text(len(names)), _ending(fields.record, made)
+    ends = _ending(fields.record, made)
     init = fields.method(
-        text if ends is None else f"{text}; ends(self)",
+        _init_text(len(names), has_end=ends is not None),
         names,
         {"put": object.__setattr__, "ends": ends},
         co_argcount=1 + count,
@@ -243,12 +241,36 @@ def _init(fields: _Fields, _name: str) -> FunctionType:
 
 
 @cache
-def _init_text(count: int) -> str:
+def _init_text(count: int, *, has_end: bool) -> str:
     """For so many fields. What is frozen can't be set in the plain way, so nothing is: one text does for all."""
     parameters = "".join([f", field{index}" for index in range(count)])
-    return f"def __init__(self{parameters}): " + "; ".join(
-        [f"put(self, 'field{index}', field{index})" for index in range(count)] or ["pass"]
-    )
+    puts = [f"put(self, 'field{index}', field{index})" for index in range(count)]
+    return f"def __init__(self{parameters}): " + "; ".join([*puts, *["ends(self)"] * has_end] or ["pass"])
+
+
+def method_texts(most: int) -> Iterator[str]:
+    """Of all methods of records that have up to so many fields, but of those that sort."""
+    for count in range(most + 1):
+        for has_end in (False, True):
+            yield _init_text(count, has_end=has_end)
+        own, others = _told_apart(count)
+        yield _hash_text(own)
+        yield _comparison_text("__eq__", own, others)
+
+
+def _told_apart(count: int) -> tuple[str, str]:
+    """What stands for the values of so many fields of an object, and of another one."""
+    own, others = ("".join(f"{one}.field{index}, " for index in range(count)) for one in ("self", "other"))
+    return f"({own})", f"({others})"
+
+
+def _hash_text(own: str) -> str:
+    return f"def __hash__(self): return hash({own})"
+
+
+def _comparison_text(name: str, own: str, others: str) -> str:
+    compared = f"{own} {_SIGNS[name]} {others}"
+    return f"def {name}(self, other): return {compared} if other.__class__ is self.__class__ else unlike"
 
 
 def _ending(record: Any, factories: Mapping[str, Callable[[], Any]]) -> Callable[[Any], None] | None:
@@ -269,7 +291,8 @@ def _ending(record: Any, factories: Mapping[str, Callable[[], Any]]) -> Callable
 
 def _hash(fields: _Fields, name: str) -> FunctionType:
     names, own, _ = fields.compared()
-    return fields.method(f"def {name}(self): return hash({own})", names, {"hash": hash})
+    del name
+    return fields.method(_hash_text(own), names, {"hash": hash})
 
 
 _SIGNS = {"__eq__": "==", "__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}
@@ -277,9 +300,7 @@ _SIGNS = {"__eq__": "==", "__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__"
 
 def _comparison(fields: _Fields, name: str) -> FunctionType:
     names, own, others = fields.compared()
-    compared = f"{own} {_SIGNS[name]} {others}"
-    text = f"def {name}(self, other): return {compared} if other.__class__ is self.__class__ else unlike"
-    return fields.method(text, names, {"unlike": NotImplemented})
+    return fields.method(_comparison_text(name, own, others), names, {"unlike": NotImplemented})
 
 
 @cache

@@ -14,14 +14,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from poolsmith.core.facts.lean_code import lean_code
-from poolsmith.core.own_modules import KEPT, LENGTH, UNKNOWN
+from poolsmith.core.own_modules import LENGTH, UNKNOWN
+from poolsmith.core.record import method_code, method_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 PACKAGE = Path(__file__).parents[2]
 HOOK, EVERY = "check --hook", ""
 """Kinds of runs: a hook; and what all kinds load, for any other verb. The rest are named by their verbs."""
+_MOST_FIELDS = 24
+"""Of records whose methods are kept."""
 _VALUES = "platform/values/gpu-operator.yaml"
 RUNS = {
     "generate --no-cache --jobs 1": "generate",
@@ -74,19 +77,23 @@ sys.stdout.write("\\n" + " ".join(name for name in names if name.startswith("poo
 
 def kept_code(*, is_installed: bool) -> bytes:
     """What the file says. `is_installed`: the sources stay where they are, and their times are known."""
-    groups = grouped(_loaded_by_kind())
+    return packed(grouped(_loaded_by_kind()), PACKAGE, is_installed=is_installed)
+
+
+def packed(groups: Mapping[tuple[str, ...], Sequence[str]], package: Path, *, is_installed: bool) -> bytes:
+    """The names of modules by the kinds of runs that load them; `package` is the folder of theirs."""
     places: dict[str, tuple[int, int, bool, int, int]] = {}
     streams: list[bytes] = []
     for number, names in enumerate(groups.values()):
-        for position, name in enumerate(names):
-            source = source_of(name)
+        sources = [_source_of(name, package) for name in names]
+        for position, (name, source) in enumerate(zip(names, sources, strict=True)):
             state = source.stat()
             time = int(state.st_mtime) if is_installed else UNKNOWN
             places[name] = (number, position, source.name == "__init__.py", time, state.st_size)
-        codes = (lean_code(source_of(name).read_text("utf-8"), str(source_of(name))) for name in names)
-        streams.append(marshal.dumps(tuple(codes)))
+        streams.append(marshal.dumps(tuple(lean_code(source.read_text("utf-8"), str(source)) for source in sources)))
+    streams.append(marshal.dumps({text: method_code(text) for text in method_texts(_MOST_FIELDS)}))
     lengths = list(map(len, streams))
-    begins = [(sum(lengths[:number]), lengths[number], kinds) for number, kinds in enumerate(groups)]
+    begins = [(sum(lengths[:number]), lengths[number], kinds) for number, kinds in enumerate((*groups, ()))]
     index = marshal.dumps((begins, places))
     return b"".join([len(index).to_bytes(LENGTH, "little"), index, *streams])
 
@@ -103,8 +110,8 @@ def grouped(loaded: Mapping[str, Iterable[str]]) -> dict[tuple[str, ...], list[s
     return groups
 
 
-def source_of(name: str) -> Path:
-    place = PACKAGE.joinpath(*name.split(".")[1:])
+def _source_of(name: str, package: Path) -> Path:
+    place = package.joinpath(*name.split(".")[1:])
     return place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
 
 

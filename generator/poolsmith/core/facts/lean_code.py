@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 _CHECKED = "TYPE_CHECKING"
 _VARIABLES = ("TypeVar", "ParamSpec")
 _ABOVE_TYPES = ("Protocol", "Generic")
-_FOR_CHECKERS = frozenset((_CHECKED, "Any", "Concatenate", "Final", "NamedTuple", "cast", *_VARIABLES, *_ABOVE_TYPES))
+_DECORATORS = ("dataclass_transform", "overload")
+_PLAIN = ("Any", "Concatenate", "Final", "NamedTuple", "cast")
+_FOR_CHECKERS = frozenset((_CHECKED, *_PLAIN, *_VARIABLES, *_ABOVE_TYPES, *_DECORATORS))
 """Of `typing`: what lean code does without."""
 _ANY_PARAMETER = "__class_getitem__ = classmethod(lambda cls, _: cls)"
 """For classes that others name with parameters."""
@@ -37,8 +39,11 @@ class _Lean(ast.NodeTransformer):
         self.generic_visit(node)
         return (node.orelse or ast.copy_location(ast.Pass(), node)) if _name(node.test) == _CHECKED else node
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef | None:
         self.generic_visit(node)
+        if "overload" in map(_name, node.decorator_list):
+            return None
+        node.decorator_list = [one for one in node.decorator_list if _name(one) not in _DECORATORS]
         node.returns = None
         every = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, node.args.vararg, node.args.kwarg)
         for argument in every:
@@ -75,8 +80,8 @@ class _Lean(ast.NodeTransformer):
 
 
 def _name(node: ast.expr) -> str:
-    """Of what is named, with parameters or without; empty for anything else."""
-    node = node.value if isinstance(node, ast.Subscript) else node
+    """Of what is named, called or not, with parameters or without; empty for anything else."""
+    node = node.func if isinstance(node, ast.Call) else node.value if isinstance(node, ast.Subscript) else node
     return node.id if isinstance(node, ast.Name) else ""
 
 
@@ -88,12 +93,12 @@ def _become_tuple(node: ast.ClassDef) -> None:
     """The class of a tuple with names, as `typing` makes it."""
     fields = [item for item in node.body if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)]
     names = [item.target.id for item in fields if isinstance(item.target, ast.Name)]
-    values = [item.value for item in fields if item.value is not None]
-    made = ast.parse(f"__import__('collections').namedtuple({node.name!r}, {names!r}, defaults=())").body[0]
-    assert isinstance(made, ast.Expr) and isinstance(made.value, ast.Call)
-    made.value.keywords[0].value = ast.Tuple(values, ast.Load())
-    node.bases = [made.value]
-    node.body = [_statement("__slots__ = ()"), *(item for item in node.body if item not in fields)]
+    made = ast.parse(f"__import__('collections').namedtuple({node.name!r}, {names!r})", mode="eval").body
+    assert isinstance(made, ast.Call)
+    values: list[ast.expr] = [item.value for item in fields if item.value is not None]
+    made.keywords = [ast.keyword("defaults", ast.Tuple(values, ast.Load()))]
+    node.bases = [made]
+    node.body = [*(item for item in node.body if item not in fields), _statement("__slots__ = ()")]
 
 
 def _how(node: ast.ClassDef) -> str | None:
@@ -102,8 +107,7 @@ def _how(node: ast.ClassDef) -> str | None:
         return None
     decorator = node.decorator_list[0]
     words = decorator.keywords if isinstance(decorator, ast.Call) else []
-    named = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return "".join(f", {ast.unparse(word)}" for word in words) if _name(named) == "record" else None
+    return "".join(f", {ast.unparse(word)}" for word in words) if _name(decorator) == "record" else None
 
 
 def _leave_out(tree: ast.Module) -> None:
