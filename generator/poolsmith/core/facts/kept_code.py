@@ -90,7 +90,9 @@ def packed(groups: Mapping[tuple[str, ...], Sequence[str]], package: Path, *, is
             state = source.stat()
             time = int(state.st_mtime) if is_installed else UNKNOWN
             places[name] = (number, position, source.name == "__init__.py", time, state.st_size)
-        streams.append(marshal.dumps(tuple(lean_code(source.read_text("utf-8"), str(source)) for source in sources)))
+        above = "" if is_installed else f"{package.parent}/"
+        codes = (lean_code(source.read_text("utf-8"), str(source).removeprefix(above)) for source in sources)
+        streams.append(marshal.dumps(tuple(codes)))
     streams.append(marshal.dumps({text: method_code(text) for text in method_texts(_MOST_FIELDS)}))
     lengths = list(map(len, streams))
     begins = [(sum(lengths[:number]), lengths[number], kinds) for number, kinds in enumerate((*groups, ()))]

@@ -12,6 +12,7 @@ import os
 import pkgutil
 from contextlib import suppress
 from importlib import import_module
+from subprocess import CalledProcessError
 from typing import TYPE_CHECKING
 
 import poolsmith
@@ -30,7 +31,7 @@ def yaml_names() -> list[str]:
 
 
 def write_all(folder: Path) -> list[Path]:
-    return [*write_twins(folder), write_expressions(folder), write_code(folder)]
+    return [*write_twins(folder), write_expressions(folder), *write_code(folder)]
 
 
 def write_twins(folder: Path) -> list[Path]:
@@ -57,11 +58,13 @@ def write_expressions(folder: Path) -> Path:
     return place
 
 
-def write_code(folder: Path) -> Path:
-    """The code that is kept together, below a folder."""
+def write_code(folder: Path) -> list[Path]:
+    """The code that is kept together, below a folder. None where poolsmith does not run yet."""
     place = folder / KEPT
-    _put(place, kept_code(is_installed=folder == store.DATA))
-    return place
+    with suppress(CalledProcessError):
+        _put(place, kept_code(is_installed=folder == store.DATA))
+        return [place]
+    return []
 
 
 def _put(path: Path, content: bytes) -> None:
