@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from poolsmith.core.facts import store, twins
+from poolsmith.core.own_modules import KEPT
 from poolsmith.core.pattern import TABLE
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -63,7 +64,7 @@ def test_the_wheel_holds_the_package_at_its_root_with_data_and_licence(wheel):
         "poolsmith/project/output/templates/cluster-readme.md.j2",
     ):
         assert needed in names
-    made = {TABLE, *(store.twin_of(name) for name in twins.yaml_names())}
+    made = {KEPT, TABLE, *(store.twin_of(name) for name in twins.yaml_names())}
     assert {name for name in names if name.startswith("poolsmith/data/compiled/")} == {
         f"poolsmith/data/{name}" for name in made
     }
@@ -95,7 +96,7 @@ def test_an_editable_install_has_the_twins_beside_the_data(tmp_path):
 
     assert done.returncode == 0, done.stderr
     made = sorted(path.name for path in (source / "generator/poolsmith/data/compiled").iterdir())
-    expected = (TABLE, *(store.twin_of(name) for name in twins.yaml_names()))
+    expected = (KEPT, TABLE, *(store.twin_of(name) for name in twins.yaml_names()))
     assert made == sorted(name.removeprefix("compiled/") for name in expected)
     assert not any("compiled" in name for name in zipfile.ZipFile(next(tmp_path.glob("*.whl"))).namelist())
 

@@ -15,13 +15,14 @@ from operator import attrgetter
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform, overload
 
+from poolsmith.core.own_modules import kept_method
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from types import CodeType
 
 _Class = TypeVar("_Class", bound=type)
 _Record = TypeVar("_Record")
-
 
 _FEW = 8
 """Objects of a record that are made before it gets an `__init__` of its own."""
@@ -53,18 +54,34 @@ def record(
     members = dict(vars(cls))
     for name in ("__dict__", "__weakref__"):
         members.pop(name, None)
-    own = {name: members.pop(name, MISSING) for name in cls.__annotations__}
+    members |= {"__qualname__": cls.__qualname__, "__annotations__": cls.__annotations__}
+    _body(members, cls.__mro__[1:], frozen=frozen, kw_only=kw_only, slots=slots, eq=eq, order=order)
+    return type(cls)(cls.__name__, cls.__bases__, members)
+
+
+def _body(
+    members: dict[str, Any],
+    above: tuple[type, ...] = (),
+    *,
+    frozen: bool = True,
+    kw_only: bool = True,
+    slots: bool = True,
+    eq: bool = True,
+    order: bool = False,
+) -> None:
+    """What stands in the body of a class becomes that of a record below the classes `above`; what is there stays."""
+    own = {name: members.pop(name, MISSING) for name in members.get("__annotations__", ())}
     fields = _Fields(own, kw_only=kw_only)
-    has_more = any("__dataclass_fields__" in vars(base) for base in cls.__mro__[1:])
+    has_more = any("__dataclass_fields__" in vars(base) for base in above)
+    begun: tuple[str, ...] = next((base.__match_args__ for base in above if hasattr(base, "__match_args__")), ())
     made: dict[str, Any] = {
-        "__qualname__": cls.__qualname__,
         "__dataclass_fields__": fields,
-        "__match_args__": getattr(cls, "__match_args__", ()) + (() if kw_only else tuple(own)),
+        "__match_args__": begun + (() if kw_only else tuple(own)),
         "__init__": fields.at_first_call("__init__", _init) if has_more else fields.first_inits(),
         "__repr__": _repr,
     }
     if slots:
-        inherited = {name for base in cls.__mro__[1:] for name in getattr(base, "__slots__", ())}
+        inherited = {name for base in above for name in getattr(base, "__slots__", ())}
         made["__slots__"] = tuple(name for name in own if name not in inherited)
         made["__getstate__"], made["__setstate__"] = _getstate, _setstate
     else:
@@ -77,7 +94,11 @@ def record(
         made["__hash__"] = fields.at_first_call("__hash__", _hash) if frozen else None
     if order:
         made |= {sign: fields.at_first_call(sign, _comparison) for sign in _SIGNS}
-    return type(cls)(cls.__name__, cls.__bases__, made | members)
+    for name, value in made.items():
+        members.setdefault(name, value)
+
+
+record.body = _body  # type: ignore[attr-defined]  # for classes that are made once (`core/facts/lean_code.py`)
 
 
 class _Fields:
@@ -167,8 +188,7 @@ class _Fields:
     def compared(self) -> tuple[list[str], str, str]:
         """The names of the fields that count, and what stands for their values in the text of a method."""
         names = [name for name, one in self.record.__dataclass_fields__.items() if one.compare]
-        own, others = ("".join(f"{one}.field{index}, " for index in range(len(names))) for one in ("self", "other"))
-        return names, f"({own})", f"({others})"
+        return names, *_told_apart(len(names))
 
     def method(self, text: str, names: list[str], scope: dict[str, Any], **counts: Any) -> FunctionType:
         """A function from `text`, in which `field0`, `field1` and so on stand for `names`."""
@@ -186,7 +206,12 @@ class _Fields:
 
 @cache
 def _compiled(text: str) -> CodeType:
-    """What the compiler makes of a method, once for all records that have as many fields."""
+    """The code of a method, once for all records that have as many fields."""
+    return kept_method(text) or method_code(text)
+
+
+def method_code(text: str) -> CodeType:
+    """What the compiler makes of it."""
     scope: dict[str, Any] = {}
     exec(text, scope)  # noqa: S102 - text of our own
     (code,) = [value.__code__ for value in scope.values() if isinstance(value, FunctionType)]
@@ -200,9 +225,9 @@ def _init(fields: _Fields, _name: str) -> FunctionType:
     ordered += [one for one in declared if one.kw_only]
     names = [one.name for one in ordered]
     made = {one.name: one.default_factory for one in ordered if one.default_factory is not MISSING}
-    text, ends = _init_text(len(names)), _ending(fields.record, made)
+    ends = _ending(fields.record, made)
     init = fields.method(
-        text if ends is None else f"{text}; ends(self)",
+        _init_text(len(names), has_end=ends is not None),
         names,
         {"put": object.__setattr__, "ends": ends},
         co_argcount=1 + count,
@@ -216,12 +241,36 @@ def _init(fields: _Fields, _name: str) -> FunctionType:
 
 
 @cache
-def _init_text(count: int) -> str:
+def _init_text(count: int, *, has_end: bool) -> str:
     """For so many fields. What is frozen can't be set in the plain way, so nothing is: one text does for all."""
     parameters = "".join([f", field{index}" for index in range(count)])
-    return f"def __init__(self{parameters}): " + "; ".join(
-        [f"put(self, 'field{index}', field{index})" for index in range(count)] or ["pass"]
-    )
+    puts = [f"put(self, 'field{index}', field{index})" for index in range(count)]
+    return f"def __init__(self{parameters}): " + "; ".join([*puts, *["ends(self)"] * has_end] or ["pass"])
+
+
+def method_texts(most: int) -> Iterator[str]:
+    """Of all methods of records that have up to so many fields, but of those that sort."""
+    for count in range(most + 1):
+        for has_end in (False, True):
+            yield _init_text(count, has_end=has_end)
+        own, others = _told_apart(count)
+        yield _hash_text(own)
+        yield _comparison_text("__eq__", own, others)
+
+
+def _told_apart(count: int) -> tuple[str, str]:
+    """What stands for the values of so many fields of an object, and of another one."""
+    own, others = ("".join(f"{one}.field{index}, " for index in range(count)) for one in ("self", "other"))
+    return f"({own})", f"({others})"
+
+
+def _hash_text(own: str) -> str:
+    return f"def __hash__(self): return hash({own})"
+
+
+def _comparison_text(name: str, own: str, others: str) -> str:
+    compared = f"{own} {_SIGNS[name]} {others}"
+    return f"def {name}(self, other): return {compared} if other.__class__ is self.__class__ else unlike"
 
 
 def _ending(record: Any, factories: Mapping[str, Callable[[], Any]]) -> Callable[[Any], None] | None:
@@ -242,7 +291,8 @@ def _ending(record: Any, factories: Mapping[str, Callable[[], Any]]) -> Callable
 
 def _hash(fields: _Fields, name: str) -> FunctionType:
     names, own, _ = fields.compared()
-    return fields.method(f"def {name}(self): return hash({own})", names, {"hash": hash})
+    del name
+    return fields.method(_hash_text(own), names, {"hash": hash})
 
 
 _SIGNS = {"__eq__": "==", "__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}
@@ -250,9 +300,7 @@ _SIGNS = {"__eq__": "==", "__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__"
 
 def _comparison(fields: _Fields, name: str) -> FunctionType:
     names, own, others = fields.compared()
-    compared = f"{own} {_SIGNS[name]} {others}"
-    text = f"def {name}(self, other): return {compared} if other.__class__ is self.__class__ else unlike"
-    return fields.method(text, names, {"unlike": NotImplemented})
+    return fields.method(_comparison_text(name, own, others), names, {"unlike": NotImplemented})
 
 
 @cache

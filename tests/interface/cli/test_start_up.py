@@ -30,7 +30,7 @@ READS = NEVER | {
 """Of the schemas the operator's custom resources are judged by one, but the packs of all kinds stay shut."""
 
 DISTRIBUTIONS = {"click", "PyYAML"}
-PARSER = frozenset(("cli", "diagnostics", "late", "pattern", "record"))
+PARSER = frozenset(("cli", "diagnostics", "late", "own_modules", "pattern", "record"))
 PLANS = PARSER | frozenset(
     [
         "admission",

@@ -215,6 +215,11 @@ _MISSPELT = {
 }
 """Names of secrets, with how many letters may be wrong, missing, too many or in another order."""
 _LETTERS = {known: frozenset(known) for known in _MISSPELT}
+_OF_LENGTH = {
+    length: [(known, most) for known, most in _MISSPELT.items() if abs(length - len(known)) <= most]
+    for length in range(max(map(len, _MISSPELT)) + max(_MISSPELT.values()) + 1)
+}
+"""Which of them a word of a length may be meant for."""
 _OTHER_WORDS = frozenset(("taken", "passed", "passport"))
 _LONGEST_WORD = 20
 _KEY = pattern(r"(?<![\w.-])[\w.-]{4,100}+(?=[\"']?\s{0,20}[:=])", re.DOTALL)
@@ -227,7 +232,7 @@ def is_misspelt_secret_name(name: str) -> bool:
         return False
     parts = _SIGNS.split(_WORDS.sub("_", name).lower())
     words = {word for word in (parts[-1], "".join(parts[-2:])) if _may_be_misspelt(word)}
-    return any(_is_nearly(word, known, most) for word in words for known, most in _MISSPELT.items())
+    return any(_is_nearly(word, known, most) for word in words for known, most in _OF_LENGTH.get(len(word), ()))
 
 
 def _may_be_misspelt(word: str) -> bool:
@@ -238,9 +243,7 @@ def _may_be_misspelt(word: str) -> bool:
 
 def _is_nearly(word: str, known: str, most: int) -> bool:
     """Each letter of the known word that the other has not at all takes an edit of its own: few words get further."""
-    if abs(len(word) - len(known)) > most or len(_LETTERS[known].difference(word)) > most:
-        return False
-    return _distance(word, known) <= most
+    return len(_LETTERS[known].difference(word)) <= most and _distance(word, known) <= most
 
 
 def names_something_like_a_secret(text: str) -> bool:

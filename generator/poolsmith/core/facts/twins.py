@@ -1,5 +1,5 @@
 """What is made where poolsmith is installed, in a wheel or beside a checkout's data: JSON twins of the catalog's YAML,
-and the table of compiled expressions.
+the table of compiled expressions, and the code that is loaded together.
 
 Nothing depends on them but how fast a run starts. They are not committed, since two changes of one YAML file would
 always be in conflict about its twin too.
@@ -12,10 +12,13 @@ import os
 import pkgutil
 from contextlib import suppress
 from importlib import import_module
+from subprocess import CalledProcessError
 from typing import TYPE_CHECKING
 
 import poolsmith
 from poolsmith.core.facts import store
+from poolsmith.core.facts.kept_code import kept_code
+from poolsmith.core.own_modules import KEPT
 from poolsmith.core.pattern import TABLE, LazyPattern, table_of
 
 if TYPE_CHECKING:
@@ -28,7 +31,7 @@ def yaml_names() -> list[str]:
 
 
 def write_all(folder: Path) -> list[Path]:
-    return [*write_twins(folder), write_expressions(folder)]
+    return [*write_twins(folder), write_expressions(folder), *write_code(folder)]
 
 
 def write_twins(folder: Path) -> list[Path]:
@@ -53,6 +56,15 @@ def write_expressions(folder: Path) -> Path:
     place = folder / TABLE
     _put(place, table_of(item.given for item in gc.get_objects() if type(item) is LazyPattern))
     return place
+
+
+def write_code(folder: Path) -> list[Path]:
+    """The code that is kept together, below a folder. None where poolsmith does not run yet."""
+    place = folder / KEPT
+    with suppress(CalledProcessError):
+        _put(place, kept_code(is_installed=folder == store.DATA))
+        return [place]
+    return []
 
 
 def _put(path: Path, content: bytes) -> None:

@@ -60,7 +60,7 @@ class FieldReader:
 @cache
 def fields_of(cls: type) -> dict[str, FieldReader]:
     """The fields of a model class by their YAML names, in the order of the class."""
-    hints = get_type_hints(cls)
+    hints = get_type_hints(cls, localns={"Any": Any})
     result = {}
     for field in dataclasses.fields(cls):
         shape = field.metadata.get("shape")
@@ -82,7 +82,7 @@ def without_none(hint: Any) -> Any:
 def reader_for(hint: Any, shape: Shape) -> Reader:
     """The reader of one type. Raises TypeError for types that the model does not use."""
     origin = get_origin(hint)
-    if hint is Any:
+    if hint in (Any, object):
         return lambda value, _pointer, _sink: value
     if hint is str:
         return _string_reader(shape)

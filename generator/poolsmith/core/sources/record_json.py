@@ -62,7 +62,7 @@ class RecordReader:
     """Reads records of some classes. `never` are names in their annotations of what is not read: None stands there."""
 
     def __init__(self, classes: Iterable[type], never: Iterable[str] = ()) -> None:
-        self._names: dict[str, Any] = {"Mapping": Mapping, **dict.fromkeys(never, type(None))}
+        self._names: dict[str, Any] = {"Any": Any, "Mapping": Mapping, **dict.fromkeys(never, type(None))}
         self._names |= {item.__name__: item for item in classes}
         self._readers: dict[Any, _Reader] = {}
 

@@ -1,8 +1,11 @@
 """Catalog: versioned facts as data, each with its source, and typed look-ups."""
 
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
+TYPE_CHECKING = False  # a hook asks for the words of the stack before anything else
 if TYPE_CHECKING:
+    from typing import Any
+
     from poolsmith.gpu.catalog.catalog import Catalog as Catalog
 
 

@@ -16,7 +16,7 @@ from poolsmith.gpu.catalog.platforms import (
     Distribution,
     OperatingSystemEntry,
     SupportMatrix,
-    distributions_from,
+    distributions,
     operating_systems_from,
     support_matrices_from,
 )
@@ -42,23 +42,19 @@ class Catalog:
 
     @cached_property
     def releases(self) -> Releases:
-        return releases_from(store.read_yaml("releases.yaml"))
+        return releases_from(store.table("releases.yaml"))
 
     @cached_property
     def operating_systems(self) -> dict[str, OperatingSystemEntry]:
         return operating_systems_from(store.read_yaml("operating_systems.yaml"))
 
     @cached_property
-    def _platform_data(self) -> dict[str, Any]:
-        return store.read_yaml("distributions.yaml")
-
-    @cached_property
     def distributions(self) -> dict[str, Distribution]:
-        return distributions_from(self._platform_data)
+        return distributions()
 
     @cached_property
     def runtimes(self) -> Runtimes:
-        return runtimes_from(self._platform_data)
+        return runtimes_from(store.table("distributions.yaml"))
 
     @cached_property
     def support_matrices(self) -> dict[str, SupportMatrix]:
@@ -92,7 +88,7 @@ class Catalog:
 
     @cached_property
     def scheduling(self) -> Scheduling:
-        return scheduling_from(store.read_yaml("scheduling.yaml"))
+        return scheduling_from(store.table("scheduling.yaml"))
 
     @cached_property
     def device_plugin(self) -> dict[str, Any]:

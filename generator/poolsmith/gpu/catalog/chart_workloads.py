@@ -33,7 +33,7 @@ _FILES = {
     "kata-deploy": "kata_deploy",
     COCO_OPERATOR: "coco_operator",
 }
-_RANGE = ("$since", "$before")
+_RANGE = frozenset(("$since", "$before"))
 
 
 @record
@@ -184,7 +184,7 @@ def read_child_pods(release: str) -> ChildEntry | None:
 
 @remembered
 def _read(chart: str) -> dict[str, Any]:
-    return store.read_yaml(f"chart_workloads/{_FILES[chart]}.yaml")
+    return store.table(f"chart_workloads/{_FILES[chart]}.yaml")
 
 
 def _entry(chart: str, version: str, facts: dict[str, str]) -> ChartEntry:
@@ -211,12 +211,13 @@ def _catalog_defaults(chart: str, facts: dict[str, str]) -> dict[str, Any] | Non
 def _of_version(node: Any, version: str) -> Any:
     """The node as one version has it."""
     if isinstance(node, list):
-        return [kept for kept in (_of_version(item, version) for item in node) if kept is not _GONE]
+        items = [item if isinstance(item, str) else _of_version(item, version) for item in node]
+        return [item for item in items if item is not _GONE]
     if not isinstance(node, dict):
         return node
-    if any(word in node for word in _RANGE):
+    if not _RANGE.isdisjoint(node):
         return _of_version(_chosen(node, version), version)
-    known = {key: _of_version(value, version) for key, value in node.items()}
+    known = {key: value if isinstance(value, str) else _of_version(value, version) for key, value in node.items()}
     return {key: value for key, value in known.items() if value is not _GONE}
 
 

@@ -114,7 +114,7 @@ class ContainerRuntimes:
 
 @remembered
 def container_runtimes() -> ContainerRuntimes:
-    variables = store.read_yaml("distributions.yaml")["runtimes"]
+    variables = store.table("distributions.yaml")["runtimes"]
     rows = store.read_yaml("runtimes/names.yaml")["runtimes"]
     return ContainerRuntimes(rows=tuple(_row(row, variables.get(row["name"], {})) for row in rows))
 

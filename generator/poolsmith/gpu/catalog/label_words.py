@@ -123,6 +123,4 @@ def _is_written(key: str) -> bool:
 
 @remembered
 def _written_labels() -> frozenset[str]:
-    return frozenset(
-        key for entry in store.read_yaml("scheduling.yaml")["labelWriters"] for key in entry.get("keys", ())
-    )
+    return frozenset(key for entry in store.table("scheduling.yaml")["labelWriters"] for key in entry.get("keys", ()))

@@ -23,13 +23,15 @@ _MARKER = pattern(r"<script ([0-9]{1,9}) chars>")
 
 def with_scripts(node: Any) -> Any:
     """A part of an entry, changed in place: the text of each known script that a container in it runs."""
-    if isinstance(node, dict):
-        for key in ("args", "command") if isinstance(node.get("name"), str) else ():
-            if isinstance(node.get(key), list):
-                node[key] = [_script(node["name"], word) for word in node[key]]
-    for child in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
-        if isinstance(child, BRANCHES):
-            with_scripts(child)
+    pending = [node]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, dict):
+            for key in ("args", "command") if isinstance(item.get("name"), str) else ():
+                if isinstance(item.get(key), list):
+                    item[key] = [_script(item["name"], word) for word in item[key]]
+            item = item.values()
+        pending += [child for child in item if isinstance(child, BRANCHES)]
     return node
 
 

@@ -303,7 +303,7 @@ def support_matrices_from(data: dict[str, Any]) -> dict[str, SupportMatrix]:
 
 @remembered
 def distributions() -> dict[str, Distribution]:
-    return distributions_from(store.read_yaml("distributions.yaml"))
+    return distributions_from(store.table("distributions.yaml"))
 
 
 @remembered

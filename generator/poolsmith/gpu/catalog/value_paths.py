@@ -15,7 +15,7 @@ from poolsmith.core.facts import store
 from poolsmith.core.facts.packs import remembered
 from poolsmith.core.facts.versions import at_least, covers
 from poolsmith.core.record import record
-from poolsmith.gpu.catalog.charts import SUBCHART
+from poolsmith.gpu.catalog.charts import SUBCHART, read_chart
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.gpu.catalog.tag_ranges import TagRanges
 
@@ -254,10 +254,8 @@ class ReleaseValues:
     @cached_property
     def defaults(self) -> dict[str, Any] | None:
         """The chart's values.yaml, or None where only its paths are recorded."""
-        if not self.is_of_operator or self.tag not in store.names("charts/gpu-operator"):
-            return None
-        defaults: dict[str, Any] = store.read_json(f"charts/gpu-operator/{self.tag}.json")["defaults"]
-        return defaults
+        chart = read_chart(OPERATOR_CHART, self.tag) if self.is_of_operator else None
+        return chart.defaults if chart is not None else None
 
     @cached_property
     def line_defaults(self) -> dict[str, Any] | None:
@@ -276,10 +274,12 @@ class ReleaseValues:
         return frozenset(path for path in declared if path not in above)
 
 
-@remembered
 def value_paths(chart: str = OPERATOR_CHART) -> ValuePaths:
     """The table of a chart, read once and only where its values are judged."""
-    return ValuePaths(chart)
+    return _of_chart(chart)
+
+
+_of_chart = remembered(ValuePaths)
 
 
 def _is_within(path: str, top: str) -> bool:

@@ -167,5 +167,5 @@ def _is_pulled(component: str, document: ValuesDocument) -> bool:
 
 @cache
 def _discovery() -> str:
-    repository: str = store.read_yaml("chart_workloads/node_feature_discovery.yaml")["defaults"]["image"]["repository"]
+    repository: str = store.table("chart_workloads/node_feature_discovery.yaml")["defaults"]["image"]["repository"]
     return repository

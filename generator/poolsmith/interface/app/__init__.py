@@ -3,6 +3,8 @@
 Each is imported when it is first asked for: a run needs one of them.
 """
 
+from __future__ import annotations
+
 import sys
 from importlib import import_module
 from types import ModuleType

@@ -109,7 +109,9 @@ def _run(arguments: list[str]) -> int:
 
 def _call(arguments: list[str]) -> int:
     from poolsmith.core.late import load_late
+    from poolsmith.core.own_modules import use_kept_code
 
+    use_kept_code(_kind_of_run(arguments))
     for name in _SELDOM:
         load_late(name)
     from poolsmith.core.diagnostics.diagnostic import NoInputError, PoolsmithError, UsageError
@@ -125,6 +127,14 @@ def _call(arguments: list[str]) -> int:
         return _say(str(error), Exit.NO_INPUT)
     except PoolsmithError as error:
         return _say(str(error), Exit.FINDINGS)
+
+
+def _kind_of_run(arguments: list[str]) -> str:
+    """By which code is kept together; a `run` loads what a `check` does."""
+    if arguments[:2] == _HOOK:
+        return " ".join(_HOOK)
+    verb = "".join(arguments[:1])
+    return {"run": "check"}.get(verb, verb) if verb in _OF_PROJECT else ""
 
 
 def _judge_hook(arguments: list[str]) -> int:

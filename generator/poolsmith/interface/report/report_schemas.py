@@ -24,7 +24,7 @@ from poolsmith.interface.report.inventory import Inventory
 from poolsmith.kubernetes.server.field_changes import FieldChange, Standing
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
-_LATE = {
+_LATE: dict[str, Any] = {"Any": Any} | {
     item.__name__: item for item in (Action, Change, Departure, Diagnostic, FieldChange, Location, Privilege, Standing)
 }
 """Types that modules know to type checkers only."""
@@ -224,7 +224,7 @@ def _properties(record: Any, definitions: dict[str, Any]) -> dict[str, Any]:
 
 def _schema(hint: Any, definitions: dict[str, Any]) -> dict[str, Any]:
     origin = get_origin(hint)
-    if hint is Any:
+    if hint in (Any, object):
         return {}
     if origin in (Union, types.UnionType):
         return {"anyOf": [_schema(item, definitions) for item in get_args(hint)]}

@@ -18,7 +18,6 @@ from poolsmith.guard.rules.setup.resource_values import judge_resources
 from poolsmith.guard.rules.setup.setup_view import (
     SetupObject,
     SetupResult,
-    SetupRule,
     SetupValues,
     SetupView,
     ToldPlaces,
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from poolsmith.fleet.plan.origin import FromProfile, Origin
     from poolsmith.guard.ledger.prediction import Prediction
     from poolsmith.guard.rules.setup.repository_setups import GivenNodes, Setup
-    from poolsmith.guard.rules.setup.setup_view import Place
+    from poolsmith.guard.rules.setup.setup_view import Place, SetupRule
     from poolsmith.project.run.cluster_run import ClusterRun
     from poolsmith.project.run.project import Project
 

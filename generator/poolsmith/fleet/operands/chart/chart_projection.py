@@ -200,10 +200,13 @@ class _Context:
 
     def _hold(self, conditions: tuple[Condition, ...]) -> bool:
         """In the order written, up to the first that does not hold: what stands behind it is not asked."""
-        return all(
-            any(is_true(look_up(self.values, path)) is wanted for path, wanted in alternatives)
-            for alternatives in conditions
-        )
+        for alternatives in conditions:
+            for path, wanted in alternatives:
+                if is_true(look_up(self.values, path)) is wanted:
+                    break
+            else:
+                return False
+        return True
 
 
 def _without_empty_blocks(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.sources.pointer import MISSING, value_at
 from poolsmith.fleet.operands.chart.chart_objects import ChartWorkloads, stack_objects
-from poolsmith.fleet.operands.chart.chart_projection import HelmRelease, project
+from poolsmith.fleet.operands.chart.chart_projection import HelmRelease, Projected, project
 from poolsmith.fleet.operands.chart.operator_part import operator_chart_objects
 from poolsmith.gpu.catalog.charts import read_chart
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART, OPERATOR_NAMESPACE
@@ -27,14 +27,26 @@ _MOST = 12
 
 
 class Workloads:
-    """What the chart makes of values over its own, beside custom resources: once of the values that were asked last."""
+    """What the chart makes of values over its own: once of the values that were asked last."""
 
     def __init__(self) -> None:
         self._asked: tuple[str, dict[str, Any], str] | None = None
         self._made = ChartWorkloads()
+        self._projected: tuple[str, dict[str, Any], HelmRelease, Projected] | None = None
+
+    def resources(self, projection: Projection, chart: Chart, values: dict[str, Any], helm: HelmRelease) -> Projected:
+        """The custom resources. Where a cluster serves more, the chart refuses less, and renders the same."""
+        if self._projected is not None:
+            release, asked, before, made = self._projected
+            is_same = asked is values and (release, before.name) == (projection.release, helm.name)
+            if is_same and not made.errors and set(before.api_versions) <= set(helm.api_versions):
+                return made
+        made = project(projection, chart.defaults, values, helm)
+        self._projected = projection.release, values, helm, made
+        return made
 
     def of(self, chart: Chart, release: str, values: dict[str, Any], helm: HelmRelease) -> ChartWorkloads:
-        """`values` are known again by being the same object, which nobody changes meanwhile."""
+        """What stands beside them. `values` are known again by being the same object, which nobody changes."""
         known = self._asked
         if known is None or known[1] is not values or (known[0], known[2]) != (release, helm.name):
             self._asked = release, values, helm.name
@@ -81,7 +93,7 @@ def _each(values: dict[str, Any], ask: Callable[[dict[str, Any]], tuple[ChartErr
 def _errors(
     projection: Projection, chart: Chart, values: dict[str, Any], helm: HelmRelease, workloads: Workloads
 ) -> tuple[ChartError, ...]:
-    projected = project(projection, chart.defaults, values, helm)
+    projected = workloads.resources(projection, chart, values, helm)
     if projected.errors:
         return projected.errors
     return workloads.of(chart, projection.release, values, helm).errors

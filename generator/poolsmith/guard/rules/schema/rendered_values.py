@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.facts.packs import remembered
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import join, reach, split
-from poolsmith.fleet.operands.chart.chart_projection import HelmRelease, project
+from poolsmith.fleet.operands.chart.chart_projection import HelmRelease
 from poolsmith.fleet.operands.chart.judgement import Workloads
 from poolsmith.gpu.catalog.charts import read_chart
 from poolsmith.gpu.catalog.gpu_clusters import served_by
@@ -98,7 +98,7 @@ def _violations(
     projection, chart = read_projection(release), read_chart(OPERATOR_CHART, release)
     if projection is None or chart is None:
         return
-    projected = project(projection, chart.defaults, values, helm)
+    projected = workloads.resources(projection, chart, values, helm)
     if projected.errors:
         return
     rendered = workloads.of(chart, release, values, helm)

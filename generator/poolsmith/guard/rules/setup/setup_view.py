@@ -341,15 +341,17 @@ def takes_operands(node: SetupNode) -> bool:
     return node.labels.get(DEPLOY_OPERANDS) != OFF
 
 
-class SetupRule(Rule["SetupView", Location], Protocol):
-    """What must be known for a rule stands in it: `nodes`, `values`, `release`, `all` of the values.
+if TYPE_CHECKING:
 
-    Without one of its `NEEDS` the rule is not run, and counted. Where a module has `PARTLY_NEEDS`, it says less without
-    one of these, and is counted as well.
-    """
+    class SetupRule(Rule["SetupView", Location], Protocol):
+        """What must be known for a rule stands in it: `nodes`, `values`, `release`, `all` of the values.
 
-    @property
-    def NEEDS(self) -> tuple[str, ...]: ...  # noqa: N802 - a constant of the module
+        Without one of its `NEEDS` the rule is not run, and counted. Where a module has `PARTLY_NEEDS`, it says less
+        without one of these, and is counted as well.
+        """
+
+        @property
+        def NEEDS(self) -> tuple[str, ...]: ...  # noqa: N802 - a constant of the module
 
 
 @record(kw_only=False)
