@@ -64,6 +64,7 @@ def _put(field, text):
     return SPEC, f"spec:\n  {field}: {text}\n  interval"
 
 
+@pytest.mark.rows(8, "fields, each a merge that is compared")
 @pytest.mark.parametrize(
     ("engine", "file", "edit", "verb", "says"),
     [
@@ -77,13 +78,13 @@ def _put(field, text):
             Verb.UPDATE,
             "definitions",
         ),
-        (FLUX, "pools", _put("force", "true"), Verb.REPLACE, "deleted and made anew"),
+        (FLUX, "pools", _put("force", "true"), Verb.REPLACE, "deleted and recreated"),
         (FLUX, "pools", _put("components", "[../x]"), Verb.UPDATE, "what they take away"),
         (FLUX, "pools", _put("targetNamespace", "x"), Verb.REPLACE, "in the other namespace"),
         (FLUX, "pools", _put("kubeConfig", "{secretRef: {name: x}}"), Verb.LEAVE, "other cluster"),
         (FLUX, "pools", ("  prune: true\n", "  prune: false\n"), Verb.LEAVE, "stays behind"),
         (FLUX, "sources", _put("suspend", "true"), Verb.WAIT, "nothing new is fetched"),
-        (ARGOCD, "pools", ("      - ServerSideApply=true\n", "      - Replace=true\n"), Verb.UPDATE, "made anew"),
+        (ARGOCD, "pools", ("      - ServerSideApply=true\n", "      - Replace=true\n"), Verb.UPDATE, "recreated"),
         (ARGOCD, "pools", (_AUTOMATED, ""), Verb.UPDATE, "by itself"),
         (ARGOCD, "pools", ("project: default", "project: x"), Verb.UPDATE, "has to allow"),
         (ARGOCD, "pools", ('sync-wave: "2"', 'sync-wave: "-1"'), Verb.UPDATE, "its place in the order"),
