@@ -12,11 +12,23 @@ from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import covers
 from poolsmith.core.sources.pointer import join
 from poolsmith.gpu.catalog.node_labels import GPU_PRODUCT
-from poolsmith.guard.rules.links.label_offers import DISCOVERY, DOMAIN, FIELDS, Machines, PciFields, Since, Tagged, like
+from poolsmith.guard.rules.links.label_offers import (
+    DISCOVERY,
+    DOMAIN,
+    FIELDS,
+    OfMachines,
+    PciFields,
+    Since,
+    Tagged,
+    label_offers,
+    label_supply,
+    like,
+)
+from poolsmith.guard.rules.links.link_view import Domain
 from poolsmith.guard.rules.links.name_needs import names_of, state_of
 from poolsmith.guard.rules.links.selections import selections, selections_in, selections_of_charts
 from poolsmith.guard.rules.names.known_labels import is_given_by_hand
-from poolsmith.guard.rules.names.need import State
+from poolsmith.guard.rules.names.need import NODE_LABEL, State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,6 +67,13 @@ _BY_HAND = (
     "`nvidia.com/gpu.family`, or say in policies/external.yaml who gives it"
 )
 _OF_AUTOSCALER = "k8s.io/cluster-autoscaler/node-template/label/"
+
+
+def _offers(view: LinkView) -> Iterator[Offer]:
+    return label_offers(view, (*selections(view), *(need for _, need in selections_of_charts(view))))
+
+
+DOMAINS = (Domain(NODE_LABEL, selections, _offers, label_supply),)
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
@@ -115,7 +134,7 @@ def _of_values(need: Need, offer: Offer) -> Finding[Location]:
         f"with `{shorten(need.name)}: {shorten(need.values[0])}`, and {who} {listed(map(shorten, values), _FEW)}",
         f"write `{shorten(values[0])}`",
     )
-    if not isinstance(offer.via, Machines):
+    if not isinstance(offer.via, OfMachines):
         return found
     template = offer.via.template
     return replace(found, severity=Severity.WARNING, related=(template.at(template.top, "these machines"),))

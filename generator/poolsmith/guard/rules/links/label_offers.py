@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.message_text import nearest
 from poolsmith.core.facts import store
@@ -13,6 +13,7 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word, words
 from poolsmith.core.sources.pointer import MISSING, reached
 from poolsmith.gpu.catalog.node_labels import GPU_PRESENT
+from poolsmith.guard.rules.names.kept import kept
 from poolsmith.guard.rules.names.known_labels import is_well_known
 from poolsmith.guard.rules.names.need import NODE_LABEL, Offer, Supply
 from poolsmith.guard.rules.names.spelling import Spelling
@@ -20,13 +21,12 @@ from poolsmith.guard.rules.names.spelling import Spelling
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from poolsmith.guard.rules.links.link_view import LinkView
+    from poolsmith.guard.rules.links.link_view import LinkView, Machines
     from poolsmith.guard.rules.names.need import Need
     from poolsmith.guard.rules.setup.setup_view import SetupObject
     from poolsmith.kubernetes.repository.node_templates import NodeTemplate
 
 DOMAIN = "nvidia.com/"
-_MADE, _LIKE = "labels of machines", "their spelling"
 DISCOVERY = "node-feature-discovery"
 FIELDS = "worker.config.sources.pci.deviceLabelFields"
 _FEATURES = "feature.node.kubernetes.io/"
@@ -78,7 +78,7 @@ def label_offers(view: LinkView, needs: Iterable[Need]) -> Iterator[Offer]:
 
 
 @record
-class Machines:
+class OfMachines:
     """Groups of machines that have the label, none of them with that value."""
 
     template: NodeTemplate
@@ -110,27 +110,26 @@ class Labels:
     def __contains__(self, key: object) -> bool:
         if key in self._named or is_well_known(str(key)):
             return key in self._named or key in self._view.labels_said
-        values = _values_of_machines(self._view).get(str(key))
+        values = _values_of_machines(self._view.machines).get(str(key))
         if values is not None:
             return not self._view.is_alone or values[1] is None
         return key in self._view.labels_said
 
 
-def _values_of_machines(view: LinkView) -> dict[str, tuple[NodeTemplate, frozenset[str] | None]]:
+@kept
+def _values_of_machines(machines: Machines) -> dict[str, tuple[NodeTemplate, frozenset[str] | None]]:
     """Labels of all descriptions of nodes, with the first one and all values; None where nobody knows some of them."""
-    if _MADE not in view.machines.made:
-        found: dict[str, tuple[NodeTemplate, set[str | None]]] = {}
-        for template in view.machines.templates:
-            for mark in (*template.labels, *template.choices):
-                values = found.setdefault(mark.key, (template, set()))[1]
-                values.add(None if template.is_partial else mark.value)
-            for key in _left_open(template):
-                found.setdefault(key, (template, set()))[1].add(None)
-        view.machines.made[_MADE] = {
-            key: (template, None if None in values else frozenset(str(value) for value in values))
-            for key, (template, values) in found.items()
-        }
-    return cast("dict[str, tuple[NodeTemplate, frozenset[str] | None]]", view.machines.made[_MADE])
+    found: dict[str, tuple[NodeTemplate, set[str | None]]] = {}
+    for template in machines.templates:
+        for mark in (*template.labels, *template.choices):
+            values = found.setdefault(mark.key, (template, set()))[1]
+            values.add(None if template.is_partial else mark.value)
+        for key in _left_open(template):
+            found.setdefault(key, (template, set()))[1].add(None)
+    return {
+        key: (template, None if None in values else frozenset(str(value) for value in values))
+        for key, (template, values) in found.items()
+    }
 
 
 def _left_open(template: NodeTemplate) -> Iterator[str]:
@@ -142,9 +141,9 @@ def _left_open(template: NodeTemplate) -> Iterator[str]:
 
 
 def _of_machines(view: LinkView, asked: set[str]) -> Iterator[Offer]:
-    for key, (template, values) in _values_of_machines(view).items():
+    for key, (template, values) in _values_of_machines(view.machines).items():
         if key in asked and values is not None:
-            yield Offer(kind=NODE_LABEL, name=key, keys=values, via=Machines(template=template))
+            yield Offer(kind=NODE_LABEL, name=key, keys=values, via=OfMachines(template=template))
 
 
 def _of_releases(view: LinkView, asked: set[str]) -> Iterator[Offer]:
@@ -169,10 +168,13 @@ def _spelled(written: Spelling, key: str) -> Offer | None:
 
 def like(view: LinkView, key: str) -> str:
     """A label of the machines here that may be meant; empty where none is like it."""
-    if _LIKE not in view.machines.made:
-        view.machines.made[_LIKE] = Spelling(name for name in _values_of_machines(view) if not is_well_known(name))
-    given = cast("Spelling", view.machines.made[_LIKE])
+    given = _spelling(view.machines)
     return (given.nearest(key) or given.longer(key) or "") if view.is_alone else ""
+
+
+@kept
+def _spelling(machines: Machines) -> Spelling:
+    return Spelling(name for name in _values_of_machines(machines) if not is_well_known(name))
 
 
 def _rules(view: LinkView) -> Iterator[SetupObject]:

@@ -10,7 +10,7 @@ from dataclasses import field
 from functools import cached_property
 from itertools import chain
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import covers
@@ -21,13 +21,15 @@ from poolsmith.gpu.catalog.chart_workloads import read_chart_workloads
 from poolsmith.gpu.catalog.gpu_requests import brings_gpus, gpu_resources
 from poolsmith.gpu.catalog.node_labels import SelectedNodes
 from poolsmith.gpu.catalog.stack_objects import DRA_DRIVER_CHARTS, OPERATOR
+from poolsmith.guard.rules.names.need import OPEN
 from poolsmith.kubernetes.repository.manifest_files import CheckedTree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.policies.external_names import ExternalBook
+    from poolsmith.guard.rules.names.need import Need, Offer, Supply
     from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupObject
     from poolsmith.kubernetes.repository.flux import Emptied
     from poolsmith.kubernetes.repository.node_templates import NodeTemplate
@@ -147,6 +149,16 @@ class LinkedPod:
         return self.owner.place(f"{self.at}{pointer}")
 
 
+@record(kw_only=False)
+class Domain:
+    """A kind of which not objects alone supply what is needed, with what each view needs and offers of it."""
+
+    kind: str
+    needs: Callable[[LinkView], Iterable[Need]] = lambda _: ()
+    offers: Callable[[LinkView], Iterable[Offer]] = lambda _: ()
+    supply: Callable[[LinkView], Supply] = lambda _: OPEN
+
+
 @record(slots=False, eq=False)
 class LinkView:
     """`is_whole`: an engine or a kustomization brings all of it together. `labels_said` are labels that files about
@@ -178,6 +190,8 @@ class LinkView:
     """Whether no other delivery of the files has charts of the stack: what they say of nodes is about these."""
     external: ExternalBook | None = None
     """Names that come from outside, as policies/external.yaml says, where that is kept."""
+    domains: tuple[Domain, ...] = ()
+    """Of the rules that look at it."""
     made: dict[str, object] = field(default_factory=dict)
     """What rules share, by a name."""
 
@@ -207,12 +221,6 @@ class LinkView:
     def gpu_pods(self) -> tuple[LinkedPod, ...]:
         """Those that ask for GPUs."""
         return tuple(pod for pod in self.pods if pod.asks_for_gpus)
-
-    def kept(self, name: str, make: Callable[[], Iterator[Any]]) -> tuple[Any, ...]:
-        """What several rules look at, made by the first of them."""
-        if name not in self.made:
-            self.made[name] = tuple(make())
-        return cast("tuple[Any, ...]", self.made[name])
 
     @cached_property
     def namespaces(self) -> dict[str, SetupObject]:

@@ -129,6 +129,8 @@ class Supply:
 
 
 OPEN = Supply()
+WHOLE = Supply(owns=bool, spelled=lambda _: None)
+"""Of a kind of which all is known: its names are made up for it, and resemble nothing."""
 
 
 class State(Enum):
