@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.message_text import did_you_mean
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts import store
 from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.gpu.catalog.gpu_requests import device_requests
+from poolsmith.guard.rules.links.link_view import Domain
+from poolsmith.guard.rules.links.name_needs import names_of
+from poolsmith.guard.rules.names.kept import kept_all
+from poolsmith.guard.rules.names.need import Need, State, Supply, spelled
+from poolsmith.guard.rules.names.spelling import Spelling
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,32 +51,52 @@ _LONGEST = 10_240
 """Of an expression, by the API server."""
 
 
-def check(view: LinkView) -> Iterator[Finding[Location]]:
+@kept_all
+def _needs(view: LinkView) -> Iterator[Need]:
     for item in view.of_kind("ResourceClaim", _TEMPLATE, "DeviceClass"):
         for pointer, expression in _expressions(item):
-            for kind, name in dict.fromkeys(_unknown(expression)):
-                yield Finding(
-                    message=f"NVIDIA's DRA driver publishes no {_WORDS[kind]} `{name}`: the selector fails for each",
-                    place=item.place(pointer),
-                    help=did_you_mean(name, published()[kind]),
-                )
+            for name in dict.fromkeys(_asked(expression)):
+                yield Need(kind=_ATTRIBUTE, name=name, where="", locate=item.place, pointer=pointer)
 
 
-_WORDS = {"attributes": "attribute", "capacity": "capacity"}
-
-
-def published() -> dict[str, list[str]]:
-    """Names by `attributes` and `capacity`; a `#` stands for digits."""
-    facts = store.table("machines/attributes.yaml")
-    return {kind: facts[kind] for kind in _WORDS}
-
-
-def _unknown(expression: str) -> Iterator[tuple[str, str]]:
-    known = published()
+def _asked(expression: str) -> Iterator[str]:
+    """Each as `attributes.name` or `capacity.name`."""
     for match in _ASKED.finditer(expression[:_LONGEST]):
-        kind, name = match[1], match[2] or match[3] or match[4]
-        if not {name, f"{name.rstrip(_DIGITS)}#"} & set(known[kind]) and not _is_asked_for(name, expression):
-            yield kind, name
+        name = match[2] or match[3] or match[4]
+        if not _is_asked_for(name, expression):
+            yield f"{match[1]}.{name}"
+
+
+class _Published:
+    """A `#` stands for digits."""
+
+    def __init__(self) -> None:
+        self.names = [f"{kind}.{name}" for kind in _WORDS for name in store.table("machines/attributes.yaml")[kind]]
+
+    def __contains__(self, name: object) -> bool:
+        return str(name) in self.names or f"{str(name).rstrip(_DIGITS)}#" in self.names
+
+
+def _supply(_: LinkView) -> Supply:
+    known = _Published()
+    return Supply(known=known, owns=bool, spelled=partial(spelled, _ATTRIBUTE, Spelling(known.names)))
+
+
+_ATTRIBUTE = "DeviceAttribute"
+_WORDS = {"attributes": "attribute", "capacity": "capacity"}
+DOMAINS = (Domain(_ATTRIBUTE, _needs, supply=_supply),)
+
+
+def check(view: LinkView) -> Iterator[Finding[Location]]:
+    for need in _needs(view):
+        verdict = names_of(view).verdict(need)
+        if verdict.state is not State.SUPPLIED:
+            kind, _, name = need.name.partition(".")
+            yield Finding(
+                message=f"NVIDIA's DRA driver publishes no {_WORDS[kind]} `{name}`: the selector fails for each",
+                place=need.place,
+                help=None if verdict.offer is None else f"did you mean `{verdict.offer.name.partition('.')[2]}`?",
+            )
 
 
 def _is_asked_for(name: str, expression: str) -> bool:

@@ -15,7 +15,7 @@ from poolsmith.core.sources.pointer import MISSING, reached
 from poolsmith.gpu.catalog.node_labels import GPU_PRESENT
 from poolsmith.guard.rules.names.kept import kept
 from poolsmith.guard.rules.names.known_labels import is_well_known
-from poolsmith.guard.rules.names.need import NODE_LABEL, Offer, Supply
+from poolsmith.guard.rules.names.need import NODE_LABEL, Offer, Supply, spelled
 from poolsmith.guard.rules.names.spelling import Spelling
 
 if TYPE_CHECKING:
@@ -159,8 +159,7 @@ def _of_releases(view: LinkView, asked: set[str]) -> Iterator[Offer]:
 def _spelled(written: Spelling, key: str) -> Offer | None:
     """Names of GPU feature discovery, and those that the rules here write: many may ask for one."""
     if not key.startswith(DOMAIN):
-        right = written.nearest(key)
-        return None if right is None else Offer(kind=NODE_LABEL, name=right)
+        return spelled(NODE_LABEL, written, key)
     known, name = store.table("selectors.yaml")["known"], key.removeprefix(DOMAIN)
     right = None if name in known else nearest(name, known, certain=True)
     return None if right is None else Offer(kind=NODE_LABEL, name=f"{DOMAIN}{right}", via=DOMAIN)

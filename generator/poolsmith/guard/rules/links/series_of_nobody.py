@@ -18,7 +18,7 @@ from poolsmith.guard.rules.links.link_view import Domain
 from poolsmith.guard.rules.links.name_needs import names_of
 from poolsmith.guard.rules.links.scraping import exporters
 from poolsmith.guard.rules.names.kept import kept_all
-from poolsmith.guard.rules.names.need import Need, Offer, State, Supply
+from poolsmith.guard.rules.names.need import Need, State, Supply, spelled
 from poolsmith.guard.rules.names.spelling import Spelling
 
 if TYPE_CHECKING:
@@ -123,12 +123,7 @@ def series_needs(view: LinkView) -> Iterator[Need]:
 def series_supply(view: LinkView) -> Supply:
     lists = lists_of(view) if series_needs(view) else ()
     names = frozenset(name for item in lists for name in item.names)
-    return Supply(known=names, owns=lambda _: bool(lists), spelled=partial(_spelled, Spelling(sorted(names))))
-
-
-def _spelled(names: Spelling, name: str) -> Offer | None:
-    right = names.nearest(name)
-    return None if right is None else Offer(kind=SERIES, name=right)
+    return Supply(known=names, owns=lambda _: bool(lists), spelled=partial(spelled, SERIES, Spelling(sorted(names))))
 
 
 DOMAINS = (Domain(SERIES, series_needs, supply=series_supply),)

@@ -128,6 +128,12 @@ class Supply:
     spelled: Callable[[str], Offer | None] | None = None
 
 
+def spelled(kind: str, names: Spelling, name: str) -> Offer | None:
+    """What a name is a slip of the pen for, among all names of a kind."""
+    right = names.nearest(name)
+    return None if right is None else Offer(kind=kind, name=right)
+
+
 OPEN = Supply()
 WHOLE = Supply(owns=bool, spelled=lambda _: None)
 """Of a kind of which all is known: its names are made up for it, and resemble nothing."""

@@ -10,7 +10,7 @@ from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pointer import join
 from poolsmith.guard.rules.names.known_labels import is_well_known
-from poolsmith.guard.rules.names.need import NODE_LABEL, Need, Offer, State, Supply, judged
+from poolsmith.guard.rules.names.need import NODE_LABEL, Need, Offer, State, Supply, judged, spelled
 from poolsmith.guard.rules.names.spelling import Spelling
 from poolsmith.guard.rules.setup.driver_setup import driver_setup
 
@@ -79,8 +79,7 @@ class _Labels:
         return Spelling(sorted(self._written))
 
     def spelled(self, name: str) -> Offer | None:
-        right = self._spelling.nearest(name)
-        return None if right is None else Offer(kind=NODE_LABEL, name=right)
+        return spelled(NODE_LABEL, self._spelling, name)
 
 
 def _keys(setup: DriverSetup) -> dict[str, int]:
