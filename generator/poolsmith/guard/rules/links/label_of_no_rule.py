@@ -84,7 +84,7 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
     for need in selections(view):
         verdict = names_of(view).verdict(need)
         yield from _written(verdict)
-        if view.is_whole and state_of(view, need) is State.OUTSIDE:
+        if state_of(view, need) is State.OUTSIDE:
             yield from _of_nobody(view, need)
     for chart, need in selections_of_charts(view):
         yield from _of_chart(view, chart, names_of(view).verdict(need))
@@ -144,16 +144,17 @@ def _of_nobody(view: LinkView, need: Need) -> Iterator[Finding[Location]]:
     """A label that somebody may give by hand; where the files describe all machines, more than a note. Whoever writes
     a selector into a chart's values has nodes with the label, unless the files tell otherwise."""
     if need.name.startswith(DOMAIN):
-        yield from _without_discovery(view, need)
+        yield from _without_discovery(view, need) if view.is_whole else ()
     elif is_given_by_hand(need.name):
         are_described = view.is_alone and bool(view.machines.whole)
         is_chart = any(need.who.endswith(f" {chart.name}") for chart in view.charts)
-        if are_described or not is_chart:
+        right = like(view, need.name, need.values) if are_described else ""
+        if right or (view.is_whole and (are_described or not is_chart)):
             yield replace(
                 _selects(
                     need,
                     f"by `{shorten(need.name)}`, and nothing here gives a node this label",
-                    f"did you mean `{right}`?" if (right := like(view, need.name)) else _BY_HAND,
+                    f"did you mean `{right}`?" if right else _BY_HAND,
                 ),
                 severity=Severity.WARNING if are_described else Severity.NOTE,
             )

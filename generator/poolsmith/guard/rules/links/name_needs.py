@@ -18,6 +18,7 @@ from poolsmith.guard.rules.names.needs_of_pods import NamingPod, needs_of_object
 from poolsmith.guard.rules.names.needs_of_values import NamingFields, needs_of
 from poolsmith.guard.rules.names.offers import offers_of
 from poolsmith.guard.rules.setup.named_objects import fields_of, needs_of_driver
+from poolsmith.guard.rules.setup.repository_setups import olm_namespace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +37,7 @@ def names_of(view: LinkView) -> Names:
     needs = chain(needs_of_view(view), _needs_of_domains(view))
     offered = chain.from_iterable(domain.offers(view) for domain in view.domains)
     supplies = {domain.kind: domain.supply(view) for domain in view.domains}
-    return Names(chain(offers_of(view.objects), _accounts_of_charts(view), offered), needs, supplies)
+    return Names(chain(offers_of(view.objects), _accounts_of_charts(view), _built_in(view), offered), needs, supplies)
 
 
 def _needs_of_domains(view: LinkView) -> Iterator[Need]:
@@ -82,6 +83,12 @@ def _accounts_of_charts(view: LinkView) -> Iterator[Offer]:
             yield Offer(kind="ServiceAccount", name=name.replace("{fullname}", full), namespace=chart.namespace or "")
 
 
+def _built_in(view: LinkView) -> Iterator[Offer]:
+    for row in store.table("named_objects.yaml")["builtIn"]:
+        for name in row["names"] if any(view.of_kind(row["for"])) else ():
+            yield Offer(kind=row["kind"], name=name, namespace=row["namespace"])
+
+
 @kept_all
 def needs_of_objects(view: LinkView) -> Iterator[Need]:
     """Of releases of the stack's charts, of queues, and of pools of machines; read once."""
@@ -104,10 +111,11 @@ def needs_of_operator(view: LinkView) -> Iterator[Need]:
     operators = [chart for chart in view.charts if chart.is_operator]
     for chart in operators:
         yield from needs_of(rows, _fields(chart))
+    namespace = operators[0].namespace if operators else olm_namespace(view.of_kind("Subscription"))
     for item in view.of_kind("ClusterPolicy") if not operators else ():
-        yield from needs_of(rows, fields_of(item, None))
+        yield from needs_of(rows, fields_of(item, namespace))
     for item in view.of_kind("NVIDIADriver"):
-        yield from needs_of_driver(item, operators[0].namespace if operators else None)
+        yield from needs_of_driver(item, namespace)
 
 
 def state_of(view: LinkView, need: Need) -> State:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo
-from poolsmith.core.diagnostics.message_text import did_you_mean, nearest
+from poolsmith.core.diagnostics.message_text import did_you_mean
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.gpu.catalog.gpu_requests import CLASSES
@@ -21,7 +21,8 @@ from poolsmith.guard.rules.links.name_needs import (
 )
 from poolsmith.guard.rules.links.needs_from_outside import from_outside
 from poolsmith.guard.rules.names.messages import changed, elsewhere, lacking, slip
-from poolsmith.guard.rules.names.need import DEVICE_CLASS, Offer, State, Supply
+from poolsmith.guard.rules.names.need import DEVICE_CLASS, Offer, State, Supply, spelled
+from poolsmith.guard.rules.names.spelling import Spelling
 from poolsmith.guard.rules.setup.runtime_class_not_made import BRINGS_ITS_OWN, NVIDIAS_OWN, made_by_operator
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ _SWITCHES = {"resources.gpus.enabled": CLASSES, "resources.computeDomains.enable
 def class_supply(view: LinkView) -> Supply:
     unmade = _unmade(view) if view.is_whole else {}
     known = frozenset((*CLASSES, *_OTHER_CLASSES)) - unmade.keys()
-    return Supply(known=known, owns=unmade.__contains__, spelled=partial(_spelled, known))
+    return Supply(known=known, owns=unmade.__contains__, spelled=partial(_spelled, view, known))
 
 
 def runtime_supply(view: LinkView) -> Supply:
@@ -84,16 +85,18 @@ def runtime_supply(view: LinkView) -> Supply:
     return Supply(known=found)
 
 
-def _spelled(known: frozenset[str], name: str) -> Offer | None:
-    right = nearest(name, sorted(known), certain=True) if name.endswith(_VENDOR) else None
-    return None if right is None else Offer(kind=DEVICE_CLASS, name=right)
+def _spelled(view: LinkView, known: frozenset[str], name: str) -> Offer | None:
+    """Among the driver's, or those that somebody makes here."""
+    own = (item.own_name for item in view.of_kind(DEVICE_CLASS)) if view.is_whole else ()
+    return spelled(DEVICE_CLASS, Spelling(sorted(known) if name.endswith(_VENDOR) else own), name)
 
 
 def class_finding(view: LinkView, verdict: Verdict) -> Finding[Location]:
     need, offer = verdict.need, verdict.offer
     asks = f"{need.who} asks for a device of class `{need.name}`, "
     if offer is not None:
-        text, advice = "and NVIDIA's driver has no such class", f"did you mean `{offer.name}`?"
+        text = "and NVIDIA's driver has no such class" if need.name.endswith(_VENDOR) else "and nothing here makes it"
+        advice = f"did you mean `{offer.name}`?"
         return Finding(message=asks + text, place=need.place, help=advice)
     driver, path = _unmade(view)[need.name]
     return Finding(
@@ -135,13 +138,23 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
 
 
 def _judged(view: LinkView, needs: Iterable[Need]) -> Iterator[Finding[Location]]:
-    """Of what nobody delivers classes of devices alone: the driver's are known everywhere."""
+    """Of what nobody delivers classes of devices and what systems bring alone: these are known everywhere."""
     for need in needs:
         verdict = names_of(view).verdict(need)
         if need.kind == DEVICE_CLASS and verdict.state in (State.NEAR, State.UNDEFINED):
             yield class_finding(view, verdict)
-        elif view.is_whole and verdict.state in _SAID and not need.may_be_absent and not _is_copied(verdict):
+        elif (
+            (view.is_whole or _is_built_in(verdict))
+            and verdict.state in _SAID
+            and not need.may_be_absent
+            and not _is_copied(verdict)
+        ):
             yield _SAID[verdict.state](verdict)
+
+
+def _is_built_in(verdict: Verdict) -> bool:
+    """Whether what is near stands in no file: it is known everywhere."""
+    return verdict.offer is not None and verdict.offer.item is None
 
 
 def _is_copied(verdict: Verdict) -> bool:

@@ -33,6 +33,8 @@ _GROUPS = {
     **dict.fromkeys(("ClusterQueue", "LocalQueue", "ResourceFlavor", "WorkloadPriorityClass"), "kueue.x-k8s.io"),
     "ServingRuntime": "serving.kserve.io",
     "EC2NodeClass": "karpenter.k8s.aws",
+    "NIMCache": "apps.nvidia.com",
+    "CatalogSource": "operators.coreos.com",
     **dict.fromkeys(("ResourceClaim", "ResourceClaimTemplate", DEVICE_CLASS), "resource.k8s.io"),
 }
 """The kinds that needs have, with their groups."""

@@ -208,7 +208,7 @@ def view_of(setup: Setup, release: str | None, given: GivenNodes | None, kuberne
         if item is None
         else _values(item, defaults, several=setup.is_one_of_several),
         objects=tuple(objects),
-        namespace=None if item is None else item.namespace,
+        namespace=olm_namespace(objects) if item is None else item.namespace,
         charts=tuple(map(_as_declared, setup.charts)),
         engine_of=_K3S if item is not None and item.document.api_version.startswith("helm.cattle.io/") else frozenset(),
     )
@@ -263,6 +263,19 @@ def _values(found: FoundValues, defaults: dict[str, Any] | None, *, several: boo
         partial=found.partial or several or defaults is None,
         file=found.path,
     )
+
+
+def olm_namespace(objects: Iterable[SetupObject]) -> str | None:
+    """Where OLM installs the operator, as its Subscription says."""
+    found = {
+        word(item.metadata.get("namespace"))
+        for item in objects
+        if item.kind == "Subscription" and item.group == "operators.coreos.com" and item.spec.get("name") in _PACKAGES
+    }
+    return min(found) or None if len(found) == 1 else None
+
+
+_PACKAGES = ("gpu-operator-certified", "gpu-operator")
 
 
 def policy_values(objects: list[SetupObject], release: str | None) -> SetupValues | None:
