@@ -260,6 +260,8 @@ class Names:
             name = None if is_short else found
         elif name is None and need.kind == "ServiceAccount":
             name = next((own for own, offer in free.items() if offer.item is None and _is_of(own, need.name)), None)
+        elif name is None and need.kind == "ConfigMap" and free:
+            name = spelling.alike(need.name)
         if name is None and need.kind in _BESIDE and len(free) == 1:
             name = next((own for own in free if _is_for(own, need)), None)
         return None if name is None else free[name]
