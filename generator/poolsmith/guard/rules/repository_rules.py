@@ -8,6 +8,7 @@ from poolsmith.guard.rules.charts import (
     dra_driver_gates,
     floating_version,
     operator_twice_by_one_set,
+    values_file_of_nobody,
 )
 from poolsmith.guard.rules.templates import template_label_values
 
@@ -22,6 +23,7 @@ CHART_RULES: tuple[Rule[tuple[ChartInstallation, ...], Location], ...] = (
     dra_driver_gates,
     floating_version,
     operator_twice_by_one_set,
+    values_file_of_nobody,
 )
 
 

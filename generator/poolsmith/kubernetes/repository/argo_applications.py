@@ -22,7 +22,14 @@ from poolsmith.core.sources.pod_template import mapping, mappings, word, words
 from poolsmith.core.sources.pointer import copied, value_at
 from poolsmith.core.sources.scalars import text_of
 from poolsmith.core.sources.source_file import SourceFile
-from poolsmith.kubernetes.repository.delivered import ChartInstallation, Delivered, Unknown, ValuesLayer, delivered
+from poolsmith.kubernetes.repository.delivered import (
+    ChartInstallation,
+    Delivered,
+    Unknown,
+    ValuesLayer,
+    absent_file,
+    delivered,
+)
 from poolsmith.kubernetes.repository.flux_releases import add_text, last
 from poolsmith.kubernetes.repository.set_values import set_layer
 
@@ -112,7 +119,8 @@ def helm_layers(
         if found is not None:
             layers.append(found)
         elif shown is None or not helm.get("ignoreMissingValueFiles"):
-            unknown.append(Unknown(place, f"the values file `{path}` is not among the files"))
+            sought = None if shown is None else files.told_from(shown, item.path)
+            unknown.append(absent_file(place, path, sought, files))
     if isinstance(values := helm.get("valuesObject"), dict):
         layers.append(ValuesLayer(values, item.source, f"{pointer}/valuesObject"))
     else:

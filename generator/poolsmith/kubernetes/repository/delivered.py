@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from poolsmith.core.diagnostics import Location
+    from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 
 
 _NAMES = ("name", "key", "containerPort", "mountPath", "port", "ip", "topologyKey")
@@ -35,13 +37,23 @@ class Layer:
 class Unknown:
     """What can't be resolved from the files: said once for each place. `advice` is what would resolve it.
 
-    `is_here`: it stands in these files, and only its tool can tell what comes of it.
+    `is_here`: it stands in these files, and only its tool can tell what comes of it. `beside` are files of the folder
+    that a file which is absent is sought in.
     """
 
     place: Location
     what: str
     advice: str = ""
     is_here: bool = False
+    file: str = ""
+    beside: tuple[str, ...] = ()
+
+
+def absent_file(place: Location, said: str, path: str | None, files: RepositoryFiles) -> Unknown:
+    """`path` is where its tool looks for it; None where that is nowhere in the repository."""
+    what = f"the values file `{said}` is not among the files"
+    beside = files.files_in(posixpath.dirname(path)) if path is not None else ()
+    return Unknown(place, what, file=path or "", beside=beside)
 
 
 class LayeredSource(SourceFile):

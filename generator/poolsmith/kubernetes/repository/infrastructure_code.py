@@ -15,7 +15,12 @@ from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import join
 from poolsmith.kubernetes.repository.argo_applications import file_layer, normal
 from poolsmith.kubernetes.repository.chart_folders import resolved
-from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
+from poolsmith.kubernetes.repository.delivered import (
+    ChartInstallation,
+    Unknown,
+    ValuesLayer,
+    absent_file,
+)
 from poolsmith.kubernetes.repository.flux_releases import layer_of_text, named
 from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
 from poolsmith.kubernetes.repository.node_template_marks import labels_at
@@ -173,7 +178,10 @@ def _add_values(
             layer = ValuesLayer(kept, document.source, pointer)
         if layer is not None:
             layers.append(layer)
-        if layer is None or not is_whole:
+        if isinstance(item, HclFile) and layer is None:
+            sought = normal(posixpath.join(folder, item.path))
+            unknown.append(absent_file(document.source.locate(pointer), item.path, sought, files))
+        elif layer is None or not is_whole:
             unknown.append(Unknown(document.source.locate(pointer), "values that Terraform computes", is_here=True))
 
 

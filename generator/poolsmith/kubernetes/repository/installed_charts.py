@@ -15,7 +15,12 @@ from poolsmith.core.sources.pod_template import mapping, mappings, word, words
 from poolsmith.core.sources.pointer import join, value_at
 from poolsmith.kubernetes.repository.argo_applications import file_layer, normal
 from poolsmith.kubernetes.repository.chart_folders import CHART_FILE, brought_along, chart_at, resolved
-from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
+from poolsmith.kubernetes.repository.delivered import (
+    ChartInstallation,
+    Unknown,
+    ValuesLayer,
+    absent_file,
+)
 from poolsmith.kubernetes.repository.flux_releases import GROUP as FLUX
 from poolsmith.kubernetes.repository.flux_releases import add_text, last, named, release_of
 from poolsmith.kubernetes.repository.manifest_files import LATER
@@ -233,7 +238,7 @@ def _add_file(
     if layer is not None:
         layers.append(layer)
     else:
-        unknown.append(Unknown(item.source.locate(pointer), f"the values file `{path}` is not among the files"))
+        unknown.append(absent_file(item.source.locate(pointer), path, shown, files))
 
 
 def helmfile_releases(path: str, files: RepositoryFiles) -> Iterator[ChartInstallation]:
