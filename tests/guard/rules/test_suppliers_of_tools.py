@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.core.diagnostics import Severity
+from poolsmith.core.diagnostics import NoInputError, Severity
 from poolsmith.interface.app import check_paths
 
 IMAGE = f"registry.example.net/app@sha256:{'3' * 64}"
@@ -299,3 +299,76 @@ def test_what_another_tool_supplies_is_left_alone_and_a_slip_is_told_with_the_na
     assert told(tmp_path / "right", files, code) == []
     (only,) = told(tmp_path / "wrong", {**files, path: files[path].replace(right, wrong, 1)}, code)
     assert mend in only
+
+
+POD = f"""\
+apiVersion: v1
+kind: Pod
+metadata: {{name: own, namespace: ml}}
+spec: {{containers: [{{name: main, image: '{IMAGE}', MORE}}]}}
+"""
+CUSTOM = "apiVersion: VERSION\nkind: KIND\nmetadata: {name: own, namespace: ml}\nspec: SPEC\n"
+
+
+def custom(version, kind, spec):
+    return CUSTOM.replace("VERSION", version).replace("KIND", kind).replace("SPEC", spec)
+
+
+RESOURCES = "{limits: {nvidia.com/gpu: 2}, requests: {nvidia.com/gpu: 1}}"
+NVIDIAS = "selectors: [{cel: {expression: \"device.driver == 'gpu.nvidia.com'\"}}]"
+OF_STACK = {
+    "a variable by hand": POD.replace("MORE", "env: [{name: NVIDIA_VISIBLE_DEVICES, value: all}]"),
+    "a range of limits": custom("v1", "LimitRange", "{limits: [{type: Container, max: {nvidia.com/gpu: '4'}}]}"),
+    "a quota of devices": custom(
+        "v1", "ResourceQuota", "{hard: {gpu.nvidia.com.deviceclass.resource.k8s.io/devices: '4'}}"
+    ),
+    "a queue": custom(
+        "kueue.x-k8s.io/v1beta1", "ClusterQueue", "{resourceGroups: [{coveredResources: [nvidia.com/gpu]}]}"
+    ),
+    "a class of devices": custom("resource.k8s.io/v1", "DeviceClass", f"{{{NVIDIAS}}}"),
+    "a virtual machine": custom(
+        "kubevirt.io/v1",
+        "VirtualMachine",
+        "{template: {spec: {domain: {devices: {gpus: [{name: a, deviceName: nvidia.com/GA102GL_A10}]}}}}}",
+    ),
+}
+NOT_OF_STACK = {
+    "no device": POD.replace("MORE", "env: [{name: NVIDIA_VISIBLE_DEVICES, value: void}]"),
+    "a quota of others": custom("v1", "ResourceQuota", "{hard: {requests.cpu: '4', amd.com/gpu: '1'}}"),
+    "a toleration": POD.replace("MORE", "env: []").replace("spec: {", "spec: {tolerations: [{key: nvidia.com/gpu}], "),
+}
+UNEQUAL = {
+    "KServe": custom(
+        "serving.kserve.io/v1beta1", "InferenceService", f"{{predictor: {{model: {{resources: {RESOURCES}}}}}}}"
+    ),
+    "NIM": custom("apps.nvidia.com/v1alpha1", "NIMService", f"{{resources: {RESOURCES}}}"),
+    "Argo": custom(
+        "argoproj.io/v1alpha1", "Workflow", f"{{templates: [{{name: a, container: {{resources: {RESOURCES}}}}}]}}"
+    ),
+    "Tekton": custom("tekton.dev/v1", "Task", f"{{steps: [{{name: a, computeResources: {RESOURCES}}}]}}"),
+    "Kubeflow": custom("trainer.kubeflow.org/v1alpha1", "TrainJob", f"{{trainer: {{resourcesPerNode: {RESOURCES}}}}}"),
+}
+
+
+def judged(tmp_path, text):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a/own.yaml").write_text(text, "utf-8")
+    return check_paths(tmp_path, [tmp_path / "a"])
+
+
+@pytest.mark.parametrize("what", OF_STACK)
+def test_what_asks_for_gpus_or_counts_them_is_of_the_stack(tmp_path, what):
+    assert judged(tmp_path, OF_STACK[what]).counts["objects"] == 1
+
+
+@pytest.mark.parametrize("what", NOT_OF_STACK)
+def test_what_only_speaks_of_them_is_not(tmp_path, what):
+    with pytest.raises(NoInputError):
+        judged(tmp_path, NOT_OF_STACK[what])
+
+
+@pytest.mark.parametrize("what", UNEQUAL)
+def test_requests_in_resources_of_other_operators_are_requests(tmp_path, what):
+    (only,) = [item for item in judged(tmp_path, UNEQUAL[what]).diagnostics if item.code == "PSM751"]
+
+    assert only.primary.pointer.endswith("requests/nvidia.com~1gpu")

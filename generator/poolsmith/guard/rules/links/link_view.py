@@ -16,9 +16,9 @@ from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import covers
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import container_places, mapping, pod_template_of, pod_template_pointer, word
-from poolsmith.core.sources.pointer import MISSING, reached, value_at
+from poolsmith.core.sources.pointer import MISSING, value_at
 from poolsmith.gpu.catalog.chart_workloads import read_chart_workloads
-from poolsmith.gpu.catalog.gpu_requests import brings_gpus, gpu_resources
+from poolsmith.gpu.catalog.gpu_requests import brings_gpus, custom_pods, gpu_resources
 from poolsmith.gpu.catalog.node_labels import SelectedNodes
 from poolsmith.gpu.catalog.stack_objects import DRA_DRIVER_CHARTS, OPERATOR
 from poolsmith.guard.rules.names.need import OPEN
@@ -119,13 +119,18 @@ class Machines:
 NO_MACHINES = Machines(tree=CheckedTree((), frozenset()))
 
 
+_ONLY = "/containers/0/resources"
+
+
 @record(slots=False, eq=False)
 class LinkedPod:
-    """The template of a workload's pods; `at` is the pointer to its spec in the object."""
+    """The template of a workload's pods; `at` is the pointer to its spec in the object. `resources`: nothing but
+    these is known of its container, and they stand there by that name."""
 
     owner: SetupObject
     spec: Mapping[str, Any]
     at: str
+    resources: str = ""
 
     @cached_property
     def containers(self) -> tuple[tuple[str, Mapping[str, Any]], ...]:
@@ -146,6 +151,8 @@ class LinkedPod:
         return word(self.owner.metadata.get("namespace"))
 
     def place(self, pointer: str) -> Location:
+        if self.resources:
+            pointer = pointer.replace(_ONLY, f"/{self.resources}", 1)
         return self.owner.place(f"{self.at}{pointer}")
 
 
@@ -232,23 +239,15 @@ class LinkView:
 
 def _pods(objects: Sequence[SetupObject]) -> Iterator[LinkedPod]:
     """Those of workloads, and of custom resources that controllers make pods of."""
-    others: dict[str, list[Mapping[str, Any]]] = {}
-    for row in store.table("named_objects.yaml")["workloads"]:
-        others.setdefault(row["kind"], []).append(row)
     for item in objects:
-        yield from _of_custom(item, others[item.kind]) if item.kind in others else ()
+        for place, spec, resources in custom_pods(item.data, item.kind, item.group):
+            own = {"containers": [{"resources": spec.get(resources)}]} if resources else spec
+            yield LinkedPod(owner=item, spec=own, at=place, resources=resources)
         template, at = pod_template_of(item.data), pod_template_pointer(item.data)
         if template is not None and at is not None:
             spec = mapping(template.get("spec"))
             if spec:
                 yield LinkedPod(owner=item, spec=spec, at=f"{at}/spec")
-
-
-def _of_custom(item: SetupObject, rows: Sequence[Mapping[str, Any]]) -> Iterator[LinkedPod]:
-    for row in rows:
-        for at, spec in reached(item.data, row["at"]) if row["group"] == item.group else ():
-            if isinstance(spec, dict) and spec:
-                yield LinkedPod(owner=item, spec=spec, at=at)
 
 
 def chart_defaults(chart: str, version: str | None) -> Mapping[str, Any] | None:

@@ -82,7 +82,7 @@ def toleration_offers(view: LinkView) -> Iterator[Offer]:
 @kept_all
 def tainted(view: LinkView) -> Iterator[Tainted]:
     yield from _of_charts(view)
-    for number, pod in enumerate(view.pods):
+    for number, pod in enumerate(pod for pod in view.pods if not pod.resources):
         yield from _of_nodes(view, pod, f"{number}") if view.nodes else _of_templates(view, pod, f"{number}")
 
 
