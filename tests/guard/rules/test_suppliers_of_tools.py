@@ -358,7 +358,7 @@ def judged(tmp_path, text):
 
 @pytest.mark.parametrize("what", OF_STACK)
 def test_what_asks_for_gpus_or_counts_them_is_of_the_stack(tmp_path, what):
-    assert judged(tmp_path, OF_STACK[what]).counts["objects"] == 1
+    assert judged(tmp_path, OF_STACK[what]).checked["objects"] == 1
 
 
 @pytest.mark.parametrize("what", NOT_OF_STACK)
