@@ -34,8 +34,8 @@ RULE = RuleInfo(
     applies_to="manifest",
     what="Two of what is delivered bring a part of which there may be one: an exporter of GPU metrics beside the "
     "operator's (an error where both take the node's own port), the DRA driver that allocates GPUs by claims beside a "
-    "device plugin that advertises the same ones (an error), or two charts that replace the definitions of "
-    "ComputeDomains.",
+    "device plugin that advertises the same ones (an error), two GPU feature discoveries, or two charts that replace "
+    "the definitions of ComputeDomains.",
     why="Each series is there twice, so that sums are doubled, and profiling metrics have one reader at a time. A "
     "device plugin and claims do not know what the other has given out: two tenants get one GPU. Each upgrade of one "
     "chart brings back the other's fields.",
@@ -85,6 +85,7 @@ def suppliers(view: LinkView) -> Iterator[Supplier]:
 
 def _brings(chart: LinkedChart, known: Mapping[str, Any]) -> bool:
     is_off = "path" in known and chart.value(known["path"]) is False
+    is_off |= "asked" in known and chart.value(known["asked"]) is not True
     return not (chart.partial or is_off or any(map(chart.says, known.get("apart", ()))))
 
 
@@ -92,7 +93,7 @@ def _of_chart(row: Mapping[str, Any], known: Mapping[str, Any], chart: LinkedCha
     return Supplier(
         part=row["part"],
         title=f"the chart {chart.name}",
-        place=chart.place(known["path"]) if "path" in known else chart.declared_at,
+        place=chart.place(path) if (path := known.get("path", known.get("asked"))) else chart.declared_at,
         off=known.get("tell", ""),
         speaks=known.get("speaks", False),
         takes_port="port" in known and chart.value(known["port"]) is True,
