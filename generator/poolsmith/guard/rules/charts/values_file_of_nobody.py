@@ -44,7 +44,7 @@ def check(installations: tuple[ChartInstallation, ...]) -> Iterator[Finding[Loca
 
 def _near(item: ChartInstallation, unknown: Unknown) -> Iterator[Finding[Location]]:
     name = posixpath.basename(unknown.file)
-    need = Need(kind=_FILE, name=name, where="", locate=lambda _: unknown.place, pointer="")
+    need = Need(kind=_FILE, name=name, locate=lambda _: unknown.place, pointer="")
     verdict = judged(need, (Offer(kind=_FILE, name=posixpath.basename(path)) for path in unknown.beside))
     if verdict.state is State.NEAR and verdict.offer is not None:
         yield Finding(

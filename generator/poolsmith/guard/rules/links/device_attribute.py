@@ -56,7 +56,7 @@ def _needs(view: LinkView) -> Iterator[Need]:
     for item in view.of_kind("ResourceClaim", _TEMPLATE, "DeviceClass"):
         for pointer, expression in _expressions(item):
             for name in dict.fromkeys(_asked(expression)):
-                yield Need(kind=_ATTRIBUTE, name=name, where="", locate=item.place, pointer=pointer)
+                yield Need(kind=_ATTRIBUTE, name=name, locate=item.place, pointer=pointer)
 
 
 def _asked(expression: str) -> Iterator[str]:

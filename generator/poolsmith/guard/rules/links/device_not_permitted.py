@@ -75,7 +75,7 @@ def device_needs(view: LinkView) -> Iterator[Need]:
         for part in ("gpus", "hostDevices"):
             for at, value in reached(item.data, (*MACHINES[item.kind], "domain", "devices", part, "*", "deviceName")):
                 if word(value).startswith(f"{VENDOR}/"):
-                    yield Need(kind=PERMITTED, name=word(value), where="", who=item.name, locate=item.place, pointer=at)
+                    yield Need(kind=PERMITTED, name=word(value), who=item.name, locate=item.place, pointer=at)
 
 
 def device_supply(view: LinkView) -> Supply:

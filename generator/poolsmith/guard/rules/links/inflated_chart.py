@@ -52,7 +52,7 @@ def _entries(view: LinkView) -> Iterator[tuple[Need, SetupObject, dict[str, Any]
         for index, chart in enumerate(charts if isinstance(charts, list) else ()):
             if isinstance(chart, dict) and chart.get("name") in OPERATOR:
                 pointer = f"/helmCharts/{index}/{_SWITCH if _SWITCH in chart else 'name'}"
-                yield Need(kind=_DEFINITIONS, name=_OWN, where="", locate=item.place, pointer=pointer), item, chart
+                yield Need(kind=_DEFINITIONS, name=_OWN, locate=item.place, pointer=pointer), item, chart
 
 
 def _offers(view: LinkView) -> Iterator[Offer]:

@@ -99,7 +99,7 @@ def monitors(view: LinkView) -> Iterator[Monitor]:
         if item.kind not in _SELECTORS:
             continue
         at = "/metadata/labels" if item.metadata.get("labels") else "/metadata/name"
-        need = Need(kind=SCRAPER, name=monitor_id(item), where="", who=item.name, locate=item.place, pointer=at)
+        need = Need(kind=SCRAPER, name=monitor_id(item), who=item.name, locate=item.place, pointer=at)
         yield Monitor(need=need, kind=item.kind, labels=mapping(item.metadata.get("labels")))
 
 

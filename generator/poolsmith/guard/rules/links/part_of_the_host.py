@@ -88,7 +88,7 @@ def _brought_twice(view: LinkView) -> Iterator[Need]:
     for part in dict.fromkeys(part for host in hosts for part in host.parts):
         if chart is not None and chart.value(f"{part}.enabled") is True:
             pointer = f"{part}.enabled"
-            yield Need(kind=_PART, name=part, where="", locate=chart.place, pointer=pointer, is_sole=True)
+            yield Need(kind=_PART, name=part, locate=chart.place, pointer=pointer, is_sole=True)
 
 
 @kept_all
@@ -100,7 +100,7 @@ def _groups(view: LinkView) -> Iterator[_Group]:
         if known is not None and names_gpus(body) and not known[1].is_off(body):
             pointer = _driver_pointer(template, body, known[1])
             name = f"driver of {pointer} {template.title}"
-            need = Need(kind=_PART, name=name, where="", locate=template.at, pointer=pointer)
+            need = Need(kind=_PART, name=name, locate=template.at, pointer=pointer)
             yield _Group(need=need, template=template, maker=known[0], switch=known[1])
 
 

@@ -152,15 +152,7 @@ def part_needs(view: LinkView) -> Iterator[tuple[Supplier, Need]]:
 
 
 def _need(item: Supplier) -> Need:
-    return Need(
-        kind=PART,
-        name=item.part,
-        where="",
-        who=item.title,
-        locate=partial(_there, item.place),
-        pointer="",
-        is_sole=True,
-    )
+    return Need(kind=PART, name=item.part, who=item.title, locate=partial(_there, item.place), pointer="", is_sole=True)
 
 
 def _there(place: Location, _: str) -> Location:

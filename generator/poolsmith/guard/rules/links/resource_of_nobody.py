@@ -56,14 +56,14 @@ def _of_pod(pod: LinkedPod) -> Iterator[Need]:
         for name in map(str, mapping(mapping(container.get("resources")).get("limits"))):
             if is_gpu_resource(name):
                 pointer = join(at, "resources", "limits", name)
-                yield Need(kind=RESOURCE, name=name, where="", who=pod.owner.name, locate=pod.place, pointer=pointer)
+                yield Need(kind=RESOURCE, name=name, who=pod.owner.name, locate=pod.place, pointer=pointer)
 
 
 def counted_needs(item: SetupObject) -> Iterator[tuple[Need, object]]:
     """Of a quota, or a range of limits: names that the plugin alone gives out, each with the amount."""
     for at, name, amount in _amounts(item):
         if _is_of_the_plugin(name):
-            yield Need(kind=RESOURCE, name=name, where="", who=item.name, locate=item.place, pointer=at), amount
+            yield Need(kind=RESOURCE, name=name, who=item.name, locate=item.place, pointer=at), amount
 
 
 def _amounts(item: SetupObject) -> Iterator[tuple[str, str, object]]:

@@ -115,4 +115,4 @@ def _of_flavor(item: SetupObject, pointer: str) -> Location:
 
 
 def _need(who: str, key: str, values: tuple[str, ...], place: Callable[[str], Location], at: str) -> Need:
-    return Need(kind=NODE_LABEL, name=key, where="", who=who, values=values, locate=place, pointer=at)
+    return Need(kind=NODE_LABEL, name=key, who=who, values=values, locate=place, pointer=at)

@@ -46,7 +46,7 @@ def _needs(view: LinkView) -> Iterator[Need]:
         for index, rule in enumerate(mappings(item.spec.get("rules"))):
             if rule.get("taints"):
                 pointer = f"/spec/rules/{index}/taints"
-                yield Need(kind=_TAINTER, name=_NFD, where="", who=item.name, locate=item.place, pointer=pointer)
+                yield Need(kind=_TAINTER, name=_NFD, who=item.name, locate=item.place, pointer=pointer)
 
 
 @kept_all

@@ -87,7 +87,7 @@ def tainted(view: LinkView) -> Iterator[Tainted]:
 
 
 def _need(name: str, who: str, locate: Callable[[str], Location], pointer: str) -> Need:
-    return Need(kind=TOLERATION, name=name, where="", who=who, locate=locate, pointer=pointer)
+    return Need(kind=TOLERATION, name=name, who=who, locate=locate, pointer=pointer)
 
 
 def _of_charts(view: LinkView) -> Iterator[Tainted]:

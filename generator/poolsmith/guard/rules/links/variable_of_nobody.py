@@ -48,7 +48,7 @@ def _emptied(view: LinkView) -> Iterator[tuple[Need, Emptied]]:
     for found in reversed(once.values()):
         if is_of_stack(found.item, namespaces) or _VENDOR in str(found.item.data).lower():
             locate = found.item.source.locate
-            need = Need(kind=_VARIABLE, name=found.name, where="", locate=locate, pointer=found.pointer)
+            need = Need(kind=_VARIABLE, name=found.name, locate=locate, pointer=found.pointer)
             yield need, found
 
 

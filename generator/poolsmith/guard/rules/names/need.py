@@ -86,9 +86,9 @@ class Need:
 
     kind: str
     name: str
-    where: str
     locate: Callable[[str], Location]
     pointer: str
+    where: str = ""
     who: str = ""
     namespace: str | None = None
     keys: Mapping[str, str] = field(default_factory=dict)

@@ -50,7 +50,7 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
     for key, position in _keys(setup).items():
         item = setup.objects[position]
         pointer = join("/spec/nodeSelector", key)
-        need = Need(kind=NODE_LABEL, name=key, where="", who=item.shown, locate=item.at, pointer=pointer)
+        need = Need(kind=NODE_LABEL, name=key, who=item.shown, locate=item.at, pointer=pointer)
         verdict = judged(need, (), Supply(known=written, owns=bool, spelled=written.spelled))
         if verdict.state is not State.SUPPLIED:
             near = f"did you mean `{verdict.offer.name}`?" if verdict.offer is not None else None
@@ -71,7 +71,6 @@ def _of_values(view: SetupView, setup: DriverSetup, written: _Labels) -> Iterato
             need = Need(
                 kind=NODE_LABEL,
                 name=key,
-                where="",
                 locate=item.at,
                 pointer=join("/spec/nodeSelector", key),
                 values=(value,),

@@ -48,7 +48,7 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
             names = _node_names(rule)
             for key, value in mapping(rule.get("labels")).items():
                 at = join(pointer, "labels", key)
-                need = Need(kind=NODE_LABEL, name=key, where="", locate=item.place, pointer=at, is_sole=True)
+                need = Need(kind=NODE_LABEL, name=key, locate=item.place, pointer=at, is_sole=True)
                 others = (
                     *_of_component(view, need, item, str(value)),
                     *_of_template(of_templates, need, item),

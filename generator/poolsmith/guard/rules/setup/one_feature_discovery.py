@@ -152,7 +152,7 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
         return
     own = [Offer(kind=_PART, name=_REPOSITORY)] if enabled else []
     offers = own + [Offer(kind=_PART, name=_REPOSITORY, via=item) for item in others]
-    need = Need(kind=_PART, name=_REPOSITORY, where="", locate=view.value_location, pointer=_PATH, is_sole=True)
+    need = Need(kind=_PART, name=_REPOSITORY, locate=view.value_location, pointer=_PATH, is_sole=True)
     state = judged(need, offers, Supply(owns=lambda _: _should_be_here(view))).state
     if state is State.TWICE:
         yield _twice(need, others, enabled=enabled)

@@ -62,7 +62,7 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
 
 
 def _need(view: SetupView, name: str, registry: str) -> Need:
-    return Need(kind=_KIND, name=registry, where="", who=name, locate=view.value_location, pointer=name, namespace=name)
+    return Need(kind=_KIND, name=registry, who=name, locate=view.value_location, pointer=name, namespace=name)
 
 
 def _is_on(view: SetupView, name: str, part: Any) -> bool:

@@ -48,7 +48,7 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
     of_chart = view.values is not None and not view.values.of_policy and view.value(_DEPLOYS) is not False
     yield from _of_both_kinds(view, written)
     suppliers = [*written, *([view.values] if of_chart else ())]
-    need = Need(kind=_KIND, name=_NAME, where="", locate=view.value_location, pointer=_DEPLOYS, is_sole=True)
+    need = Need(kind=_KIND, name=_NAME, locate=view.value_location, pointer=_DEPLOYS, is_sole=True)
     if (
         not written
         or judged(need, (Offer(kind=_KIND, name=_NAME, via=item) for item in suppliers)).state is not State.TWICE
