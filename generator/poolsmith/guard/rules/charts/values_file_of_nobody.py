@@ -9,7 +9,7 @@ from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.gpu.catalog.stack_objects import CHARTS
-from poolsmith.guard.rules.names.need import Need, Offer, State, judged
+from poolsmith.guard.rules.names.need import Need, Offer, State, judged, there
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +44,7 @@ def check(installations: tuple[ChartInstallation, ...]) -> Iterator[Finding[Loca
 
 def _near(item: ChartInstallation, unknown: Unknown) -> Iterator[Finding[Location]]:
     name = posixpath.basename(unknown.file)
-    need = Need(kind=_FILE, name=name, locate=lambda _: unknown.place, pointer="")
+    need = Need(kind=_FILE, name=name, locate=there(unknown.place), pointer="")
     verdict = judged(need, (Offer(kind=_FILE, name=posixpath.basename(path)) for path in unknown.beside))
     if verdict.state is State.NEAR and verdict.offer is not None:
         yield Finding(

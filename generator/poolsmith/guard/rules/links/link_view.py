@@ -229,6 +229,11 @@ class LinkView:
         """Those that ask for GPUs."""
         return tuple(pod for pod in self.pods if pod.asks_for_gpus)
 
+    def texts_of(self, name: str) -> Mapping[str, Any] | None:
+        """What the ConfigMap of a name holds; None where it is not among the files."""
+        found = next((item for item in self.of_kind("ConfigMap") if item.own_name == name), None)
+        return None if found is None else mapping(found.data.get("data"))
+
     @cached_property
     def namespaces(self) -> dict[str, SetupObject]:
         return {item.own_name: item for item in self.of_kind("Namespace") if not item.group}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, cast
 
@@ -13,7 +12,7 @@ from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import dotted_pointer, reached, value_at
 from poolsmith.gpu.catalog.stack_objects import CHARTS
 from poolsmith.guard.rules.names.kept import kept, kept_all
-from poolsmith.guard.rules.names.need import Names, Need, Offer, State
+from poolsmith.guard.rules.names.need import Names, Need, Offer, State, there
 from poolsmith.guard.rules.names.needs_of_pods import NamingPod, needs_of_object, needs_of_owner, needs_of_pod
 from poolsmith.guard.rules.names.needs_of_values import NamingFields, needs_of
 from poolsmith.guard.rules.names.offers import offers_of
@@ -23,7 +22,6 @@ from poolsmith.guard.rules.setup.repository_setups import olm_namespace
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkedChart, LinkedPod, LinkView
     from poolsmith.guard.rules.setup.setup_view import SetupObject
 
@@ -152,10 +150,6 @@ def needs_of_linked_pod(view: LinkView, pod: LinkedPod) -> tuple[Need, ...]:
     return known[id(pod)]
 
 
-def _there(place: Location, _: str) -> Location:
-    return place
-
-
 def needs_of_chart(chart: LinkedChart) -> Iterator[Need]:
     """Those of the operator's operands apart."""
     yield from needs_of(store.table("named_objects.yaml")["charts"].get(chart.name, ()), _fields(chart))
@@ -165,7 +159,7 @@ def needs_of_chart(chart: LinkedChart) -> Iterator[Need]:
             name=chart.namespace,
             where="the namespace",
             who=f"the chart {chart.name}",
-            locate=partial(_there, chart.namespace_wanted_at),
+            locate=there(chart.namespace_wanted_at),
             pointer="",
         )
 

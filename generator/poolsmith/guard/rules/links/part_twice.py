@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
@@ -16,7 +15,7 @@ from poolsmith.gpu.catalog.stack_objects import DRA_DRIVER_CHARTS, OPERATOR
 from poolsmith.guard.rules.links.link_view import Domain
 from poolsmith.guard.rules.links.name_needs import names_of
 from poolsmith.guard.rules.names.kept import kept_all
-from poolsmith.guard.rules.names.need import Need, Offer, State
+from poolsmith.guard.rules.names.need import Need, Offer, State, there
 from poolsmith.guard.rules.setup.one_device_plugin import selected_labels
 
 if TYPE_CHECKING:
@@ -152,11 +151,7 @@ def part_needs(view: LinkView) -> Iterator[tuple[Supplier, Need]]:
 
 
 def _need(item: Supplier) -> Need:
-    return Need(kind=PART, name=item.part, who=item.title, locate=partial(_there, item.place), pointer="", is_sole=True)
-
-
-def _there(place: Location, _: str) -> Location:
-    return place
+    return Need(kind=PART, name=item.part, who=item.title, locate=there(item.place), pointer="", is_sole=True)
 
 
 def part_offers(view: LinkView) -> Iterator[Offer]:

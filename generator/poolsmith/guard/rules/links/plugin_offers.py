@@ -106,8 +106,8 @@ def _texts(view: LinkView, chart: LinkedChart) -> tuple[Any, ...] | None:
 
 
 def _of_config_map(view: LinkView, name: str) -> tuple[Any, ...] | None:
-    found = next((item for item in view.of_kind("ConfigMap") if item.own_name == name), None)
-    return None if found is None else tuple(mapping(found.data.get("data")).values())
+    found = view.texts_of(name)
+    return None if found is None else tuple(found.values())
 
 
 def parsed_configuration(text: Any) -> Mapping[str, Any] | None:

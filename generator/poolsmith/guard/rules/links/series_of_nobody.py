@@ -12,7 +12,7 @@ from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts import store
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
-from poolsmith.core.sources.pod_template import mapping, word, words
+from poolsmith.core.sources.pod_template import word, words
 from poolsmith.core.sources.pointer import MISSING, reached
 from poolsmith.guard.rules.links.link_view import Domain
 from poolsmith.guard.rules.links.name_needs import names_of
@@ -84,8 +84,8 @@ def _of_operator(view: LinkView, chart: LinkedChart) -> Series | None:
 
 
 def _of_config_map(view: LinkView, name: str, key: str, place: Location) -> Series | None:
-    found = next((item for item in view.of_kind("ConfigMap") if item.own_name == name), None)
-    return None if found is None else _own(mapping(found.data.get("data")).get(key), place)
+    found = view.texts_of(name)
+    return None if found is None else _own(found.get(key), place)
 
 
 def _default(chart: LinkedChart) -> Series:

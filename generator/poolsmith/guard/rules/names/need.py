@@ -277,6 +277,11 @@ class Names:
         return self._free[place]
 
 
+def there(place: Location) -> Callable[[str], Location]:
+    """Of a need whose place is known."""
+    return lambda _: place
+
+
 def judged(need: Need, offers: Iterable[Offer], supply: Supply = OPEN) -> Verdict:
     """The verdict over one need by itself."""
     return Names(offers, (need,), {need.kind: supply}).verdict(need)
