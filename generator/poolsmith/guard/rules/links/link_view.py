@@ -142,7 +142,7 @@ class LinkedPod:
         """That its containers ask for; some of them twice."""
         return tuple(gpu_resources(self.spec))
 
-    @property
+    @cached_property
     def asks_for_gpus(self) -> bool:
         return bool(self.gpu_resources) or brings_gpus(self.spec)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
@@ -66,7 +67,7 @@ class Tainted:
     need: Need
     gap: Taint | None
     whose: str
-    at: Location
+    at: Callable[[], Location]
     path: str = ""
     runs: str = ""
 
@@ -119,7 +120,7 @@ def _of_daemon(chart: LinkedChart, daemon: Mapping[str, Any], templates: Sequenc
                 need=_need(f"{chart.name} {daemon['path']} {number} {mark.pointer}", "", chart.place, daemon["path"]),
                 gap=taint if is_kept_off else None,
                 whose=template.title,
-                at=template.at(mark.pointer),
+                at=partial(template.at, mark.pointer),
                 path=daemon["path"],
                 runs=daemon["says"],
             )
@@ -138,7 +139,7 @@ def _of_nodes(view: LinkView, pod: LinkedPod, name: str) -> Iterator[Tainted]:
     nodes = [node for node in view.nodes or () if _is_selected(pod, node)]
     gaps = [_gap(pod, node.taints, adds=not stands_for_plugin) for node in nodes]
     if nodes:
-        at = nodes[0].place("/metadata/name", "such a node")
+        at = partial(nodes[0].place, "/metadata/name", "such a node")
         yield _of_pod(pod, name, gaps, named(nodes), at)
 
 
@@ -150,11 +151,11 @@ def _of_templates(view: LinkView, pod: LinkedPod, name: str) -> Iterator[Tainted
     if nodes:
         gaps = [_gap_of(pod, item) for item in nodes]
         mark = next((mark for mark in nodes[0].taints if _taint(mark.key, mark.value, mark.effect) == gaps[0]), None)
-        at = nodes[0].at(mark.pointer if mark is not None else nodes[0].top, "the taint")
+        at = partial(nodes[0].at, mark.pointer if mark is not None else nodes[0].top, "the taint")
         yield _of_pod(pod, name, gaps, nodes[0].title, at)
 
 
-def _of_pod(pod: LinkedPod, name: str, gaps: Sequence[Taint | None], whose: str, at: Location) -> Tainted:
+def _of_pod(pod: LinkedPod, name: str, gaps: Sequence[Taint | None], whose: str, at: Callable[[], Location]) -> Tainted:
     pointer = "/tolerations" if "tolerations" in pod.spec else ""
     gap = gaps[0] if all(gap is not None for gap in gaps) else None
     does = "offers GPUs" if is_plugin(pod) else "asks for GPUs"
@@ -200,7 +201,7 @@ def _of_chart(item: Tainted, taint: Taint) -> Finding[Location]:
         "tolerate it",
         place=item.need.place,
         help=f"add `{{key: {taint['key']}, operator: Exists}}` to `{item.path}`",
-        related=(item.at,),
+        related=(item.at(),),
     )
 
 
@@ -211,5 +212,5 @@ def _finding(item: Tainted, taint: Taint) -> Finding[Location]:
         "the only ones that it selects",
         place=item.need.place,
         help=f"add `{{key: {taint['key']}{value}, effect: {taint['effect']}}}` to the pod's tolerations",
-        related=(item.at,),
+        related=(item.at(),),
     )
