@@ -13,8 +13,8 @@ the operator's custom resources, and on nodes. A rule is written once, over what
 and `guard/rules/setup/` fill the record from each surface, with the place of each field. What a surface does not say is
 unknown, and counted.
 
-`yes`: the rule speaks of that surface, at its lines. A code: another rule tells the same there. A number: why nothing is
-told, below the table. `profile` includes `stack.values`, which are judged as Helm values are; `object` is a
+`yes`: the rule speaks of that surface, at its lines. A code: another rule reports the same there. A number: why nothing is
+reported, below the table. `profile` includes `stack.values`, which are judged as Helm values are; `object` is a
 ClusterPolicy, an NVIDIADriver, a GPUCluster, a ConfigMap of the stack or what stands beside them; `node` is what
 `--nodes`, `--cluster` or a live cluster says.
 """

@@ -12,7 +12,7 @@ from poolsmith.guard.rules.rule_book import rule_book
 
 ROOT = Path(__file__).parents[2]
 PAGE, RULES = ROOT / "docs/links.md", ROOT / "generator/poolsmith/guard/rules"
-HEAD = "| what needs a name | what supplies it | told by | known from |\n| --- | --- | --- | --- |\n"
+HEAD = "| what needs a name | what supplies it | rule | known from |\n| --- | --- | --- | --- |\n"
 TABLE = re.compile(r"^\| what needs a name \|.*?\n(?=\n)", re.MULTILINE | re.DOTALL)
 ROWS = store.read_yaml("links.yaml")["links"]
 BOOK = {rule.code: rule for rule in rule_book()}

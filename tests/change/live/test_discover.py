@@ -419,7 +419,7 @@ def test_one_that_tells_no_release_is_said(run_cli, project, bundle):
     result = run_cli(["discover", "--root", project, "--from", bundle("edge", without_chart(image))])
 
     assert result.code == 2
-    assert "nothing tells which release of the operator runs: Deployment/gpu-operator" in result.err
+    assert "the release of the operator that runs is unknown: Deployment/gpu-operator" in result.err
 
 
 def test_the_label_may_be_said(tmp_path, bundle):

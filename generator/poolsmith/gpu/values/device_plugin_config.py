@@ -453,7 +453,7 @@ def _without_effect(config: Any, plugin: str | None) -> Iterator[tuple[str, str]
         for index, item in enumerate(items if isinstance(items, list) else ()):
             name = resource_of(item.get("name")) if isinstance(item, dict) else prefix
             if not name.startswith(prefix):
-                yield f"resources.{kind}[{index}].name", "remove it: resources have no names of one's own"
+                yield f"resources.{kind}[{index}].name", "remove it: resources have no names of your own"
 
 
 def _is_field(key: str, field: str, is_exact: bool) -> bool:

@@ -81,7 +81,7 @@ def discovery_text(found: Discovery, *, verbose: bool) -> str:
 
 def _lines(found: Discovery, *, verbose: bool) -> Iterator[str]:
     pools = len(found.profiles) - 1
-    label = f", told apart by the label `{found.pool_label}`" if found.pool_label else ""
+    label = f", distinguished by the label `{found.pool_label}`" if found.pool_label else ""
     yield _plain(f"{found.cluster}: {counted(pools, 'pool')} of {counted(found.nodes, 'node')} with GPUs{label}")
     seen = [row for row in found.fields if not row.asked]
     asked = [row for row in found.fields if row.asked]

@@ -22,8 +22,8 @@ RULE = RuleInfo(
     code="PSM427",
     name="vulnerable-toolkit",
     applies_to="values",
-    what="Helm values pin a container toolkit that lacks the fixes of published vulnerabilities. A warning if "
-    "none of them is critical, or if it is the toolkit of the release itself, which is told for critical ones alone.",
+    what="Helm values pin a container toolkit that lacks the fixes of published vulnerabilities. A warning if none of "
+    "them is critical, or if it is the toolkit of the release itself, which is reported only for critical ones.",
     why="With CVE-2024-0132, CVE-2025-23266 and CVE-2026-24260, the image of a pod can take over its node: the "
     "toolkit runs as root outside the container, and does what the image says.",
     fix="remove the pin, or pin a toolkit that has the fix; if it is the release's own, upgrade the release",

@@ -23,8 +23,8 @@ RULE = RuleInfo(
     severity=Severity.WARNING,
     applies_to="manifest",
     what="On k3s, RKE2 or Talos the device plugin, dcgm-exporter or a pod that asks for a GPU names no runtime class, "
-    "and no operator is there. A HelmChart of helm.cattle.io, or files of these distributions, tell that the chart "
-    "goes there.",
+    "and no operator is there. A HelmChart of helm.cattle.io, or files of these distributions, say that the chart is "
+    "installed there.",
     why="k3s and RKE2 find NVIDIA's runtime and make the class `nvidia`, Talos has it from an extension; the default "
     "stays runc. A pod without the class has no driver's files: the plugin finds no GPU, the workload none either.",
     fix="write `runtimeClassName: nvidia`, or `default-runtime: nvidia` into the configuration of k3s",

@@ -41,7 +41,7 @@ RULE = RuleInfo(
     code="PSM775",
     name="label-of-no-rule",
     applies_to="manifest",
-    what="A pod that asks for GPUs, or a chart of the stack, selects nodes by a label that is a slip of the pen for "
+    what="A pod that asks for GPUs, or a chart of the stack, selects nodes by a label that is a misspelling of "
     "one of GPU feature discovery or of a NodeFeatureRule here, by a value that the rule does not write, by a label of "
     "PCI devices that Node Feature Discovery here builds of other fields, by one that is a tag of instances, or that "
     "the operator writes from a later release on. As a warning: by a label, or a value, that no description of "

@@ -34,9 +34,10 @@ RULE = RuleInfo(
     severity=Severity.WARNING,
     applies_to="manifest",
     what="Files beside the operator describe GPU nodes whose image brings a driver, a toolkit or a device plugin "
-    "(Talos, images of EKS for GPUs), or whose cloud brings a driver or a plugin unless it is told not to (AKS, GKE), "
-    "and the operator's values bring the same part. No file opts those nodes out by labels `nvidia.com/gpu.deploy.*`. "
-    "Or a label of GKE that is to keep its plugin off keeps off the driver that nobody else brings.",
+    "(Talos, images of EKS for GPUs), or whose cloud brings a driver or a plugin unless that is switched off (AKS, "
+    "GKE), and the operator's values bring the same part. No file opts those nodes out by labels "
+    "`nvidia.com/gpu.deploy.*`. Or a label of GKE that is to keep its plugin off keeps off the driver that nobody "
+    "else brings.",
     why="The second driver can't unload the first, the toolkit writes to a file that is not its own, and of two device "
     "plugins the kubelet takes whichever registers last.",
     fix="switch the part off in one of the two places",

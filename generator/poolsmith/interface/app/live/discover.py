@@ -33,7 +33,7 @@ UNSEEN = (
     ("nodes.autoscaled", "nodes do not say who adds and removes them"),
     ("runtime.configVersion", "the runtime's own files are on the hosts"),
     ("sandbox.defaultMemory", "it is what pods ask for, and none may run"),
-    ("secureBoot", "no label tells it"),
+    ("secureBoot", "no label shows it"),
     ("owner", "only people know it"),
 )
 """Fields that no cluster shows, and why. They are at their defaults in each proposal."""
