@@ -75,7 +75,7 @@ def example(tmp_path, fleet):
     return Example(tmp_path, fleet)
 
 
-@pytest.mark.real("two jobs of a workflow")
+@pytest.mark.deep("two jobs of a workflow")
 def test_a_fork_is_checked_and_leaves_what_is_to_be_said(example):
     head = example.push("refs/pull/7/head", regenerate=True)
     request = {"number": 7, "head": {"sha": head}, "base": {"ref": "main", "sha": example.base}}

@@ -220,7 +220,7 @@ def test_all_can_be_reached_by_keyboard(opened, sample_report):
         assert {"A", "SUMMARY"} <= reached
 
 
-@pytest.mark.real("a page of a thousand pools")
+@pytest.mark.deep("a page of a thousand pools")
 def test_a_thousand_pools_are_drawn_when_they_are_looked_at(opened):
     """What is off the screen is not laid out, and what clusters have in common is written once."""
     fleet = large_fleet()
@@ -236,7 +236,7 @@ def test_a_thousand_pools_are_drawn_when_they_are_looked_at(opened):
         assert far.get_by_text("the same workload of cluster-0").count() > 5
 
 
-@pytest.mark.real("a page of a thousand pools")
+@pytest.mark.deep("a page of a thousand pools")
 def test_a_thousand_pools_scroll_and_are_searched_without_waiting(opened):
     """The middle of all frames, so that a busy machine is no failure: 60 in a second where nothing else runs."""
     with opened(report_of(large_fleet())) as found:
@@ -283,7 +283,7 @@ def sample_change():
     return report()
 
 
-@pytest.mark.real("axe-core over the largest page; that of the report stays")
+@pytest.mark.deep("axe-core over the largest page; that of the report stays")
 @pytest.mark.parametrize("look", parameters(LOOKS[:1], LOOKS[1:]))
 def test_axe_finds_nothing_serious_in_a_diff(opened, sample_change, look):
     from axe_playwright_python.sync_playwright import Axe

@@ -69,7 +69,7 @@ def test_a_dry_run_finds_in_a_sample_cluster_what_is_forecast(control_plane, clu
 
 @pytest.mark.parametrize("release", share(fleets.RELEASES, 2))
 def test_a_dry_run_finds_in_random_clusters_what_is_forecast(control_plane, tmp_path, release):
-    folders = drawn(tmp_path, any_values.projects((release,)), CLUSTERS_OF_A_RELEASE // 3)
+    folders = drawn(tmp_path, any_values.projects((release,)), CLUSTERS_OF_A_RELEASE // 2)
     server = control_plane.scenario()
     try:
         client = server.client()

@@ -18,7 +18,7 @@ from support.control_plane import Scenario
 
 pytestmark = pytest.mark.real("an API server, asked many times")
 
-CLUSTERS_OF_A_RELEASE = 40 if DEEP else 4
+CLUSTERS_OF_A_RELEASE = 40 if DEEP else 2
 SEED = 20261122
 
 

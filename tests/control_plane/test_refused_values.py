@@ -18,7 +18,7 @@ from support.value_sets import for_release, served, value_set
 
 pytestmark = pytest.mark.real("an API server, asked many times")
 
-SETS = 60 if DEEP else 8
+SETS = 60 if DEEP else 4
 RELEASES = projected_releases() if DEEP else ("v25.3.4", "v26.7.0")
 NAMESPACE = "gpu-operator"
 NOT_ASKED = ("PodMonitor", "SecurityContextConstraints")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from poolsmith.guard.rules.rule_book import rule_book
-from poolsmith.guard.rules.surfaces import YES, columns, reasons, rule_surfaces
+from poolsmith.guard.rules.surfaces import YES, columns, not_live, reasons, rule_surfaces
 
 TITLE = """\
 # One fact, on whichever surface
@@ -18,6 +18,10 @@ reported, below the table. `profile` includes `stack.values`, which are judged a
 ClusterPolicy, an NVIDIADriver, a GPUCluster, a ConfigMap of the stack or what stands beside them; `node` is what
 `--nodes`, `--cluster` or a live cluster says.
 """
+LIVE = """\
+`verify` fills the same record from a cluster's nodes, its ClusterPolicy, NVIDIADrivers, GPUCluster and configurations, and
+`discover` proposes profiles of them, which are judged as any; both run the rules over a setup on what they read. Not run are:
+"""
 
 
 def surface_page() -> str:
@@ -29,7 +33,9 @@ def surface_page() -> str:
     ]
     head = [f"| rule | {' | '.join(columns())} |", f"| --- |{' --- |' * len(columns())}"]
     notes = [f"{number}. {reasons()[word]}." for word, number in used.items()]
-    return "\n".join((TITLE, *head, *rows, "", "## Why a cell is empty", "", *notes)) + "\n"
+    apart = [f"- `{code}` {names[code]}: {why}." for code, why in not_live().items()]
+    live = ("", "## What is not asked of a live cluster", "", LIVE, *apart)
+    return "\n".join((TITLE, *head, *rows, "", "## Why a cell is empty", "", *notes, *live)) + "\n"
 
 
 def _cell(cell: str, used: dict[str, int]) -> str:

@@ -172,7 +172,7 @@ def with_another_judge(folder):
 KINDS = pytest.mark.parametrize("kind", parameters(["shown"], ["own"]))
 
 
-@pytest.mark.real("a whole run, 2.7 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 2.7 s; its parts have tests of their own")
 @pytest.mark.rows(1, "a repository, a clone and a job")
 @KINDS
 @pytest.mark.parametrize("event", ["pull_request", "merge_group"])

@@ -45,7 +45,7 @@ def test_a_rule_is_four_files_by_hand(tmp_path):
     }
 
 
-@pytest.mark.real("a copy of the repository, and each field of a cluster tried in it")
+@pytest.mark.deep("a copy of the repository, and each field of a cluster tried in it")
 def test_a_field_is_its_declaration_and_its_use(tmp_path):
     assert made("A field of a profile", Checkout(tmp_path)) == {
         "docs/profiles.md",
@@ -53,14 +53,14 @@ def test_a_field_is_its_declaration_and_its_use(tmp_path):
     }
 
 
-@pytest.mark.real("a copy of the repository, and the sample fleet generated in it")
+@pytest.mark.deep("a copy of the repository, and the sample fleet generated in it")
 def test_a_product_is_one_entry(tmp_path):
     found = made("A GPU product", Checkout(tmp_path))
 
     assert {path for path in found if not path.endswith("poolsmith.lock.json")} == set()
 
 
-@pytest.mark.real("a copy of the repository, and the sample fleet compared in it")
+@pytest.mark.deep("a copy of the repository, and the sample fleet compared in it")
 def test_a_runtime_is_its_names_and_its_paths(tmp_path):
     found = made("A container runtime", Checkout(tmp_path))
 

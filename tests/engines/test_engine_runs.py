@@ -69,6 +69,7 @@ def test_every_scenario_is_recorded():
         assert [step["name"] for step in RUNS[scenario.name]["steps"]] == [step.name for step in scenario.steps]
 
 
+@pytest.mark.rows(16, "merges, each two fleets and what differs; all of them are on the page")
 @pytest.mark.parametrize("name", MERGES)
 def test_diff_tells_what_the_engine_did(name, report_of):
     happened, report = _happened(MERGES[name]), report_of(name)
@@ -90,7 +91,7 @@ def test_by_the_steps_of_the_pages_nothing_is_lost(scenario):
     assert later[-1].unwell == {}
 
 
-@pytest.mark.rows(12, "pairs of fleets; the engines' answers are recorded")
+@pytest.mark.rows(6, "pairs of fleets; the engines' answers are recorded")
 @pytest.mark.parametrize("pair", [item for item in PAIRS if item.name in OF_PAIRS], ids=lambda item: item.name)
 def test_of_random_pairs_each_fate_is_told(pair, tmp_path):
     repository = Repository(top=tmp_path, root=tmp_path)
@@ -105,6 +106,7 @@ def test_the_page_has_every_pair(assert_table):
     assert_table(PAGE, "engine-pairs", list(rows_of_pairs(PAIRS, OF_PAIRS)))
 
 
+@pytest.mark.deep("every merge; a sample of them stays")
 def test_the_page_says_what_was_predicted_and_what_happened(report_of, assert_table):
     reports = {(merge.scenario, merge.step): report_of(name) for name, merge in MERGES.items()}
 

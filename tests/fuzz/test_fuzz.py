@@ -19,7 +19,7 @@ RUNS = {**dict.fromkeys((target.name for target in texts.TARGETS), 150), "yaml":
 SECONDS = 30
 
 
-@pytest.mark.real("a whole run, 0.9 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 0.9 s; its parts have tests of their own")
 @pytest.mark.rows(4, "a moment of each kind of reader; make fuzz goes on")
 @pytest.mark.parametrize("name", TARGETS)
 def test_a_target_takes_what_it_gets(name):

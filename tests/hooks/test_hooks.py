@@ -54,7 +54,7 @@ def test_the_one_for_anybody_takes_the_yaml_files_of_a_commit():
     assert hook["additional_dependencies"] == HOOKS["poolsmith-check"]["additional_dependencies"]
 
 
-@pytest.mark.real("pre-commit over the whole fleet")
+@pytest.mark.deep("pre-commit over the whole fleet")
 @pytest.mark.rows(1, "pre-commit installs and runs each")
 @pytest.mark.parametrize("identifier", IDS)
 def test_a_hook_passes_on_a_committed_project_and_changes_nothing(repository, identifier):
@@ -63,7 +63,7 @@ def test_a_hook_passes_on_a_committed_project_and_changes_nothing(repository, id
     assert git(repository, "status", "--porcelain") == ""
 
 
-@pytest.mark.real("pre-commit over the whole fleet")
+@pytest.mark.deep("pre-commit over the whole fleet")
 def test_generate_makes_the_commit_fail_by_changing_the_output(repository):
     profile = repository / "profiles" / "prod-eu" / "l4-precompiled.yaml"
     profile.write_text(profile.read_text().replace('version: "580"', 'version: "570"'))

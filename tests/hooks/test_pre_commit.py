@@ -447,7 +447,7 @@ def somebody(request, tmp_path, installed):
     return write, git, lambda *words: run(folder, environment, "pre-commit", "run", *words, code=None)
 
 
-@pytest.mark.real("pre-commit with hooks, twice")
+@pytest.mark.deep("pre-commit with hooks, twice")
 @pytest.mark.rows(1, "hooks of a commit, twice")
 def test_the_hook_for_anybody_takes_a_commits_files_and_finds_their_release(somebody):
     write, git, pre_commit = somebody
@@ -463,7 +463,7 @@ def test_the_hook_for_anybody_takes_a_commits_files_and_finds_their_release(some
     assert "Skipped" in git("commit", "-m", "deleted").said
 
 
-@pytest.mark.real("a whole run, 3.7 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 3.7 s; its parts have tests of their own")
 @pytest.mark.real("a commit with hooks")
 def test_a_file_with_the_name_of_a_flag_is_a_file(somebody):
     write, git, _ = somebody

@@ -244,7 +244,7 @@ INPUTS: dict[str, Callable[[Path, int], Callable[[], object]]] = {
 }
 
 
-@pytest.mark.rows(5, "kinds of input, each in four sizes")
+@pytest.mark.rows(3, "kinds of input, each in four sizes")
 @pytest.mark.parametrize("what", parameters([item for item in INPUTS if item != "clusters"], ["clusters"]))
 def test_calls_grow_as_the_input_does(what: str, tmp_path: Path) -> None:
     assert grows(INPUTS[what], tmp_path) == []

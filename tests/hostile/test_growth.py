@@ -149,7 +149,7 @@ GRANTS = "---\n".join(
 )
 
 
-@pytest.mark.real("megabytes of grants")
+@pytest.mark.deep("megabytes of grants")
 def test_many_grants_are_read_in_time(tmp_path: Path) -> None:
     (tmp_path / "grants.yaml").write_text(GRANTS, "utf-8")
     started = time.process_time()

@@ -266,7 +266,7 @@ def test_a_lock_on_a_folder_that_somebody_replaced_is_none(synthetic_fleet, run_
     assert not list((root / "output").iterdir())
 
 
-@pytest.mark.real("a whole run, 1.2 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 1.2 s; its parts have tests of their own")
 def test_of_two_writers_at_once_one_writes_and_the_other_writes_or_is_refused(synthetic_fleet, start_cli, run_cli):
     root = synthetic_fleet(30, 3)
     writers = [start_cli(["generate", "--root", root]) for _ in range(3)]
@@ -278,7 +278,7 @@ def test_of_two_writers_at_once_one_writes_and_the_other_writes_or_is_refused(sy
     assert not list(root.rglob(".poolsmith-*"))
 
 
-@pytest.mark.real("a whole run, 0.9 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 0.9 s; its parts have tests of their own")
 @pytest.mark.rows(1, "processes that are interrupted")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_an_interrupt_leaves_old_or_new_folders_and_nothing_else(synthetic_fleet, start_cli, run_cli, contents, jobs):

@@ -202,7 +202,7 @@ def test_a_cluster_folder_is_a_dns_label(project, findings):
     } <= set(findings())
 
 
-@pytest.mark.real("a whole run, 0.8 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 0.8 s; its parts have tests of their own")
 @pytest.mark.rows(1, "one place of three")
 @pytest.mark.parametrize("indent", ["", "  ", "    values:\n      "], ids=["top", "spec", "values"])
 def test_5000_unknown_keys_end_in_a_bounded_report(edit, findings, indent):

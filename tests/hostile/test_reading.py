@@ -77,14 +77,14 @@ def test_a_duplicate_key_is_told_and_the_rest_of_the_file_too(write, findings, p
     assert len(found) > 1
 
 
-@pytest.mark.real("a file of thousands of keys, read four times")
+@pytest.mark.deep("a file of thousands of keys, read four times")
 def test_as_many_duplicate_keys_are_told_as_anyone_reads(write, findings):
     write("profiles/broken/pool-0.yaml", b"kind: x\n" * (20_000 if DEEP else 2_000))
 
     assert [name for name, _ in findings()].count("duplicate-key") == MAX_DUPLICATES
 
 
-@pytest.mark.real("a whole run, 1.7 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 1.7 s; its parts have tests of their own")
 def test_every_bad_file_is_told_in_one_run(write, findings):
     for number, (content, *_) in enumerate(BAD_FILES.values()):
         write(f"profiles/broken/bad-{number}.yaml", content)

@@ -88,7 +88,7 @@ def ordinary(tmp_path_factory: pytest.TempPathFactory) -> dict[str, float]:
     return {verb: used(folder, verb, ORDINARY)[0] for verb in VERBS}
 
 
-@pytest.mark.parametrize("shape", share(SHAPES, 8))
+@pytest.mark.parametrize("shape", share(SHAPES, 4))
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_mebibyte_of_any_shape_ends_in_time(
     verb: str, shape: str, ordinary: dict[str, float], tmp_path: Path

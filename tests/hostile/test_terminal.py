@@ -63,7 +63,7 @@ def test_what_is_typed_is_shown_escaped(words: tuple[str, ...]) -> None:
     assert not RAW.search(done.stdout + done.stderr)
 
 
-@pytest.mark.real("a whole run, 0.9 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 0.9 s; its parts have tests of their own")
 def test_values_of_profiles_are_shown_escaped(project: Path) -> None:
     file = project / "profiles/lab-t4/cluster.yaml"
     evil = '"\\e[31m\\u202e\\u009b \\n::error::x\\n##[error]x"'

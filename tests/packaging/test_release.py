@@ -154,7 +154,7 @@ def test_a_tag_that_is_not_the_version_is_no_release(checkout, tag, code):
     assert run(script(BUILD, "The tag is the version"), folder, {**environment, "TAG": tag}).returncode == code
 
 
-@pytest.mark.real("the release is built twice")
+@pytest.mark.deep("the release is built twice")
 def test_the_build_is_whole_and_the_same_each_time(checkout):
     folder, environment = checkout
     done = run(script(BUILD, "Build"), folder, environment)

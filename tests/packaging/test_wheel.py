@@ -51,7 +51,7 @@ def wheel(tmp_path_factory):
     return next(folder.glob("poolsmith-*.whl"))
 
 
-@pytest.mark.real("a whole run, 1.1 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 1.1 s; its parts have tests of their own")
 def test_the_wheel_holds_the_package_at_its_root_with_data_and_licence(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert wheel.name.endswith("-py3-none-any.whl")
@@ -87,7 +87,7 @@ def test_what_is_installed_from_the_wheel_parses_no_yaml_of_the_catalog(wheel, t
     assert done.stdout.split() == [str(len(twins.yaml_names())), str(tmp_path / "poolsmith/core/facts/store.py")]
 
 
-@pytest.mark.real("a build; what it calls has tests of its own")
+@pytest.mark.deep("a build; what it calls has tests of its own")
 def test_an_editable_install_has_the_twins_beside_the_data(tmp_path):
     source = sources(tmp_path / "source")
     program = "import sys, hatchling.build; print(hatchling.build.build_editable(sys.argv[1]))"

@@ -145,6 +145,7 @@ def test_lists_name_fields_that_there_are():
     assert len(LISTED) == len(ONLY_SAID) + len(ONLY_LISTED) + len(NOTHING)
 
 
+@pytest.mark.rows(60, "fields, each tried with several values")
 @pytest.mark.parametrize("name", [name for name in FIELDS if name not in LISTED])
 def test_each_field_changes_what_is_generated_or_is_listed(seen, name):
     assert matters(seen, *FIELDS[name])

@@ -47,7 +47,7 @@ def nested(path, value):
     return value
 
 
-@pytest.mark.real("a whole run, 0.9 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 0.9 s; its parts have tests of their own")
 @pytest.mark.rows(2, "releases whose values differ most; a typo in each key of each")
 @pytest.mark.parametrize("tag", TAGS)
 def test_a_typo_in_any_key_is_found_and_the_right_key_suggested_first(tag):

@@ -27,21 +27,21 @@ def _batches():
     return parameters([first, last], rest, lambda batch: f"{len(batch)} of {batch[0].name}")
 
 
-@pytest.mark.real("a whole run, 1.0 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 1.0 s; its parts have tests of their own")
 @pytest.mark.rows(2, "a commit and a check of a fleet each")
 @pytest.mark.parametrize("change", some_of(OTHERS, EACH))
 def test_a_hostile_change_is_refused_by_name(fleets, change):
     _refused(fleets, change)
 
 
-@pytest.mark.real("a whole run, 1.4 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 1.4 s; its parts have tests of their own")
 @pytest.mark.rows(2, "a commit and a check of a fleet each")
 @pytest.mark.parametrize("change", some_of(VALUES, {"text": 1}))
 def test_a_hostile_value_is_refused_by_name(fleets, change):
     _refused(fleets, change)
 
 
-@pytest.mark.real("a whole run, 2.0 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 2.0 s; its parts have tests of their own")
 @pytest.mark.rows(1, "one batch of many values")
 @pytest.mark.parametrize("batch", _batches())
 def test_of_many_hostile_values_each_is_named(fleets, batch):

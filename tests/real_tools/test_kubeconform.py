@@ -42,7 +42,7 @@ def test_what_has_a_recorded_schema_is_valid(repository, tmp_path):
     assert "Invalid: 0, Errors: 0" in run.stdout
 
 
-@pytest.mark.real("proposals for the whole fleet")
+@pytest.mark.deep("proposals for the whole fleet")
 @pytest.mark.tool("kubeconform")
 def test_the_second_opinion_on_the_sample_fleet_is_the_same(repository):
     outcome = check_project(repository, kubeconform="", progress=lambda _done, _total: None)

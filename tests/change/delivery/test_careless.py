@@ -39,7 +39,7 @@ def told(tmp_path):
     return report
 
 
-@pytest.mark.rows(30, "random changes; each is a project that is generated twice")
+@pytest.mark.rows(10, "random changes; each is a project that is generated twice")
 @pytest.mark.parametrize("seed", range(150))
 def test_an_outage_is_an_error(seed, told):
     pair = careless(seed)

@@ -64,6 +64,7 @@ def _put(field, text):
     return SPEC, f"spec:\n  {field}: {text}\n  interval"
 
 
+@pytest.mark.rows(8, "fields, each a merge that is compared")
 @pytest.mark.parametrize(
     ("engine", "file", "edit", "verb", "says"),
     [

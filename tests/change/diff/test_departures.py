@@ -489,7 +489,7 @@ TWINS = [
 ]  # fmt: skip
 
 
-@pytest.mark.rows(3, "each twin with either engine")
+@pytest.mark.rows(2, "each twin with either engine")
 @pytest.mark.parametrize("engine", [FLUX, ARGOCD])
 @pytest.mark.parametrize("twin", [edit for _, edit in TWINS], ids=[name for name, _ in TWINS])
 def test_harmless_twins_leave_nothing(delivered, engine, twin):

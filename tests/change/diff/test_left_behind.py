@@ -113,7 +113,7 @@ def test_nodes_of_a_removed_pool_keep_what_selects_them(repository_of):
     assert any("`nvidia.com/mig.config`" in item and "select runs on there" in item for item in found)
 
 
-@pytest.mark.real("a whole cluster; its parts are held by the changes of modes")
+@pytest.mark.deep("a whole cluster; its parts are held by the changes of modes")
 @pytest.mark.parametrize("workload", ["kata", "container"])
 def test_a_removed_cluster_names_all_that_it_had(repository_of, workload):
     files = {f"profiles/east/{name}.yaml": pool(name) for name in ("a", "b")}
@@ -126,7 +126,7 @@ def test_a_removed_cluster_names_all_that_it_had(repository_of, workload):
         assert sum(words in item for item in found) == 1, (words, found)
 
 
-@pytest.mark.real("a whole cluster; its parts are held by the changes of modes")
+@pytest.mark.deep("a whole cluster; its parts are held by the changes of modes")
 def test_an_uninstall_of_the_operator_names_what_it_leaves(repository_of):
     driver = "{source: preinstalled}"
     before = {"profiles/lab/a100.yaml": pool("a100", driver=driver), "profiles/lab/cluster.yaml": POLICY}

@@ -103,7 +103,7 @@ def test_every_changed_template_of_an_edited_cluster_is_told(cluster, edit, samp
     pytest.fail(f"none of {MOST_TRIES} edits was sound")
 
 
-@pytest.mark.real("a whole run, 1.1 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 1.1 s; its parts have tests of their own")
 @settings(max_examples=300 if DEEP else 8, suppress_health_check=list(HealthCheck), deadline=None)
 @given(fleets.projects(), st.integers(0, 1 << 30))
 def test_every_changed_template_of_a_random_cluster_is_told(files, number):

@@ -186,7 +186,7 @@ def test_without_another_release_there_is_nothing(repository_of):
     assert not any(one.release for one in report.clusters)
 
 
-@pytest.mark.real("a whole run, 1.0 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 1.0 s; its parts have tests of their own")
 @pytest.mark.rows(1, "two releases of a whole cluster")
 @pytest.mark.parametrize("actions", ["[Deny, Audit]", "[Warn, Audit]"])
 def test_a_release_without_upgrading_from_is_told_where_pods_are_refused(repository_of, repository, actions):

@@ -26,7 +26,7 @@ SOME = [item.values[0] for item in OF_EACH_KIND]
 """Of every kind in every cluster."""
 
 
-@pytest.mark.real("three runs over the sample fleet")
+@pytest.mark.deep("three runs over the sample fleet")
 @pytest.mark.rows(2, "three runs over the sample fleet each")
 @pytest.mark.parametrize("change", share(SOME, 4))
 def test_every_error_of_check_is_new(fleets, run_cli, change):
@@ -45,7 +45,7 @@ def test_every_error_of_check_is_new(fleets, run_cli, change):
     assert found - new == set()
 
 
-@pytest.mark.real("three runs over the sample fleet")
+@pytest.mark.deep("three runs over the sample fleet")
 @pytest.mark.rows(1, "three runs over the sample fleet each")
 @pytest.mark.parametrize("change", share(harmless_changes(), 2))
 def test_a_harmless_change_brings_no_error(fleets, run_cli, change):

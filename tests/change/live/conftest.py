@@ -63,17 +63,11 @@ def named_by_uid(client, server, cluster):
         assert answer.taken, answer.message
 
 
-@pytest.fixture(scope="session")
-def _prod(control_plane):
-    live = live_cluster(control_plane, "prod-eu")
-    yield live
-    live.scenario.end()
-
-
 @pytest.fixture
-def prod(_prod):
+def prod(control_plane):
     """prod-eu: eight pools, NVIDIADriver objects, a toolkit of a pool's own. The server closes connections that idle."""
-    return replace(_prod, client=_prod.scenario.client())
+    live = control_plane.kept("prod-eu", lambda: live_cluster(control_plane, "prod-eu"))
+    return replace(live, client=live.scenario.client())
 
 
 @pytest.fixture(autouse=True)

@@ -26,7 +26,7 @@ def test_nothing_is_found_and_everything_was_read(prod):
     assert list(snapshot.unread) == []
 
 
-OTHERS = ("kata-l40s", "claims", "manual", "prod-rke2")
+OTHERS = ("kata-l40s", "claims")
 MORE = tuple(
     path.name for path in sorted((ROOT / "output/clusters").iterdir()) if path.name not in (*OTHERS, "prod-eu")
 )

@@ -39,7 +39,7 @@ def bundle(text, path):
     return path
 
 
-@pytest.mark.real("a whole run, 0.8 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 0.8 s; its parts have tests of their own")
 @pytest.mark.rows(1, "every format of a report of a whole cluster")
 @pytest.mark.parametrize("number", range(len(EVIL)))
 def test_texts_of_a_cluster_are_harmless_in_each_format(run_cli, tmp_path, number):

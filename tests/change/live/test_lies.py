@@ -171,7 +171,7 @@ def test_without_a_fault_nothing_is_told(run_cli, snapshot, tmp_path):
     assert (result.code, "PSM873" in result.out) == (0, False), result.out
 
 
-@pytest.mark.rows(12, "each starts a server, and runs the whole verb against it")
+@pytest.mark.rows(6, "each starts a server, and runs the whole verb against it")
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_of_a_server_is_one_true_sentence(run_cli, snapshot, tmp_path, name):
     fault, code, sentence = FAULTS[name]
@@ -278,7 +278,7 @@ KUBECONFIGS = {
 }
 
 
-@pytest.mark.rows(16, "each runs the whole verb")
+@pytest.mark.rows(8, "each runs the whole verb")
 @pytest.mark.parametrize("name", KUBECONFIGS)
 def test_a_fault_of_a_kubeconfig_is_one_true_sentence(run_cli, tmp_path, name):
     text, code, sentence = KUBECONFIGS[name]

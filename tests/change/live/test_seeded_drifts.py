@@ -7,6 +7,7 @@ import pytest
 from change.live.drifts import DRIFTS
 
 
+@pytest.mark.rows(20, "drifts, each seeded into a running cluster")
 @pytest.mark.parametrize("drift", DRIFTS, ids=lambda drift: drift.name)
 def test_a_drift_is_found_and_named_and_nothing_else_is(prod, drift):
     undo = drift.do(prod.client)

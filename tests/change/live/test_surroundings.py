@@ -30,7 +30,7 @@ def _recorded(name):
     return cluster, recorded_snapshot(cluster)
 
 
-@pytest.mark.rows(32, "a drift and its twin are of one kind; each is in the circle deep")
+@pytest.mark.rows(16, "a drift and its twin are of one kind; each is in the circle deep")
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_a_drift_is_told_and_nothing_else_is(row):
     cluster, snapshot = _recorded(row.cluster)
@@ -41,7 +41,7 @@ def test_a_drift_is_told_and_nothing_else_is(row):
         assert [text for text in found if all(word in text for word in words)], found
 
 
-@pytest.mark.rows(32, "a drift and its twin are of one kind; each is in the circle deep")
+@pytest.mark.rows(16, "a drift and its twin are of one kind; each is in the circle deep")
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.twin_name)
 def test_a_harmless_twin_is_not_told(row):
     cluster, snapshot = _recorded(row.cluster)

@@ -143,7 +143,7 @@ def test_what_is_taken_back_is_free(judge):
     assert judge(lambda document: document, commit_first=values({"devicePlugin": {"env": PRELOAD}})) == []
 
 
-@pytest.mark.real("a whole run, 0.9 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 0.9 s; its parts have tests of their own")
 def test_what_kept_a_pod_in_its_place_is_missed(judge):
     kept = [{"name": "ACCEPT_NVIDIA_VISIBLE_DEVICES_ENVVAR_WHEN_UNPRIVILEGED", "value": "false"}]
     (found,) = judge(lambda document: document, commit_first=values({"devicePlugin": {"env": kept}}))
@@ -151,7 +151,7 @@ def test_what_kept_a_pod_in_its_place_is_missed(judge):
     assert "no longer spec.containers[nvidia-device-plugin].env[ACCEPT_NVIDIA" in found["message"]
 
 
-@pytest.mark.real("a whole run, 0.8 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 0.8 s; its parts have tests of their own")
 def test_what_sleeps_is_refused(judge):
     (found,) = judge(values({"gds": {"image": "of-somebody"}}))
 
@@ -159,7 +159,7 @@ def test_what_sleeps_is_refused(judge):
     assert "gds.image" in found["message"]
 
 
-@pytest.mark.real("a whole run, 0.8 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 0.8 s; its parts have tests of their own")
 @pytest.mark.parametrize(("expires", "passes"), [("2027-01-31", True), ("2026-11-19", False)])
 def test_a_setting_that_the_base_accepts_passes_until_its_day(judge, expires, passes):
     accepted = {
@@ -174,7 +174,7 @@ def test_a_setting_that_the_base_accepts_passes_until_its_day(judge, expires, pa
     assert (judge(values({"dcgmExporter": {"args": ["-d", "f"]}}), supply=[accepted]) == []) is passes
 
 
-@pytest.mark.real("a whole run, 2 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 2 s; its parts have tests of their own")
 def test_what_a_finding_prints_is_all_that_has_to_be_accepted(judge):
     """Also of what several objects gain; and it is no more than a screen."""
     tree = values({"daemonsets": {"annotations": {"gpu.example.org/team": "vision"}}})

@@ -375,7 +375,7 @@ def test_what_lets_no_more_pass_is_free(widened, name):
     assert [item.message for item in widened(*FREE[name])] == []
 
 
-@pytest.mark.real("a whole run, 0.8 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 0.8 s; its parts have tests of their own")
 def test_a_grant_is_held_against_those_of_its_workload_and_not_against_all(tmp_path, monkeypatch):
     """Of n grants that change, n squared comparisons would take minutes."""
 

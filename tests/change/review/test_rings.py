@@ -41,7 +41,7 @@ def told(fleet, run_cli):
     return [line for line in (found.out + found.err).splitlines() if "PSM710" in line]
 
 
-@pytest.mark.real("a whole run, 1.0 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 1.0 s; its parts have tests of their own")
 @pytest.mark.rows(2, "a fleet, a commit and a check each")
 @pytest.mark.parametrize(
     ("path", "old", "new", "words"),

@@ -102,7 +102,7 @@ def test_a_setting_gives_the_objects_that_helm_renders(chart, version, setting):
         assert delta(tidied(recorded()[f"{chart}/{version}/{setting}"]), objects(rendered)) == []
 
 
-@pytest.mark.real("a whole run, 0.9 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 0.9 s; its parts have tests of their own")
 @pytest.mark.rows(2, "charts that differ; every path of each")
 @pytest.mark.parametrize("case", share(CASES, 8, "-".join))
 def test_a_value_changes_what_it_changes_for_helm(case):

@@ -67,7 +67,7 @@ def moved(root):
     return [item.name for item in loaded if plans.of(item)[1]]
 
 
-@pytest.mark.rows(7, "each is a fleet, planned twice")
+@pytest.mark.rows(3, "each is a fleet, planned twice")
 @pytest.mark.parametrize("case", CASES)
 def test_a_cluster_beside_others_that_are_like_it_is_what_it_is_alone(case, tmp_path):
     assert_same(copies(GOLDEN / case / "profiles", tmp_path / "project"))
@@ -108,6 +108,7 @@ def delivered(name, text):
     return text.replace("engine: argocd", f"engine: argocd, destination: {{{where}}}")
 
 
+@pytest.mark.rows(3, "each is a fleet, planned twice")
 @pytest.mark.parametrize("change", [longer, upgraded, delivered])
 @pytest.mark.parametrize("case", ["driver-objects-flux", "mixed-runtimes"])
 def test_clusters_that_are_nearly_alike(case, change, tmp_path):

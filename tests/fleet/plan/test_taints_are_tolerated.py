@@ -67,7 +67,7 @@ def pod_of(body):
     return body["spec"]["template"]["spec"]
 
 
-@pytest.mark.real("a whole run, 1.1 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 1.1 s; its parts have tests of their own")
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(stack=st.sampled_from(STACKS), found=st.lists(pools(), min_size=1, max_size=3))
 def test_no_workload_is_kept_off_a_pool_by_its_taints(resolve, catalog, stack, found):

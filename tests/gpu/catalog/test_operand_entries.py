@@ -184,7 +184,7 @@ def poolsmith(package, start_cli, write_files):
     return run
 
 
-@pytest.mark.real("a copy of the package")
+@pytest.mark.deep("a copy of the package")
 def test_a_later_release_is_a_change_of_data(checkout, package, poolsmith, import_tool):
     data = package / "poolsmith/data"
     before = {path: path.read_bytes() for path in data.rglob("*") if path.is_file()}

@@ -55,7 +55,7 @@ def project(sample_project):
     return sample_project
 
 
-@pytest.mark.real("a whole run, 1.5 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 1.5 s; its parts have tests of their own")
 @pytest.mark.parametrize("tag", ["v26.3.3", NEWEST])
 def test_a_release_from_a_pack_generates_what_the_built_in_one_does(tag, project, tmp_path):
     older = package_without(tag, tmp_path / "older")
@@ -265,7 +265,7 @@ def test_links_are_refused(project):
     assert ("PSM021", "profiles/_catalog/taken-out/operands/other.json") in codes(project)
 
 
-@pytest.mark.real("a whole run, 1.3 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 1.3 s; its parts have tests of their own")
 def test_archives_are_taken_by_hash_and_refused_beyond_their_limits(project, tmp_path, run_cli):
     def cli(*words):
         return run_cli(words)

@@ -31,7 +31,7 @@ def test_the_charts_own_defaults_are_valid(tag):
     assert wrong(tag, value_paths().release(tag).defaults) == []
 
 
-@pytest.mark.real("a whole run, 1.0 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 1.0 s; its parts have tests of their own")
 @pytest.mark.rows(2, "all sets of values of a release each")
 @pytest.mark.parametrize("tag", share(RELEASES, 4))
 def test_what_helm_was_seen_to_render_is_valid(tag):

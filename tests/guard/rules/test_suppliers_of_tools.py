@@ -275,10 +275,6 @@ RIGHT = {
         folder(sa=ACCOUNT, app=deployment("serviceAccountName: vllm-server")),
         ("PSM773", "gpu/app.yaml", "vllm-server", "vllm-serving", "vllm-server"),
     ),
-    "a file of values": (
-        {"gpu/fleet.yaml": FLEET, "gpu/values.yaml": VALUES},
-        ("PSM587", "gpu/fleet.yaml", "[values.yaml]", "[values.yml]", "values.yaml"),
-    ),
 }
 
 

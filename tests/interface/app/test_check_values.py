@@ -237,7 +237,7 @@ def test_values_from_elsewhere_keep_what_is_missing_unsaid(judge):
     assert names(judge({"a.yaml": text})) == []
 
 
-@pytest.mark.real("a file of megabytes")
+@pytest.mark.deep("a file of megabytes")
 def test_fifty_thousand_unknown_keys_in_a_file_end_soon_with_a_bounded_report(judge):
     text = "".join(f"unknown{number}: {number}\n" for number in range(50_000))
     start = time.perf_counter()
@@ -270,7 +270,7 @@ def test_the_findings_of_several_documents_of_a_file_share_its_bound(judge):
     assert "30 more findings" in " ".join(item.message for item in outcome.diagnostics)
 
 
-@pytest.mark.real("a whole run, 0.8 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 0.8 s; its parts have tests of their own")
 def test_documents_that_helm_does_not_read_are_not_judged_one_by_one(judge):
     start = time.perf_counter()
     outcome = judge({"v.yaml": "---\na: 1\n" * 5_000}, "v.yaml", release="v26.7.0")

@@ -103,7 +103,7 @@ def test_the_order_in_which_files_were_made_changes_no_byte(synthetic_fleet, gen
     assert contents(forwards) == contents(backwards)
 
 
-@pytest.mark.real("a whole run, 0.8 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 0.8 s; its parts have tests of their own")
 def test_the_number_of_processes_changes_no_byte(synthetic_fleet, start_cli, contents, tmp_path):
     trees, reports = [], []
     for jobs in (1, 2):

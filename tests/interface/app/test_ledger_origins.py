@@ -173,7 +173,7 @@ NEEDED_TO_RENDER = ("clusterPolicy.deployCR", "driver.nvidiaDriverCRD.enabled")
 """For a GPUCluster: without them the chart refuses to render anything at all."""
 
 
-@pytest.mark.real("a whole run, 1.3 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 1.3 s; its parts have tests of their own")
 def test_the_origins_of_many_lines_are_those_of_each(repository):
     project = open_project(repository)
     for files in project.select(()):

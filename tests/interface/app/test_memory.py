@@ -97,7 +97,7 @@ def test_what_was_only_compared_is_not_taken_for_judged(project, store, old_file
     assert check(project, store) == check(project)
 
 
-@pytest.mark.real("a whole run, 0.8 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 0.8 s; its parts have tests of their own")
 def test_another_day_is_another_question(project, store, old_files):
     late = dt.date(2099, 1, 1)
 
@@ -105,7 +105,7 @@ def test_another_day_is_another_question(project, store, old_files):
     assert check(project, store) == check(project)
 
 
-@pytest.mark.real("a whole run, 0.9 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 0.9 s; its parts have tests of their own")
 def test_one_changed_profile_costs_one_cluster(project, store, worked_on, old_files):
     check(project, store)
     worked_on()
@@ -118,7 +118,7 @@ def test_one_changed_profile_costs_one_cluster(project, store, worked_on, old_fi
     assert found == check(project)
 
 
-@pytest.mark.real("a whole run, 1.1 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 1.1 s; its parts have tests of their own")
 def test_a_changed_policy_or_base_concerns_every_cluster(project, store, worked_on, old_files):
     base = next((project / "profiles/_bases").glob("*.yaml"))
     policy = next((project / "policies/privileges").glob("*.yaml"))
@@ -275,7 +275,7 @@ def test_links_in_the_input_mean_that_nothing_is_remembered(project, store, tmp_
     assert recall(store, project, JUDGING, ()) is None
 
 
-@pytest.mark.real("a whole run, 0.8 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 0.8 s; its parts have tests of their own")
 def test_who_is_judged_by_another_revision_gets_no_remembered_answer(project, store, worked_on, tmp_path, old_files):
     subprocess.run(["git", "init", "-q", project], check=True)
     base = BaseRevision(folder=project, prefix="", files={})
@@ -452,7 +452,7 @@ _WORDS = [
 
 @pytest.mark.parametrize("words", _WORDS, ids=" ".join)
 @pytest.mark.parametrize("surroundings", ["as committed", "one changed", "github", "colour", "below", "pipeline"])
-@pytest.mark.rows(8, "each is two whole runs")
+@pytest.mark.rows(4, "each is two whole runs")
 def test_a_whole_project_without_other_flags_is_told_as_by_the_parser(
     cached, project, monkeypatch, words, surroundings
 ):

@@ -89,6 +89,7 @@ def is_harmless(report):
     return not [item for item in report.new_findings if item.code == "PSM673" and item.severity != "note"]
 
 
+@pytest.mark.rows(1, "either engine; the steps of a move, each generated and compared")
 @pytest.mark.parametrize("engine", [FLUX, ARGOCD])
 def test_a_renamed_cluster_keeps_all_names_on_the_cluster(fleet, engine):
     moved = fleet(engine)
@@ -112,6 +113,7 @@ def test_a_renamed_cluster_keeps_all_names_on_the_cluster(fleet, engine):
     assert (moved.root / "profiles/lab/cluster.yaml").read_text().count("name: lab") == 1 + (engine == ARGOCD)
 
 
+@pytest.mark.rows(2, "steps of a move, each generated and compared")
 @pytest.mark.parametrize("engine", [FLUX, ARGOCD])
 @pytest.mark.parametrize("mode", ["nvidia-driver", "cluster-policy"])
 def test_a_renamed_pool_keeps_its_objects_labels_and_driver(fleet, engine, mode):
@@ -144,6 +146,7 @@ def test_pools_that_share_their_gpus_keep_their_configuration(fleet):
 OTHER = {FLUX: ARGOCD, ARGOCD: FLUX}
 
 
+@pytest.mark.rows(1, "either engine; the steps of a move, each generated and compared")
 @pytest.mark.parametrize("engine", [FLUX, ARGOCD])
 def test_another_engine_takes_over_what_the_first_one_has_let_go_of(fleet, engine):
     moved = fleet(engine)
@@ -173,6 +176,7 @@ def test_another_engine_takes_over_what_the_first_one_has_let_go_of(fleet, engin
     assert done.step is None
 
 
+@pytest.mark.rows(1, "either engine; the steps of a move, each generated and compared")
 @pytest.mark.parametrize("engine", [FLUX, ARGOCD])
 def test_a_change_of_engine_may_stop_after_its_first_step(fleet, engine):
     moved = fleet(engine)
@@ -185,6 +189,7 @@ def test_a_change_of_engine_may_stop_after_its_first_step(fleet, engine):
     assert texts(moved.root / "output/clusters/lab/delivery") == before
 
 
+@pytest.mark.rows(1, "either engine; the steps of a move, each generated and compared")
 @pytest.mark.parametrize("engine", [FLUX, ARGOCD])
 def test_the_objects_of_the_delivery_move_to_another_namespace(fleet, engine):
     moved = fleet(engine)
@@ -196,6 +201,7 @@ def test_the_objects_of_the_delivery_move_to_another_namespace(fleet, engine):
     assert moved.step("delivery-namespace", "lab", "gitops")[0].step is None
 
 
+@pytest.mark.rows(2, "steps of a move, each generated and compared")
 @pytest.mark.parametrize("engine", [FLUX, ARGOCD])
 @pytest.mark.parametrize("keeps", [True, False])
 def test_a_cluster_is_removed_in_two_steps(fleet, engine, keeps):
@@ -218,6 +224,7 @@ def test_a_cluster_is_removed_in_two_steps(fleet, engine, keeps):
     assert moved.step("remove-cluster", "lab", **flags)[0].step is None
 
 
+@pytest.mark.rows(1, "either engine; the steps of a move, each generated and compared")
 @pytest.mark.parametrize("engine", [FLUX, ARGOCD])
 def test_guards_that_are_taken_off_are_an_error_until_somebody_takes_it(fleet, engine, run_cli):
     moved = fleet(engine)
@@ -239,6 +246,7 @@ def test_the_last_cluster_is_removed_by_hand(fleet):
         move(moved.root, asked("remove-cluster", "lab"), MoveOptions(today=TODAY))
 
 
+@pytest.mark.rows(1, "either engine; the steps of a move, each generated and compared")
 @pytest.mark.parametrize("engine", [FLUX, ARGOCD])
 def test_the_namespace_of_the_stack_is_an_outage_that_somebody_takes(fleet, engine):
     moved = fleet(engine)
@@ -255,6 +263,7 @@ def test_the_namespace_of_the_stack_is_an_outage_that_somebody_takes(fleet, engi
     assert "kubectl delete namespace gpu-operator" in result.step.look[1]
 
 
+@pytest.mark.rows(3, "steps of a move, each generated and compared")
 @pytest.mark.parametrize("engine", [FLUX, ARGOCD])
 @pytest.mark.parametrize(
     "flags",
@@ -341,6 +350,7 @@ def test_comments_stay_and_a_dry_run_writes_nothing(fleet):
     assert "engine: flux  # 2.9\n    name: lab\n" in (moved.root / "profiles/rome/cluster.yaml").read_text()
 
 
+@pytest.mark.rows(8, "steps of a move, each generated and compared")
 @pytest.mark.parametrize(
     ("name", "words", "flags", "says"),
     [
@@ -440,6 +450,7 @@ waivers:
 """
 
 
+@pytest.mark.rows(1, "either engine; the steps of a move, each generated and compared")
 @pytest.mark.parametrize("engine", [FLUX, ARGOCD])
 def test_a_cluster_is_split_pool_by_pool_and_may_stop_at_each_step(fleet, engine):
     moved = fleet(engine)
@@ -475,6 +486,7 @@ def test_what_a_profile_says_of_one_cluster_stays_with_it(fleet):
     assert "acknowledge" not in text
 
 
+@pytest.mark.rows(1, "either engine; the steps of a move, each generated and compared")
 @pytest.mark.parametrize("engine", [FLUX, ARGOCD])
 def test_a_cluster_goes_into_another_one_and_then_out_of_the_fleet(fleet, engine):
     moved = fleet(engine)
@@ -506,6 +518,7 @@ def _by_kind(kind):
     return files
 
 
+@pytest.mark.rows(2, "steps of a move, each generated and compared")
 @pytest.mark.parametrize("engine", [FLUX, ARGOCD])
 @pytest.mark.parametrize(
     ("kind", "other", "release"), [("operator", "device-plugin", "v0.20.0"), ("device-plugin", "operator", "v26.3.3")]
@@ -530,6 +543,7 @@ def test_another_kind_of_stack_comes_once_the_old_one_is_given_up(fleet, engine,
     assert before.keys() == texts(moved.root / "profiles/lab").keys()
 
 
+@pytest.mark.rows(1, "either engine; the steps of a move, each generated and compared")
 @pytest.mark.parametrize("engine", [FLUX, ARGOCD])
 def test_a_change_of_kind_may_stop_after_its_first_step(fleet, engine):
     moved = fleet(engine, _by_kind("operator"))

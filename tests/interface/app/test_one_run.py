@@ -63,7 +63,7 @@ def mistake(root):
 EDITS = [unchanged, no_output, changed_profile, hand_edit, foreign_file, orphan, mistake]
 
 
-@pytest.mark.rows(4, "a run, and the two that it stands for, over four clusters")
+@pytest.mark.rows(2, "a run, and the two that it stands for, over four clusters")
 @pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.__name__)
 def test_it_writes_and_says_what_the_two_write_and_say(project, tmp_path, edit):
     edit(project)

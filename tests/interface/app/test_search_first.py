@@ -111,7 +111,7 @@ def test_what_a_folder_takes_from_beside_it_is_read(write_files):
     assert check_paths(root, [root / "a"]).checked["objects"] == 1
 
 
-@pytest.mark.parametrize("root", share(TREES, 60, lambda item: f"{item.parent.name}-{item.name}"))
+@pytest.mark.parametrize("root", share(TREES, 20, lambda item: f"{item.parent.name}-{item.name}"))
 def test_the_search_changes_no_finding(root, monkeypatch):
     found = verdict(root)
     monkeypatch.setattr(check, "searched", lambda *_: None)

@@ -292,7 +292,7 @@ def test_thousands_of_objects_in_one_file_are_judged_in_a_moment(judge):
     assert time.perf_counter() - start < 60
 
 
-@pytest.mark.real("thousands of files")
+@pytest.mark.deep("thousands of files")
 def test_releases_by_the_thousand_find_their_charts_in_a_moment(judge):
     pair = """\
 apiVersion: helm.toolkit.fluxcd.io/v2

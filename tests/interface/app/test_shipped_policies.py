@@ -66,7 +66,7 @@ def test_only_clusters_that_serve_policies_get_them_and_the_others_are_named(pro
     assert set(written(project)) == clusters - unserved
 
 
-@pytest.mark.real("a check of the whole fleet")
+@pytest.mark.deep("a check of the whole fleet")
 def test_shipped_policies_are_validated_like_anything_that_is_applied(project):
     path = project / "policies/admission/exact.yaml"
     path.write_text(POLICY.replace("validationActions", "validationAction"), "utf-8")
@@ -77,7 +77,7 @@ def test_shipped_policies_are_validated_like_anything_that_is_applied(project):
     assert f"{CLUSTERS}/prod-eu/platform/admission/exact.yaml" in found or "policies/admission/exact.yaml" in found
 
 
-@pytest.mark.real("a whole run, 0.8 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 0.8 s; its parts have tests of their own")
 def test_a_policy_that_goes_leaves_the_output(project):
     generate(project)
     (project / "policies/admission/exact.yaml").unlink()

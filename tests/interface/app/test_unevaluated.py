@@ -97,7 +97,7 @@ def commit(root):
     commit_all(root, "x")
 
 
-@pytest.mark.real("a whole run, 1.0 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 1.0 s; its parts have tests of their own")
 def test_a_base_without_a_supply_policy_is_one_error_that_names_the_command(fleet, run_cli):
     text = (fleet / "policies/supply.yaml").read_text()
     (fleet / "policies/supply.yaml").unlink()

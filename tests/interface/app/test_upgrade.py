@@ -103,7 +103,7 @@ def test_a_dry_run_tells_the_same_and_writes_nothing(write_files):
     assert dry.edits == real.edits
 
 
-@pytest.mark.real("an upgrade and a diff of a fleet")
+@pytest.mark.deep("an upgrade and a diff of a fleet")
 @pytest.mark.sample("edge", "prod-rke2")
 def test_what_is_told_is_what_diff_tells(sample_project, run_cli):
     run_cli(["generate", "--root", sample_project])

@@ -141,7 +141,7 @@ def test_a_folder_without_manifests_ends_with_3(run_cli, tmp_path):
     assert run_cli(["check", tmp_path]).code == 3
 
 
-@pytest.mark.real("a whole run, 1.2 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 1.2 s; its parts have tests of their own")
 @pytest.mark.sample
 def test_generate_writes_and_then_has_nothing_to_write(sample_project, run_cli):
     first = run_cli(["generate"], cwd=sample_project)

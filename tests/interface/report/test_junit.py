@@ -49,7 +49,7 @@ def test_the_sample_fleet_is_valid_junit_and_fails_as_the_run_does(sample_projec
     assert (tree.get("failures") != "0") is (result.code == 1)
 
 
-@pytest.mark.real("a check of the whole fleet")
+@pytest.mark.deep("a check of the whole fleet")
 @pytest.mark.sample
 def test_a_clean_run_is_not_empty(sample_project, run_cli, valid):
     run_cli(["generate", "--root", sample_project])

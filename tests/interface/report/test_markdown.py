@@ -122,7 +122,7 @@ def test_no_attack_gets_out_of_a_comment(text):
     sane(check_markdown.check_report(check(text, 2), CONTEXT), "check", check_markdown.MOST_BYTES)
 
 
-@pytest.mark.real("a whole run, 0.8 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 0.8 s; its parts have tests of their own")
 @settings(max_examples=12)
 @given(HOSTILE)
 @example("".join(ATTACKS))

@@ -63,7 +63,7 @@ def test_a_diff_is_valid(change):
     assert problems("diff", diff_json.diff_report(change, CONTEXT)) == []
 
 
-@pytest.mark.real("a whole run, 0.8 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 0.8 s; its parts have tests of their own")
 @settings(max_examples=20)
 @given(st.text(max_size=20))
 def test_whatever_users_wrote_a_diff_is_valid(text):

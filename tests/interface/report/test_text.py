@@ -41,7 +41,7 @@ def text(findings, **flags):
     return format_text(Outcome(diagnostics=tuple(findings), checked={"clusters": 3}), Layout(**flags))
 
 
-@pytest.mark.real("a check of the whole fleet")
+@pytest.mark.deep("a check of the whole fleet")
 @pytest.mark.sample
 @pytest.mark.rows(1, "a check of the whole fleet each")
 @pytest.mark.parametrize("verb", ["generate", "check"])

@@ -109,7 +109,7 @@ def test_memory_is_bounded():
     assert second == {"done": True}
 
 
-@pytest.mark.real("a whole run, 1.2 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 1.2 s; its parts have tests of their own")
 def test_all_together_take_only_so_long():
     parts = [Part(str(index), loops) for index in range(50)] + [Part("a", fine)]
     start = time.monotonic()
@@ -140,7 +140,7 @@ def held():
     return len(list((own / "fd").iterdir())), sorted(children)
 
 
-@pytest.mark.real("a whole run, 0.8 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 0.8 s; its parts have tests of their own")
 def test_no_child_and_no_descriptor_is_left():
     before = held()
 

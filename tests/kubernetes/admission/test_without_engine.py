@@ -34,7 +34,7 @@ def policy_names(outcome):
     return {item.name for item in outcome.diagnostics if item.code.startswith(("PSM6", "PSM9"))}
 
 
-@pytest.mark.real("two checks of the fleet")
+@pytest.mark.deep("two checks of the fleet")
 @pytest.mark.usefixtures("without_engine")
 def test_check_counts_policies_and_their_cases_as_not_evaluated_and_fails_under_strict_only(project):
     relaxed, strict = check(project), check(project, strict=True)

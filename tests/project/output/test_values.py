@@ -132,7 +132,7 @@ POOLS = st.fixed_dictionaries(
 )
 
 
-@pytest.mark.real("a whole run, 1.0 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 1.0 s; its parts have tests of their own")
 @given(CLUSTERS, POOLS, st.booleans())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 def test_no_variation_repeats_a_default_or_sets_what_the_chart_does_not_read(resolve, catalog, cluster, pool, two):
@@ -144,8 +144,8 @@ def test_no_variation_repeats_a_default_or_sets_what_the_chart_does_not_read(res
         assert len(paths) == len(set(paths))
 
 
-@pytest.mark.real("a whole run, 1.9 s; its parts have tests of their own")
-@pytest.mark.real("whole trees of many values; their parts have tests of their own")
+@pytest.mark.deep("a whole run, 1.9 s; its parts have tests of their own")
+@pytest.mark.deep("whole trees of many values; their parts have tests of their own")
 @given(CLUSTERS, POOLS)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 def test_no_variation_breaks_what_every_tree_keeps(resolve, cluster, pool):

@@ -146,7 +146,7 @@ def cases():
     return rows
 
 
-@pytest.mark.rows(6, "a repository, its copy and two checks each")
+@pytest.mark.rows(3, "a repository, its copy and two checks each")
 @pytest.mark.parametrize(
     ("blobs", "hidden"), cases(), ids=lambda item: item if isinstance(item, str) else "+".join(h.__name__ for h in item)
 )

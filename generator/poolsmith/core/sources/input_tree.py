@@ -318,11 +318,15 @@ _SHOWN = 120
 
 
 def walk(
-    top: str, is_skipped: Callable[[str], bool], failed: Callable[[OSError], object] = lambda _: None
+    top: str,
+    is_skipped: Callable[[str], bool],
+    failed: Callable[[OSError], object] = lambda _: None,
+    linked: Callable[[str], object] = lambda _: None,
 ) -> Iterator[tuple[str, list[str]]]:
     """Each folder with the names of its files, sorted; links to folders are not followed.
 
-    `is_skipped` tells folders by their names. What can't be listed, and what is nested too deep, goes to `failed`.
+    `is_skipped` tells folders by their names. What can't be listed, and what is nested too deep, goes to `failed`;
+    links to folders go to `linked`.
     """
     pending = [(top, 0)]
     while pending:
@@ -337,6 +341,7 @@ def walk(
                 for entry in entries:
                     is_folder = entry.is_dir(follow_symlinks=False)
                     if not is_folder and entry.is_symlink() and entry.is_dir():
+                        linked(f"{folder}/{entry.name}")
                         continue
                     (folders if is_folder else files).append(entry.name)
         except OSError as error:

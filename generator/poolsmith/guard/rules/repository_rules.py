@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from poolsmith.guard.rules.charts import (
     dra_driver_gates,
     floating_version,
+    missing_values_file,
     operator_twice_by_one_set,
-    values_file_of_nobody,
 )
 from poolsmith.guard.rules.templates import template_label_values
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 CHART_RULES: tuple[Rule[tuple[ChartInstallation, ...], Location], ...] = (
     dra_driver_gates,
     floating_version,
+    missing_values_file,
     operator_twice_by_one_set,
-    values_file_of_nobody,
 )
 
 

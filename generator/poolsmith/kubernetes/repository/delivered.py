@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +11,9 @@ from poolsmith.core.sources.source_file import SourceFile
 from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 
 
 _NAMES = ("name", "key", "containerPort", "mountPath", "port", "ip", "topologyKey")
@@ -37,23 +35,15 @@ class Layer:
 class Unknown:
     """What can't be resolved from the files: said once for each place. `advice` is what would resolve it.
 
-    `is_here`: it stands in these files, and only its tool can tell what comes of it. `beside` are files of the folder
-    that a file which is absent is sought in.
+    `is_here`: it stands in these files, and only its tool can tell what comes of it. `is_missing`: it would have to
+    stand there, and does not.
     """
 
     place: Location
     what: str
     advice: str = ""
     is_here: bool = False
-    file: str = ""
-    beside: tuple[str, ...] = ()
-
-
-def absent_file(place: Location, said: str, path: str | None, files: RepositoryFiles) -> Unknown:
-    """`path` is where its tool looks for it; None where that is nowhere in the repository."""
-    what = f"the values file `{said}` is not among the files"
-    beside = files.files_in(posixpath.dirname(path)) if path is not None else ()
-    return Unknown(place, what, file=path or "", beside=beside)
+    is_missing: bool = False
 
 
 class LayeredSource(SourceFile):
@@ -228,6 +218,10 @@ class ChartInstallation:
     """A lock file, a digest or a folder of the repository says which one it is, whatever the version says."""
     brought_by: str = ""
     """The chart that it is a dependency of."""
+    own: ValuesLayer | None = None
+    """The values.yaml of a copy of the chart, which is in the repository: its defaults, and what somebody changed."""
+    is_copy: bool = False
+    """Nobody says who installs it: a copy of it stands here."""
     version_document: CheckedDocument | None = None
     """Where `version_pointer` leads, if it is not in `document`. Without a pointer nobody says where the version is."""
 
@@ -294,6 +288,19 @@ def _merge(target: dict[str, Any], layer: dict[str, Any]) -> None:
             _merge(present, value)
         else:
             target[key] = copied(value)
+
+
+def beyond(values: dict[str, Any], published: Mapping[str, Any]) -> dict[str, Any]:
+    """What values say that others don't: mappings key by key, lists and scalars as a whole."""
+    found: dict[str, Any] = {}
+    for key, value in values.items():
+        other = published.get(key)
+        if isinstance(value, dict) and isinstance(other, dict):
+            if inner := beyond(value, other):
+                found[key] = inner
+        elif key not in published or type(value) is not type(other) or value != other:
+            found[key] = value
+    return found
 
 
 def _with(node: Any, steps: Steps, value: Any) -> Any:

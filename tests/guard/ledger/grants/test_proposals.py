@@ -126,7 +126,7 @@ def sample(repository):
     return fleet
 
 
-@pytest.mark.real("proposals for the whole fleet")
+@pytest.mark.deep("proposals for the whole fleet")
 def test_on_the_sample_fleet_too(sample):
     book = sample.book()
     use, ungranted = sample.use(book)

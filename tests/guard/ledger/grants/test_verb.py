@@ -181,7 +181,7 @@ def test_a_token_that_is_taken_away_is_found_at_the_workload_that_holds_it(grant
     assert not any(found.values())
 
 
-@pytest.mark.real("a whole run, 0.9 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 0.9 s; its parts have tests of their own")
 @pytest.mark.sample
 def test_part_of_the_clusters_can_not_tell_what_is_needed(run_cli, granted):
     shutil.copy(granted / "policies/privileges/nvidia-kata-manager.yaml", granted / "policies/privileges/twin.yaml")

@@ -65,7 +65,7 @@ def test_expressions_and_data_stay_bounded(cluster):
     assert not is_too_large(cluster.table)
 
 
-@pytest.mark.real("every pod of a large cluster")
+@pytest.mark.deep("every pod of a large cluster")
 def test_more_data_stands_in_more_variables_and_too_much_is_told(prod, helpers):
     def with_pools(number):
         many = {
@@ -111,7 +111,7 @@ def test_nothing_is_rendered_where_nothing_is_held(prod):
     assert render_privilege_policy(prod.table.holding(()), "platform", ["Warn"], ()) == []
 
 
-@pytest.mark.real("every pod of a large cluster")
+@pytest.mark.deep("every pod of a large cluster")
 def test_two_tables_together_let_the_pods_of_both_start(helpers):
     edge, prod = helpers._cluster("edge"), helpers._cluster("prod-eu")
     judge = helpers.Judge(edge.table | prod.table)
@@ -120,7 +120,7 @@ def test_two_tables_together_let_the_pods_of_both_start(helpers):
     assert edge.judge.verdict(prod.pods["DaemonSet/nvidia-container-toolkit-daemonset"]) == "deny"
 
 
-@pytest.mark.real("every pod of a large cluster")
+@pytest.mark.deep("every pod of a large cluster")
 def test_a_script_of_which_only_the_length_is_known_is_refused_until_its_text_is_given(helpers):
     real = helpers._cluster("kata-a10")
     assert real.table.unknown == ()

@@ -20,7 +20,7 @@ def test_every_single_change_is_refused(cluster, helpers):
     assert passed == []
 
 
-@pytest.mark.real("a whole run, 1.4 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 1.4 s; its parts have tests of their own")
 def test_without_the_grant_of_one_privilege_its_pod_is_refused(prod, helpers):
     """Whatever it is: the data without that claim refuses the pod, and says which."""
     name = next(name for name in prod.pods if "gpu-driver" in name)

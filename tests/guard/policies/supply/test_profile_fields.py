@@ -178,7 +178,7 @@ def _parent(item):
     return "/".join(pointer.split("/")[:3]) if pointer else ""
 
 
-@pytest.mark.real("a whole run, 1.0 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 1.0 s; its parts have tests of their own")
 def test_the_sample_fleet_takes_nothing_else(repository):
     project = open_project(repository)
     assert [item.message for files in project.select(()) for item in judged(repository, files.name)] == []

@@ -22,7 +22,7 @@ def outside(root):
         )
 
 
-@pytest.mark.real("a whole run, 1.2 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 1.2 s; its parts have tests of their own")
 def test_what_is_written_allows_the_fleet_and_waits_for_signatures(run_cli, sample_project):
     profile = (
         sample_project / "profiles/claims/cluster.yaml"

@@ -180,7 +180,7 @@ def test_what_is_no_shard_is_damaged(project, report, more):
         merge(project, [report])
 
 
-@pytest.mark.real("a whole run, 0.9 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 0.9 s; its parts have tests of their own")
 def test_results_that_are_cut_off_are_damaged(project, report):
     whole = json.loads(report.read_text())["shard"]["results"]
     for kept in (len(whole) // 2, len(whole) - 8, 0):

@@ -64,7 +64,7 @@ def no_utf8(root):
 STATES = (edited, in_the_way, huge, linked, without_output, like_a_token, broken_base, no_utf8)
 
 
-@pytest.mark.real("a whole run, 1.7 s; its parts have tests of their own")
+@pytest.mark.deep("a whole run, 1.7 s; its parts have tests of their own")
 @pytest.mark.rows(2, "each state with either verb: four runs over five clusters")
 @pytest.mark.parametrize("state", STATES, ids=lambda state: state.__name__)
 @pytest.mark.parametrize("line", [("check", *TODAY), ("generate", "--check")], ids=lambda line: line[0])
@@ -76,7 +76,7 @@ def test_shards_say_what_one_run_says(project, shards, merged, run_cli, state, l
     assert merged(project, reports, "--format", "json") == whole
 
 
-@pytest.mark.real("shards and a whole run")
+@pytest.mark.deep("shards and a whole run")
 def test_files_beside_a_stack_are_looked_at_by_the_merge_too(project, shards, merged, run_cli):
     beside = project / "infra"
     beside.mkdir()

@@ -29,7 +29,7 @@ def test_each_shard_has_to_be_there_once(project, shards):
     refused(project, [*reports, copy], "are both shard 1/3")
 
 
-@pytest.mark.real("shards are run twice")
+@pytest.mark.deep("shards are run twice")
 def test_shards_of_different_runs_are_told_apart(project, shards):
     compared, _ = shards(project, 2, "generate", "--check")
     judged, _ = shards(project, 2, "check", *TODAY)

@@ -39,7 +39,7 @@ def without_command(text):
     return [line.partition(" `poolsmith ")[0] for line in text.splitlines()]
 
 
-@pytest.mark.real("a fleet whole and in shards; a comparison in shards stays")
+@pytest.mark.deep("a fleet whole and in shards; a comparison in shards stays")
 @pytest.mark.rows(1, "the fleet is checked once whole and once in parts")
 @pytest.mark.parametrize("of", [1, 2, 7])
 def test_a_check_in_shards_says_what_a_check_says(fleet, shards, run_cli, of):

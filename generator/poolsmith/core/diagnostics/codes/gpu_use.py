@@ -159,9 +159,10 @@ DRA_GATES = RuleInfo(
 COMPUTE_DOMAIN = RuleInfo(
     code="PSM143",
     name="compute-domain",
-    what="A pool says that its NVLink spans several nodes, and its GPUs have none that is documented.",
-    why="ComputeDomains stay not ready: there is no NVLink fabric to join.",
-    fix="remove `gpu.multiNodeNvlink`",
+    what="A pool says that its NVLink spans several nodes, and its GPUs have none that is documented. As a warning: a "
+    "ComputeDomain beside a GPUCluster or a DRA driver that serve none; as a note where nothing here does.",
+    why="ComputeDomains stay not ready: there is no NVLink fabric to join, or nobody who joins it.",
+    fix="remove `gpu.multiNodeNvlink`, or the object; or turn `computeDomains` of the DRA driver on",
     bad="gpu: {product: NVIDIA-L40S, count: 4, multiNodeNvlink: true}\n",
     good="gpu: {product: GB200, count: 4, multiNodeNvlink: true}\n",
     references=(_PAGE,),

@@ -86,10 +86,9 @@ def _distribution(view: LinkView) -> str:
     if _says_default(view.machines):
         return ""
     told = [name for name in view.distributions if view.is_alone]
-    if any(name.startswith(_OF_K3S) for name in told) or any(
-        item.group == "helm.cattle.io" for item in view.of_kind("HelmChart")
-    ):
-        return "k3s"
+    of_k3s = sorted(name.partition(" ")[0] for name in told if name.startswith(_OF_K3S))
+    if of_k3s or any(item.group == "helm.cattle.io" for item in view.of_kind("HelmChart")):
+        return of_k3s[0] if of_k3s else "k3s"
     return "Talos" if told == [_TALOS] else ""
 
 

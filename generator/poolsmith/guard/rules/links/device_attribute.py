@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.message_text import listed, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts import store
 from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import mapping, mappings, word
+from poolsmith.gpu.catalog import Catalog
 from poolsmith.gpu.catalog.gpu_requests import device_requests
 from poolsmith.guard.rules.links.link_view import Domain
 from poolsmith.guard.rules.links.name_needs import names_of
-from poolsmith.guard.rules.names.kept import kept_all
+from poolsmith.guard.rules.names.kept import kept, kept_all
 from poolsmith.guard.rules.names.need import Need, State, Supply, spelled
 from poolsmith.guard.rules.names.spelling import Spelling
 
@@ -47,6 +50,8 @@ _ASKED = pattern(
     r"device\.(attributes|capacity)\[\s*(?:\"gpu\.nvidia\.com\"|'gpu\.nvidia\.com')\s*\]"
     r"(?:\.([A-Za-z_]\w*)|\[\s*(?:\"([^\"\s]{1,64})\"|'([^'\s]{1,64})')\s*\])"
 )
+_PROFILE = pattern(r"\.profile\s*==\s*(?:\"([^\"\s]{1,32})\"|'([^'\s]{1,32})')")
+_FEW = 6
 _LONGEST = 10_240
 """Of an expression, by the API server."""
 
@@ -87,7 +92,37 @@ _WORDS = {"attributes": "attribute", "capacity": "capacity"}
 DOMAINS = (Domain(_ATTRIBUTE, _needs, supply=_supply),)
 
 
+def _of_profiles(view: LinkView, place: Location, expression: str) -> Iterator[Finding[Location]]:
+    """Profiles of MIG of which no GPU of the nodes has one; of no known GPU at all where nobody gave nodes."""
+    asked = [match[1] or match[2] for match in _PROFILE.finditer(expression[:_LONGEST])]
+    known, whose = _profiles(view) if asked else (frozenset(), "")
+    if asked and known and not set(asked) & known:
+        yield Finding(
+            message=f"no device has the MIG profile `{shorten(asked[0])}`: {whose}",
+            place=place,
+            help=f"write one of {listed(sorted(known, key=_size), _FEW)}",
+        )
+
+
+def _size(profile: str) -> tuple[bool, int, str]:
+    """Whole instances first, from the smallest on."""
+    return not profile.endswith("gb"), len(profile), profile
+
+
+@kept
+def _profiles(view: LinkView) -> tuple[frozenset[str], str]:
+    entries = [Catalog().gpus.find(node.gpu) for node in view.nodes or ()]
+    of_nodes = [entry.mig_profiles for entry in entries if entry is not None]
+    if entries and len(of_nodes) == len(entries):
+        return frozenset(chain(*of_nodes)), "the GPUs of the nodes here have other sizes"
+    others = store.table("mig_layouts.yaml")["otherProfiles"]
+    return frozenset(chain(others, *(entry.mig_profiles for entry in Catalog().gpus.entries))), "no GPU does"
+
+
 def check(view: LinkView) -> Iterator[Finding[Location]]:
+    for item in view.of_kind("ResourceClaim", _TEMPLATE, "DeviceClass"):
+        for pointer, expression in _expressions(item):
+            yield from _of_profiles(view, item.place(pointer), expression)
     for need in _needs(view):
         verdict = names_of(view).verdict(need)
         if verdict.state is not State.SUPPLIED:

@@ -131,6 +131,7 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
         if pod.spec.get("resourceClaims") or pod.asks_for_gpus:
             yield from _judged(view, needs_of_linked_pod(view, pod))
             yield from from_outside(view, needs_of_linked_pod(view, pod), kinds=())
+    yield from from_outside(view, needs_of_objects(view), kinds=("Kustomization", "HelmRelease"))
     yield from _judged(view, needs_of_bindings(view))
     for chart in view.charts:
         yield from _judged(view, needs_of_chart(chart))

@@ -14,7 +14,13 @@ from poolsmith.core.sources.pointer import reached
 from poolsmith.gpu.catalog.node_labels import DEPLOY
 from poolsmith.gpu.nodes.node_makers import image_choices, maker_of
 from poolsmith.guard.rules.links.link_view import Domain
-from poolsmith.guard.rules.links.machine_images import known_images, machine_images, names_gpu_machine, names_gpus
+from poolsmith.guard.rules.links.machine_images import (
+    TALOS,
+    known_images,
+    machine_images,
+    names_gpu_machine,
+    names_gpus,
+)
 from poolsmith.guard.rules.links.name_needs import names_of
 from poolsmith.guard.rules.names.kept import kept_all
 from poolsmith.guard.rules.names.need import WHOLE, Need, Offer, State
@@ -53,12 +59,13 @@ _INSTANCES = (("instanceType",), ("instanceTypes", "*"), ("instancesDistribution
 
 @record
 class _Host:
-    """Nodes, what brings `parts` to them, and where that stands."""
+    """Nodes, what brings `parts` to them, and where that stands; or why the operator's part is of no use there."""
 
     title: str
     parts: tuple[str, ...]
     place: Location
     advice: str = ""
+    useless: str = ""
 
 
 @record(slots=False, eq=False)
@@ -124,6 +131,7 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
     chart, names = _operator(view), names_of(view)
     if chart is None:
         return
+    yield from _without_extension(view)
     for group in _groups(view):
         if names.verdict(group.need).state is State.UNDEFINED:
             yield _forfeited(group, chart)
@@ -137,9 +145,10 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
 
 def _finding(chart: LinkedChart, host: _Host, doubled: list[str]) -> Finding[Location]:
     off = ", ".join(f"{part}: {{enabled: false}}" for part in doubled)
+    has = "have" if host.title.startswith("nodes") else "brings"
+    also = f"{has} {listed(doubled)} already, and the operator brings {'it' if len(doubled) == 1 else 'them'} too"
     return Finding(
-        message=f"{host.title} {'have' if host.title.startswith('nodes') else 'brings'} "
-        f"{listed(doubled)} already, and the operator brings {'it' if len(doubled) == 1 else 'them'} too",
+        message=f"{host.title} {host.useless or also}",
         place=chart.place(f"{doubled[0]}.enabled"),
         help=f"write `{off}`" + (f", or {host.advice}" if host.advice else ""),
         related=(host.place,),
@@ -182,6 +191,14 @@ def _of_cloud(
             place=template.at(_driver_pointer(template, body, switch)),
             advice=f"write {switch.shown} there",
         )
+    elif switch.is_off(body) and maker.is_unfit(body, switch):
+        yield _Host(
+            title=f"{template.document.name} makes nodes of {maker.unfit['shown']},",
+            parts=("driver",),
+            place=template.at(_driver_pointer(template, body, switch)),
+            advice=f"take another image; with this one {maker.needs['installer']}",
+            useless="for which there is no driver image, and on which none can be compiled",
+        )
     if maker.plugin_off and not is_kept_off:
         yield _Host(
             title=f"{maker.cloud}, where {template.document.name} does not have the label `{maker.plugin_off}`,",
@@ -194,6 +211,22 @@ def _of_cloud(
 def _driver_pointer(template: NodeTemplate, body: Mapping[str, Any], switch: DriverSwitch) -> str:
     said = switch.said(body)
     return f"{template.top}{said[0][0] if said else '/spec'}"
+
+
+def _without_extension(view: LinkView) -> Iterator[Finding[Location]]:
+    """Machines of Talos that load modules which their installer does not have."""
+    row = known_images()[TALOS]
+    for document in view.machines.tree.documents:
+        machine = mapping(mapping(document.data).get("machine")) if not document.is_object else {}
+        modules = [word(mapping(item).get("name")) for _, item in reached(machine, ("kernel", "modules", "*"))]
+        install = mapping(machine.get("install"))
+        is_plain = word(install.get("image")).startswith(tuple(row["plain"])) and not install.get("extensions")
+        if is_plain and any(name.startswith("nvidia") for name in modules):
+            yield Finding(
+                message="these machines load NVIDIA's modules, and the installer without extensions has none",
+                place=document.source.locate("/machine/install/image"),
+                help="take the installer of the image factory whose schematic has NVIDIA's extensions",
+            )
 
 
 def _forfeited(group: _Group, chart: LinkedChart) -> Finding[Location]:
