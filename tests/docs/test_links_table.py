@@ -10,13 +10,25 @@ from poolsmith.core.facts import store
 from poolsmith.guard.rules.links.registry import LINK_RULES
 from poolsmith.guard.rules.rule_book import rule_book
 
-PAGE = Path(__file__).parents[2] / "docs/links.md"
+ROOT = Path(__file__).parents[2]
+PAGE, RULES = ROOT / "docs/links.md", ROOT / "generator/poolsmith/guard/rules"
 HEAD = "| what needs a name | what supplies it | rule | known from |\n| --- | --- | --- | --- |\n"
 TABLE = re.compile(r"^\| what needs a name \|.*?\n(?=\n)", re.MULTILINE | re.DOTALL)
 ROWS = store.read_yaml("links.yaml")["links"]
 BOOK = {rule.code: rule for rule in rule_book()}
 OF_FORM = frozenset(("PSM751", "PSM760", "PSM762", "PSM767", "PSM768", "PSM769"))
 """What a field says by itself: nothing has to supply it."""
+
+ALONE = {
+    **dict.fromkeys(("PSM421", "PSM753", "PSM755"), "the labels of a namespace, which is there"),
+    **dict.fromkeys(("PSM423", "PSM752", "PSM783"), "amounts, and what a quota counts"),
+    **dict.fromkeys(("PSM765", "PSM778", "PSM930", "PSM937"), "releases, and their order: each name is there"),
+    **dict.fromkeys(("PSM784", "PSM786", "PSM787"), "what a pod lacks by itself"),
+    "PSM588": "paths of files, which are there or not",
+    "PSM809": "templates of nodes beside the profile that they are for",
+}
+"""Rules of the table that compare what is supplied, and don't ask whether it is; with what they look at."""
+ASKS = re.compile(r"\bState\.[A-Z]")
 
 
 def table():
@@ -50,3 +62,19 @@ def test_every_rule_of_the_linker_is_in_it():
 
     assert not missing, missing
     assert named <= set(BOOK)
+
+
+def test_who_supplies_a_name_is_asked_of_the_verdict_alone():
+    """By the code of each rule: that it looks at the state of a need. What is new in the table has to, or says why not."""
+    named = {code for row in ROWS for code in row["rules"]} - OF_FORM
+    alone = {code for code, path in modules().items() if code in named and not ASKS.search(path.read_text("utf-8"))}
+
+    assert alone == set(ALONE), (sorted(alone - set(ALONE)), sorted(set(ALONE) - alone))
+
+
+def modules():
+    found = (
+        (re.search(r'^    code="(PSM\d+)"', path.read_text("utf-8"), re.MULTILINE), path)
+        for path in RULES.rglob("*.py")
+    )
+    return {match[1]: path for match, path in found if match}

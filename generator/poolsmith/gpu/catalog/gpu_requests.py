@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.facts import store
 from poolsmith.core.sources.pod_template import containers_of, mapping, mappings, word
+from poolsmith.core.sources.pointer import reached
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -38,13 +41,40 @@ def gpu_resources(pod: Mapping[str, Any]) -> Iterator[str]:
 
 
 def asks_for_gpus(pod: Mapping[str, Any]) -> bool:
-    """By a resource, or by the runtime class that brings all of them."""
+    """By a resource, or by what brings all of them."""
     return next(gpu_resources(pod), None) is not None or brings_gpus(pod)
 
 
 def brings_gpus(pod: Mapping[str, Any]) -> bool:
-    """Whether its runtime class does."""
-    return word(pod.get("runtimeClassName")).startswith("nvidia")
+    """Whether its runtime class does, or a variable that somebody writes by hand."""
+    is_of_class = word(pod.get("runtimeClassName")).startswith("nvidia")
+    listed = (item for container in containers_of(pod) for item in mappings(container.get("env")))
+    return is_of_class or any(map(names_devices, listed))
+
+
+def names_devices(variable: Mapping[str, Any]) -> bool:
+    """Whether it is the variable that gives a container GPUs without a request."""
+    return variable.get("name") == _VISIBLE and "value" in variable and str(variable["value"] or "") not in _NO_DEVICES
+
+
+_VISIBLE, _NO_DEVICES = "NVIDIA_VISIBLE_DEVICES", ("", "void", "none")
+
+
+def custom_pods(data: Mapping[str, Any], kind: str, group: str) -> Iterator[tuple[str, Mapping[str, Any], str]]:
+    """Specs of the pods that controllers make of a custom resource, each with the pointer to it; or what says a
+    container's resources alone, with its field for them."""
+    for row in _custom_workloads().get((kind, group), ()):
+        for at, spec in reached(data, row["at"]):
+            if isinstance(spec, dict) and spec:
+                yield at, spec, row.get("resources", "")
+
+
+@cache
+def _custom_workloads() -> dict[tuple[str, str], list[Mapping[str, Any]]]:
+    found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for row in store.table("named_objects.yaml")["workloads"]:
+        found.setdefault((row["kind"], row["group"]), []).append(row)
+    return found
 
 
 def device_requests(claim: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import WORKLOAD_KINDS, mapping, pod_template_of, word
 from poolsmith.core.sources.pointer import value_at
-from poolsmith.gpu.catalog.gpu_requests import CLASSES, asks_for_gpus, device_requests, is_gpu_resource
+from poolsmith.gpu.catalog.gpu_requests import CLASSES, asks_for_gpus, custom_pods, device_requests, is_gpu_resource
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping
 
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
 
@@ -93,10 +93,14 @@ def is_of_stack(document: CheckedDocument, namespaces: frozenset[str] = frozense
         return True
     if document.kind in WORKLOAD_KINDS:
         return namespace in namespaces or _is_workload_of_stack(document)
-    if document.kind == "ResourceQuota" and any(map(_is_counted_gpu, mapping(value_at(data, ("spec", "hard"))))):
+    if document.kind in _COUNTING and any(map(_is_counted_gpu, _words_of(data.get("spec")))):
         return True
+    if document.kind == "DeviceClass":
+        return CLASSES[0] in str(data.get("spec"))
     if group == "resource.k8s.io":
         return _asks_for_devices(data)
+    if any(_asks(spec, field) for _, spec, field in custom_pods(data, document.kind, group)):
+        return True
     if document.kind in ("ConfigMap", "Secret", "ServiceAccount", "Role", "RoleBinding", *_ROLE_KINDS):
         return namespace in namespaces or _NAMES.search(name) is not None
     if document.kind in ("ClusterRole", "ClusterRoleBinding"):
@@ -129,9 +133,33 @@ def _chart_of(document: CheckedDocument) -> str:
     return ""
 
 
-def _is_counted_gpu(name: Any) -> bool:
-    """Whether a quota counts GPUs, or means to."""
-    return is_gpu_resource(str(name).removeprefix("requests.").removeprefix("limits."))
+_COUNTING = ("ResourceQuota", "LimitRange", "ClusterQueue", "VirtualMachine", "VirtualMachineInstance")
+_OF_CLASS = ".deviceclass.resource.k8s.io/devices"
+_DEEPEST = 16
+
+
+def _words_of(node: Any, depth: int = 0) -> Iterator[str]:
+    """Keys and texts of a tree."""
+    if isinstance(node, dict) and depth < _DEEPEST:
+        for key, value in node.items():
+            yield str(key)
+            yield from _words_of(value, depth + 1)
+    elif isinstance(node, list) and depth < _DEEPEST:
+        for value in node:
+            yield from _words_of(value, depth + 1)
+    elif isinstance(node, str):
+        yield node
+
+
+def _is_counted_gpu(name: str) -> bool:
+    """Whether GPUs are counted by the name, or are meant to."""
+    return is_gpu_resource(name.removeprefix("requests.").removeprefix("limits.")) or (
+        name.endswith(_OF_CLASS) and name.removesuffix(_OF_CLASS) in CLASSES
+    )
+
+
+def _asks(spec: Mapping[str, Any], field: str) -> bool:
+    return asks_for_gpus({**spec, "containers": [{"resources": spec.get(field)}]} if field else spec)
 
 
 def _asks_for_devices(data: Any) -> bool:

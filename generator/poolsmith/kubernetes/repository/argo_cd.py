@@ -8,6 +8,7 @@ from __future__ import annotations
 import fnmatch
 import posixpath
 from collections import Counter
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 
 GROUP = "argoproj.io"
-MOST_NESTED = 20
+MOST_NESTED, _FEW = 20, 8
 _NO_PLACES: dict[str, str] = {}
 
 
@@ -75,19 +76,28 @@ class ArgoClusters:
         this one. Without any of these, nobody says that one is."""
         counted: Counter[str] = Counter()
         for item in tops:
-            keys = ("spec", "template", "spec") if item.kind == "ApplicationSet" else ("spec",)
-            sources = sources_of(value_at(item.data, keys), "", self._files, item.path)
-            for source in sources:
-                address = word(source.data.get("repoURL"))
-                if source.data.get("path") and not source.data.get("chart"):
-                    counted[address] += 2 if source.path else 0
-                if reference := word(source.data.get("ref")):
-                    counted[address] += files_of_reference(reference, sources, self._files)
+            for spec in self._specs(item):
+                sources = sources_of(spec, "", self._files, item.path)
+                for source in sources:
+                    address = word(source.data.get("repoURL"))
+                    if source.data.get("path") and not source.data.get("chart"):
+                        counted[address] += 2 if source.path else 0
+                    if reference := word(source.data.get("ref")):
+                        counted[address] += files_of_reference(reference, sources, self._files)
             for generator in git_generators(value_at(item.data, ("spec", "generators"))):
                 counted[word(generator.get("repoURL"))] += 2 * is_here(generator, self._files)
         own = max(counted, key=lambda address: (counted[address], address), default="")
         is_known = counted[own] > 0
         return frozenset(address for address in counted if not (is_known and address == own) and "{{" not in address)
+
+    def _specs(self, item: CheckedDocument) -> Iterator[Any]:
+        """What an Application says, or the template of a set and some of what it makes: their paths are filled in."""
+        if item.kind == "ApplicationSet":
+            yield value_at(item.data, ("spec", "template", "spec"))
+            made = (found for found, _ in applications_of(item, self._files))
+            yield from (found.data.get("spec") for found in islice(made, _FEW))
+        else:
+            yield item.data.get("spec")
 
     def deliveries(self, items: Iterable[CheckedDocument]) -> Iterator[ArgoDelivery]:
         """Applications that no other one delivers begin one for their folder; a destination is a cluster."""

@@ -114,12 +114,16 @@ _WITHIN = {
 AzureASOManagedMachinePoolSpec.resources; crossplane-contrib/provider-kubernetes:apis, ObjectParameters.manifest."""
 
 
+_BY_KIND = {
+    (kind, group): [known for known in KINDS if (known.kind, known.group) == (kind, group)]
+    for kind, group in {(known.kind, known.group) for known in KINDS}
+}
+
+
 def _of_object(document: CheckedDocument, top: str, body: dict[str, Any]) -> Iterator[NodeTemplate]:
     name = text_of(value_at(body, ("metadata", "name")))
     kind, group = text_of(body.get("kind")), text_of(body.get("apiVersion")).partition("/")[0]
-    for known in KINDS:
-        if (known.kind, known.group) != (kind, group):
-            continue
+    for known in _BY_KIND.get((kind, group), ()):
         if not known.within:
             yield template_of(document, known, f"{kind}/{name}" if name else kind, (name,), top)
         for field in known.within:

@@ -9,6 +9,7 @@ from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import words
 from poolsmith.core.sources.pointer import MISSING
 from poolsmith.gpu.catalog.stack_objects import DEVICE_PLUGIN_CHARTS
+from poolsmith.guard.rules.names.kept import kept
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,9 +92,8 @@ def _distribution(view: LinkView) -> str:
     return "Talos" if told == [_TALOS] else ""
 
 
+@kept
 def _says_default(machines: Machines) -> bool:
     """Whether a configuration anywhere in the files says which runtime is the default; looked for once."""
-    if "default runtime" not in machines.made:
-        texts = (item.text for item in machines.tree.documents if not item.is_object)
-        machines.made["default runtime"] = any(word in text for text in texts for word in _DEFAULTS)
-    return bool(machines.made["default runtime"])
+    texts = (item.text for item in machines.tree.documents if not item.is_object)
+    return any(word in text for text in texts for word in _DEFAULTS)

@@ -11,16 +11,10 @@ from poolsmith.core.sources.pod_template import mapping, mappings, word, words
 from poolsmith.core.sources.pointer import MISSING, reached, value_at
 from poolsmith.gpu.catalog import Catalog
 from poolsmith.gpu.catalog.gpu_requests import VENDOR
+from poolsmith.guard.rules.links.link_view import Domain
 from poolsmith.guard.rules.links.name_needs import names_of
-from poolsmith.guard.rules.links.resource_links import (
-    LISTS,
-    MACHINES,
-    PERMITTED_IN,
-    device_needs,
-    permitted_lists,
-    permitted_names,
-)
-from poolsmith.guard.rules.names.need import State
+from poolsmith.guard.rules.names.kept import kept_all
+from poolsmith.guard.rules.names.need import Need, State, Supply
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -28,7 +22,6 @@ if TYPE_CHECKING:
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView
-    from poolsmith.guard.rules.names.need import Need
     from poolsmith.guard.rules.setup.setup_view import SetupObject
 
 RULE = RuleInfo(
@@ -54,6 +47,44 @@ RULE = RuleInfo(
 _GATES = ("configuration", "developerConfiguration", "featureGates")
 _GATE = "HostDevices"
 _NVIDIA = "10de"
+
+
+PERMITTED = "HostDevice"
+"""What KubeVirt's own list lets a machine ask for."""
+MACHINES = {"VirtualMachine": ("spec", "template", "spec"), "VirtualMachineInstance": ("spec",)}
+LISTS = {"pciHostDevices": "P_GPU_ALIAS", "mediatedDevices": "VGPU_ALIAS"}
+"""The parts of that list, each with the plugin's variable for a name of one's own."""
+PERMITTED_IN = ("configuration", "permittedHostDevices")
+
+
+def permitted_lists(view: LinkView) -> list[SetupObject]:
+    return [item for item in view.of_kind("KubeVirt") if reached(item.spec, PERMITTED_IN)]
+
+
+def permitted_names(item: SetupObject) -> Iterator[tuple[str, str, str]]:
+    """The part of KubeVirt's list, the pointer below its spec, and the name."""
+    for part in LISTS:
+        for at, value in reached(item.spec, (*PERMITTED_IN, part, "*", "resourceName")):
+            yield part, at, word(value)
+
+
+@kept_all
+def device_needs(view: LinkView) -> Iterator[Need]:
+    """NVIDIA's devices that virtual machines ask for, which one KubeVirt here has to permit."""
+    for item in view.of_kind(*MACHINES) if len(permitted_lists(view)) == 1 else ():
+        for part in ("gpus", "hostDevices"):
+            for at, value in reached(item.data, (*MACHINES[item.kind], "domain", "devices", part, "*", "deviceName")):
+                if word(value).startswith(f"{VENDOR}/"):
+                    yield Need(kind=PERMITTED, name=word(value), who=item.name, locate=item.place, pointer=at)
+
+
+def device_supply(view: LinkView) -> Supply:
+    lists = permitted_lists(view)
+    named = {name for item in lists for _, _, name in permitted_names(item)}
+    return Supply(known=named, owns=lambda _: len(lists) == 1)
+
+
+DOMAINS = (Domain(PERMITTED, device_needs, supply=device_supply),)
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:

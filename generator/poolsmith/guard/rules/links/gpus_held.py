@@ -8,7 +8,7 @@ from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts.versions import at_least
 from poolsmith.core.sources.pod_template import mapping, mappings, word
-from poolsmith.core.sources.pointer import MISSING
+from poolsmith.gpu.catalog.gpu_requests import names_devices
 from poolsmith.gpu.catalog.node_labels import DEPLOY
 
 if TYPE_CHECKING:
@@ -41,8 +41,6 @@ RULE = RuleInfo(
 )
 _SINCE = "v26.7.0"
 _LABEL = f"{DEPLOY}client"
-_VARIABLE = "NVIDIA_VISIBLE_DEVICES"
-_NONE = ("", "void", "none")
 _LASTING = ("Deployment", "StatefulSet")
 
 
@@ -86,6 +84,6 @@ def _holds(pod: LinkedPod) -> str | None:
         return "/runtimeClassName"
     for at, container in pod.containers:
         for number, item in enumerate(mappings(container.get("env"))):
-            if item.get("name") == _VARIABLE and str(item.get("value", MISSING)) not in _NONE and "value" in item:
+            if names_devices(item):
                 return f"{at}/env/{number}"
     return None

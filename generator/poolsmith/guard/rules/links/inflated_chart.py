@@ -9,6 +9,10 @@ from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts.versions import is_older
 from poolsmith.core.sources.pod_template import word
 from poolsmith.gpu.catalog.stack_objects import OPERATOR
+from poolsmith.guard.rules.links.link_view import Domain
+from poolsmith.guard.rules.links.name_needs import names_of
+from poolsmith.guard.rules.names.kept import kept_all
+from poolsmith.guard.rules.names.need import WHOLE, Need, Offer, State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,27 +42,40 @@ RULE = RuleInfo(
     ),
 )
 _HAS_NAMESPACES_FROM = "v25.10.1"
+_SWITCH, _DEFINITIONS, _OWN = "includeCRDs", "Definitions", "nvidia.com"
 
 
-def check(view: LinkView) -> Iterator[Finding[Location]]:
-    has_definitions = any(item.kind == "CustomResourceDefinition" for item in view.objects)
+@kept_all
+def _entries(view: LinkView) -> Iterator[tuple[Need, SetupObject, dict[str, Any]]]:
     for item in view.kustomizations:
         charts = item.data.get("helmCharts")
         for index, chart in enumerate(charts if isinstance(charts, list) else ()):
             if isinstance(chart, dict) and chart.get("name") in OPERATOR:
-                yield from _judged(item, index, chart, has_definitions=has_definitions)
+                pointer = f"/helmCharts/{index}/{_SWITCH if _SWITCH in chart else 'name'}"
+                yield Need(kind=_DEFINITIONS, name=_OWN, locate=item.place, pointer=pointer), item, chart
 
 
-def _judged(
-    item: SetupObject, index: int, chart: dict[str, Any], *, has_definitions: bool
-) -> Iterator[Finding[Location]]:
-    at = f"/helmCharts/{index}"
-    if chart.get("includeCRDs") is not True and not has_definitions:
-        yield Finding(
-            message="kustomize leaves the chart's definitions out: nothing here brings ClusterPolicy and NVIDIADriver",
-            place=item.place(f"{at}/{'includeCRDs' if 'includeCRDs' in chart else 'name'}"),
-            help="write `includeCRDs: true` into this entry",
-        )
+def _offers(view: LinkView) -> Iterator[Offer]:
+    if any(view.of_kind("CustomResourceDefinition")) or any(chart.get(_SWITCH) is True for *_, chart in _entries(view)):
+        yield Offer(kind=_DEFINITIONS, name=_OWN)
+
+
+DOMAINS = (Domain(_DEFINITIONS, lambda view: (need for need, *_ in _entries(view)), _offers, lambda _: WHOLE),)
+
+
+def check(view: LinkView) -> Iterator[Finding[Location]]:
+    for need, item, chart in _entries(view):
+        if names_of(view).verdict(need).state is State.UNDEFINED:
+            yield Finding(
+                message="kustomize leaves the chart's definitions out: nothing here brings ClusterPolicy and "
+                "NVIDIADriver",
+                place=need.place,
+                help="write `includeCRDs: true` into this entry",
+            )
+        yield from _without_namespace(item, need.pointer.rpartition("/")[0], chart)
+
+
+def _without_namespace(item: SetupObject, at: str, chart: dict[str, Any]) -> Iterator[Finding[Location]]:
     version, namespace = word(chart.get("version")), word(chart.get("namespace"))
     if not item.data.get("namespace") and namespace not in ("", "default") and is_older(version, _HAS_NAMESPACES_FROM):
         yield Finding(

@@ -12,12 +12,24 @@ from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import covers
 from poolsmith.core.sources.pointer import join
 from poolsmith.gpu.catalog.node_labels import GPU_PRODUCT
-from poolsmith.guard.rules.links.label_offers import DISCOVERY, DOMAIN, FIELDS, Machines, PciFields, Since, Tagged, like
+from poolsmith.guard.rules.links.label_offers import (
+    DISCOVERY,
+    DOMAIN,
+    FIELDS,
+    OfMachines,
+    PciFields,
+    Since,
+    Tagged,
+    label_offers,
+    label_supply,
+    like,
+)
+from poolsmith.guard.rules.links.link_view import Domain
 from poolsmith.guard.rules.links.name_needs import names_of, state_of
 from poolsmith.guard.rules.links.plugin_offers import shares_by
 from poolsmith.guard.rules.links.selections import selections, selections_in, selections_of_charts
 from poolsmith.guard.rules.names.known_labels import is_given_by_hand
-from poolsmith.guard.rules.names.need import State
+from poolsmith.guard.rules.names.need import NODE_LABEL, State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,6 +70,13 @@ _BY_HAND = (
 _OF_AUTOSCALER = "k8s.io/cluster-autoscaler/node-template/label/"
 
 
+def _offers(view: LinkView) -> Iterator[Offer]:
+    return label_offers(view, (*selections(view), *(need for _, need in selections_of_charts(view))))
+
+
+DOMAINS = (Domain(NODE_LABEL, selections, _offers, label_supply),)
+
+
 def check(view: LinkView) -> Iterator[Finding[Location]]:
     yield from _of_control_planes(view)
     yield from _of_itself(view)
@@ -67,7 +86,7 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
     for need in selections(view):
         verdict = names_of(view).verdict(need)
         yield from _written(verdict)
-        if view.is_whole and state_of(view, need) is State.OUTSIDE:
+        if state_of(view, need) is State.OUTSIDE:
             yield from _of_nobody(view, need)
     for chart, need in selections_of_charts(view):
         yield from _of_chart(view, chart, names_of(view).verdict(need))
@@ -124,7 +143,7 @@ def _of_values(need: Need, offer: Offer) -> Finding[Location]:
         f"with `{shorten(need.name)}: {shorten(need.values[0])}`, and {who} {listed(map(shorten, values), _FEW)}",
         f"write `{shorten(values[0])}`",
     )
-    if not isinstance(offer.via, Machines):
+    if not isinstance(offer.via, OfMachines):
         return found
     template = offer.via.template
     return replace(found, severity=Severity.WARNING, related=(template.at(template.top, "these machines"),))
@@ -134,16 +153,17 @@ def _of_nobody(view: LinkView, need: Need) -> Iterator[Finding[Location]]:
     """A label that somebody may give by hand; where the files describe all machines, more than a note. Whoever writes
     a selector into a chart's values has nodes with the label, unless the files tell otherwise."""
     if need.name.startswith(DOMAIN):
-        yield from _without_discovery(view, need)
+        yield from _without_discovery(view, need) if view.is_whole else ()
     elif is_given_by_hand(need.name):
         are_described = view.is_alone and bool(view.machines.whole)
         is_chart = any(need.who.endswith(f" {chart.name}") for chart in view.charts)
-        if are_described or not is_chart:
+        right = like(view, need.name, need.values) if are_described else ""
+        if right or (view.is_whole and (are_described or not is_chart)):
             yield replace(
                 _selects(
                     need,
                     f"by `{shorten(need.name)}`, and nothing here gives a node this label",
-                    f"did you mean `{right}`?" if (right := like(view, need.name)) else _BY_HAND,
+                    f"did you mean `{right}`?" if right else _BY_HAND,
                 ),
                 severity=Severity.WARNING if are_described else Severity.NOTE,
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.message_text import nearest
 from poolsmith.core.facts import store
@@ -13,23 +13,24 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word, words
 from poolsmith.core.sources.pointer import MISSING, reached
 from poolsmith.gpu.catalog.node_labels import GPU_PRESENT
-from poolsmith.guard.rules.names.known_labels import is_well_known
-from poolsmith.guard.rules.names.need import NODE_LABEL, Offer, Supply
+from poolsmith.guard.rules.names.kept import kept
+from poolsmith.guard.rules.names.known_labels import FEATURES, full_label, is_well_known, labels_of_rules, written_label
+from poolsmith.guard.rules.names.need import NODE_LABEL, Offer, Supply, spelled
 from poolsmith.guard.rules.names.spelling import Spelling
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from poolsmith.guard.rules.links.link_view import LinkView
+    from poolsmith.guard.rules.links.link_view import LinkView, Machines
     from poolsmith.guard.rules.names.need import Need
     from poolsmith.guard.rules.setup.setup_view import SetupObject
     from poolsmith.kubernetes.repository.node_templates import NodeTemplate
 
 DOMAIN = "nvidia.com/"
-_MADE, _LIKE = "labels of machines", "their spelling"
+_PLAIN = frozenset(("true", "false", "1", "yes", "gpu", "nvidia"))
+"""Values that many labels have."""
 DISCOVERY = "node-feature-discovery"
 FIELDS = "worker.config.sources.pci.deviceLabelFields"
-_FEATURES = "feature.node.kubernetes.io/"
 _PCI = pattern(r"feature\.node\.kubernetes\.io/pci-([0-9a-f]{2,4}(?:_[0-9a-f]{2,4})*)\.present")
 _VENDOR = "10de"
 _PARTS = {"vendor": _VENDOR}
@@ -53,7 +54,7 @@ class PciFields:
 
     @property
     def example(self) -> str:
-        return f"{_FEATURES}pci-{'_'.join(_PARTS.get(field, f'<{field}>') for field in self.fields)}.present"
+        return f"{FEATURES}pci-{'_'.join(_PARTS.get(field, f'<{field}>') for field in self.fields)}.present"
 
 
 @record
@@ -65,10 +66,10 @@ class Tagged:
 
 def label_offers(view: LinkView, needs: Iterable[Need]) -> Iterator[Offer]:
     asked = {name for need in needs for name in (need.name, *need.or_else)}
-    yield from _of_rules(view)
+    yield from labels_of_rules(_rules(view))
     for item in view.of_kind("Node", "NodeFeature"):
         labels = item.metadata.get("labels") if item.kind == "Node" else item.spec.get("labels")
-        yield from (_by_object(item, str(key), None) for key in mapping(labels))
+        yield from (written_label(item, str(key), None) for key in mapping(labels))
     if any(chart.is_operator for chart in view.charts):
         yield Offer(kind=NODE_LABEL, name=GPU_PRESENT)
     yield from _of_pci(view, asked)
@@ -78,7 +79,7 @@ def label_offers(view: LinkView, needs: Iterable[Need]) -> Iterator[Offer]:
 
 
 @record
-class Machines:
+class OfMachines:
     """Groups of machines that have the label, none of them with that value."""
 
     template: NodeTemplate
@@ -96,8 +97,8 @@ def label_supply(view: LinkView) -> Supply:
     templates = tuple(
         str(rule["labelsTemplate"]) for item in _rules(view) for rule in _steps(item) if rule.get("labelsTemplate")
     )
-    named = {_full(key) for text in templates for key in _IN_TEMPLATE.findall(text)}
-    written = () if templates else (offer.name for offer in _of_rules(view))
+    named = {full_label(key) for text in templates for key in _IN_TEMPLATE.findall(text)}
+    written = () if templates else (offer.name for offer in labels_of_rules(_rules(view)))
     return Supply(known=Labels(view, named), spelled=partial(_spelled, Spelling(written)))
 
 
@@ -111,27 +112,35 @@ class Labels:
     def __contains__(self, key: object) -> bool:
         if key in self._named or is_well_known(str(key)):
             return key in self._named or key in self._view.labels_said
-        values = _values_of_machines(self._view).get(str(key))
+        values = _values_of_machines(self._view.machines).get(str(key))
         if values is not None:
             return not self._view.is_alone or values[1] is None
         return key in self._view.labels_said
 
 
-def _values_of_machines(view: LinkView) -> dict[str, tuple[NodeTemplate, frozenset[str] | None]]:
+@kept
+def _values_of_machines(machines: Machines) -> dict[str, tuple[NodeTemplate, frozenset[str] | None]]:
     """Labels of all descriptions of nodes, with the first one and all values; None where nobody knows some of them."""
-    if _MADE not in view.machines.made:
-        found: dict[str, tuple[NodeTemplate, set[str | None]]] = {}
-        for template in view.machines.templates:
-            for mark in (*template.labels, *template.choices):
-                values = found.setdefault(mark.key, (template, set()))[1]
-                values.add(None if template.is_partial else mark.value)
-            for key in _left_open(template):
-                found.setdefault(key, (template, set()))[1].add(None)
-        view.machines.made[_MADE] = {
-            key: (template, None if None in values else frozenset(str(value) for value in values))
-            for key, (template, values) in found.items()
-        }
-    return cast("dict[str, tuple[NodeTemplate, frozenset[str] | None]]", view.machines.made[_MADE])
+    found: dict[str, tuple[NodeTemplate, set[str | None]]] = {}
+    for template in machines.templates:
+        for mark in (*template.labels, *template.choices):
+            values = found.setdefault(mark.key, (template, set()))[1]
+            values.add(None if template.is_partial else mark.value)
+        for key, value in _implied(template):
+            found.setdefault(key, (template, set()))[1].add(None if template.is_partial else value)
+        for key in _left_open(template):
+            found.setdefault(key, (template, set()))[1].add(None)
+    return {
+        key: (template, None if None in values else frozenset(str(value) for value in values))
+        for key, (template, values) in found.items()
+    }
+
+
+def _implied(template: NodeTemplate) -> Iterator[tuple[str, str]]:
+    """Labels that a cloud gives by something else that is said of the machines."""
+    for row in store.table("selectors.yaml")["implied"]:
+        for _, value in reached(template.body, row["by"]) if template.tool == row["tool"] else ():
+            yield row["label"], word(value)
 
 
 def _left_open(template: NodeTemplate) -> Iterator[str]:
@@ -143,9 +152,9 @@ def _left_open(template: NodeTemplate) -> Iterator[str]:
 
 
 def _of_machines(view: LinkView, asked: set[str]) -> Iterator[Offer]:
-    for key, (template, values) in _values_of_machines(view).items():
+    for key, (template, values) in _values_of_machines(view.machines).items():
         if key in asked and values is not None:
-            yield Offer(kind=NODE_LABEL, name=key, keys=values, via=Machines(template=template))
+            yield Offer(kind=NODE_LABEL, name=key, keys=values, via=OfMachines(template=template))
 
 
 def _of_releases(view: LinkView, asked: set[str]) -> Iterator[Offer]:
@@ -163,19 +172,30 @@ def _of_releases(view: LinkView, asked: set[str]) -> Iterator[Offer]:
 def _spelled(written: Spelling, key: str) -> Offer | None:
     """Names of GPU feature discovery, and those that the rules here write: many may ask for one."""
     if not key.startswith(DOMAIN):
-        right = written.nearest(key)
-        return None if right is None else Offer(kind=NODE_LABEL, name=right)
+        return spelled(NODE_LABEL, written, key)
     known, name = store.table("selectors.yaml")["known"], key.removeprefix(DOMAIN)
     right = None if name in known else nearest(name, known, certain=True)
     return None if right is None else Offer(kind=NODE_LABEL, name=f"{DOMAIN}{right}", via=DOMAIN)
 
 
-def like(view: LinkView, key: str) -> str:
+def like(view: LinkView, key: str, values: tuple[str, ...]) -> str:
     """A label of the machines here that may be meant; empty where none is like it."""
-    if _LIKE not in view.machines.made:
-        view.machines.made[_LIKE] = Spelling(name for name in _values_of_machines(view) if not is_well_known(name))
-    given = cast("Spelling", view.machines.made[_LIKE])
-    return (given.nearest(key) or given.longer(key) or "") if view.is_alone else ""
+    given = _spelling(view.machines)
+    return (given.nearest(key) or given.longer(key) or _by_value(view, values) or "") if view.is_alone else ""
+
+
+def _by_value(view: LinkView, values: tuple[str, ...]) -> str:
+    """The only label of the machines that has the value, where that is a word of somebody's own."""
+    known = _values_of_machines(view.machines).items()
+    found = [
+        key for key, (_, given) in known if given and not is_well_known(key) and given.intersection(values) - _PLAIN
+    ]
+    return found[0] if len(found) == 1 and len(values) == 1 else ""
+
+
+@kept
+def _spelling(machines: Machines) -> Spelling:
+    return Spelling(name for name in _values_of_machines(machines) if not is_well_known(name))
 
 
 def _rules(view: LinkView) -> Iterator[SetupObject]:
@@ -184,27 +204,6 @@ def _rules(view: LinkView) -> Iterator[SetupObject]:
 
 def _steps(item: SetupObject) -> Iterable[dict[str, object]]:
     return mappings(item.spec.get("rules"))
-
-
-def _of_rules(view: LinkView) -> Iterator[Offer]:
-    """Each label with all its values; none where a rule takes one from elsewhere."""
-    found: dict[str, tuple[SetupObject, str, set[str]]] = {}
-    for item in _rules(view):
-        for rule in _steps(item):
-            for key, value in mapping(rule.get("labels")).items():
-                found.setdefault(_full(str(key)), (item, str(key), set()))[2].add(str(value))
-    for item, key, values in found.values():
-        is_known = not any(value.startswith("@") for value in values)
-        yield _by_object(item, key, frozenset(values) if is_known else None)
-
-
-def _by_object(item: SetupObject, key: str, values: frozenset[str] | None) -> Offer:
-    name = _full(key)
-    return Offer(kind=NODE_LABEL, name=name, item=item, keys=values, calls=() if name == key else (key,))
-
-
-def _full(key: str) -> str:
-    return key if "/" in key else f"{_FEATURES}{key}"
 
 
 def _of_pci(view: LinkView, asked: set[str]) -> Iterator[Offer]:

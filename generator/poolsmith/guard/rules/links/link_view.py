@@ -10,17 +10,18 @@ from dataclasses import field
 from functools import cached_property
 from itertools import chain
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import covers
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import container_places, mapping, pod_template_of, pod_template_pointer, word
-from poolsmith.core.sources.pointer import MISSING, reached, value_at
+from poolsmith.core.sources.pointer import MISSING, value_at
 from poolsmith.gpu.catalog.chart_workloads import read_chart_workloads
-from poolsmith.gpu.catalog.gpu_requests import brings_gpus, gpu_resources
+from poolsmith.gpu.catalog.gpu_requests import brings_gpus, custom_pods, gpu_resources
 from poolsmith.gpu.catalog.node_labels import SelectedNodes
 from poolsmith.gpu.catalog.stack_objects import DRA_DRIVER_CHARTS, OPERATOR
+from poolsmith.guard.rules.names.need import OPEN
 from poolsmith.kubernetes.repository.manifest_files import CheckedTree
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.policies.external_names import ExternalBook
+    from poolsmith.guard.rules.names.need import Need, Offer, Supply
     from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupObject
     from poolsmith.kubernetes.repository.flux import Emptied
     from poolsmith.kubernetes.repository.node_templates import NodeTemplate
@@ -117,13 +119,18 @@ class Machines:
 NO_MACHINES = Machines(tree=CheckedTree((), frozenset()))
 
 
+_ONLY = "/containers/0/resources"
+
+
 @record(slots=False, eq=False)
 class LinkedPod:
-    """The template of a workload's pods; `at` is the pointer to its spec in the object."""
+    """The template of a workload's pods; `at` is the pointer to its spec in the object. `resources`: nothing but
+    these is known of its container, and they stand there by that name."""
 
     owner: SetupObject
     spec: Mapping[str, Any]
     at: str
+    resources: str = ""
 
     @cached_property
     def containers(self) -> tuple[tuple[str, Mapping[str, Any]], ...]:
@@ -135,7 +142,7 @@ class LinkedPod:
         """That its containers ask for; some of them twice."""
         return tuple(gpu_resources(self.spec))
 
-    @property
+    @cached_property
     def asks_for_gpus(self) -> bool:
         return bool(self.gpu_resources) or brings_gpus(self.spec)
 
@@ -144,7 +151,19 @@ class LinkedPod:
         return word(self.owner.metadata.get("namespace"))
 
     def place(self, pointer: str) -> Location:
+        if self.resources:
+            pointer = pointer.replace(_ONLY, f"/{self.resources}", 1)
         return self.owner.place(f"{self.at}{pointer}")
+
+
+@record(kw_only=False)
+class Domain:
+    """A kind of which not objects alone supply what is needed, with what each view needs and offers of it."""
+
+    kind: str
+    needs: Callable[[LinkView], Iterable[Need]] = lambda _: ()
+    offers: Callable[[LinkView], Iterable[Offer]] = lambda _: ()
+    supply: Callable[[LinkView], Supply] = lambda _: OPEN
 
 
 @record(slots=False, eq=False)
@@ -178,6 +197,8 @@ class LinkView:
     """Whether no other delivery of the files has charts of the stack: what they say of nodes is about these."""
     external: ExternalBook | None = None
     """Names that come from outside, as policies/external.yaml says, where that is kept."""
+    domains: tuple[Domain, ...] = ()
+    """Of the rules that look at it."""
     made: dict[str, object] = field(default_factory=dict)
     """What rules share, by a name."""
 
@@ -208,11 +229,10 @@ class LinkView:
         """Those that ask for GPUs."""
         return tuple(pod for pod in self.pods if pod.asks_for_gpus)
 
-    def kept(self, name: str, make: Callable[[], Iterable[Any]]) -> tuple[Any, ...]:
-        """What several rules look at, made by the first of them."""
-        if name not in self.made:
-            self.made[name] = tuple(make())
-        return cast("tuple[Any, ...]", self.made[name])
+    def texts_of(self, name: str) -> Mapping[str, Any] | None:
+        """What the ConfigMap of a name holds; None where it is not among the files."""
+        found = next((item for item in self.of_kind("ConfigMap") if item.own_name == name), None)
+        return None if found is None else mapping(found.data.get("data"))
 
     @cached_property
     def namespaces(self) -> dict[str, SetupObject]:
@@ -224,23 +244,15 @@ class LinkView:
 
 def _pods(objects: Sequence[SetupObject]) -> Iterator[LinkedPod]:
     """Those of workloads, and of custom resources that controllers make pods of."""
-    others: dict[str, list[Mapping[str, Any]]] = {}
-    for row in store.table("named_objects.yaml")["workloads"]:
-        others.setdefault(row["kind"], []).append(row)
     for item in objects:
-        yield from _of_custom(item, others[item.kind]) if item.kind in others else ()
+        for place, spec, resources in custom_pods(item.data, item.kind, item.group):
+            own = {"containers": [{"resources": spec.get(resources)}]} if resources else spec
+            yield LinkedPod(owner=item, spec=own, at=place, resources=resources)
         template, at = pod_template_of(item.data), pod_template_pointer(item.data)
         if template is not None and at is not None:
             spec = mapping(template.get("spec"))
             if spec:
                 yield LinkedPod(owner=item, spec=spec, at=f"{at}/spec")
-
-
-def _of_custom(item: SetupObject, rows: Sequence[Mapping[str, Any]]) -> Iterator[LinkedPod]:
-    for row in rows:
-        for at, spec in reached(item.data, row["at"]) if row["group"] == item.group else ():
-            if isinstance(spec, dict) and spec:
-                yield LinkedPod(owner=item, spec=spec, at=at)
 
 
 def chart_defaults(chart: str, version: str | None) -> Mapping[str, Any] | None:

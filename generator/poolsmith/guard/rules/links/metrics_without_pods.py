@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.sources.pod_template import mappings
+from poolsmith.gpu.catalog.gpu_requests import GPU, MIG, SHARED
+from poolsmith.guard.rules.links.link_view import Domain
 from poolsmith.guard.rules.links.name_needs import names_of
-from poolsmith.guard.rules.links.plugin_offers import plugin_offers
-from poolsmith.guard.rules.links.resource_links import NAMES_OF_RESOURCES, metric_needs
-from poolsmith.guard.rules.names.need import State
+from poolsmith.guard.rules.links.plugin_offers import PluginOffers, plugin_offers
+from poolsmith.guard.rules.links.scraping import exporters
+from poolsmith.guard.rules.names.kept import kept_all
+from poolsmith.guard.rules.names.need import Need, Offer, State, Supply
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.links.link_view import LinkView
-    from poolsmith.guard.rules.names.need import Need, Verdict
+    from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView
+    from poolsmith.guard.rules.names.need import Verdict
 
 RULE = RuleInfo(
     code="PSM766",
@@ -38,6 +42,47 @@ RULE = RuleInfo(
     ),
 )
 _FEW = 3
+
+
+METRIC = "Metric"
+"""A name of a resource, for whose pods the exporter asks the kubelet."""
+NAMES_OF_RESOURCES = "NVIDIA_RESOURCE_NAMES"
+
+
+@kept_all
+def metric_needs(view: LinkView) -> Iterator[Need]:
+    """Names that the plugin gives to GPUs, and that an exporter knows only where it is told; its place is the
+    namespace."""
+    told = list(_exporters(view))
+    offers = plugin_offers(view) if told else None
+    for name, chart, path in told if offers is not None else ():
+        for resource in sorted(cast("PluginOffers", offers).resources):
+            if resource != GPU and (not resource.startswith(MIG) or resource.endswith(SHARED)):
+                yield Need(
+                    kind=METRIC,
+                    name=resource,
+                    namespace=name,
+                    where=path,
+                    who=chart.name,
+                    locate=chart.place,
+                    pointer=path,
+                )
+
+
+def metric_offers(view: LinkView) -> Iterator[Offer]:
+    for name, chart, path in _exporters(view) if metric_needs(view) else ():
+        said = mappings(chart.known(path))
+        texts = (str(item.get("value")) for item in said if item.get("name") == NAMES_OF_RESOURCES)
+        yield from (Offer(kind=METRIC, name=word.strip(), namespace=name) for text in texts for word in text.split(","))
+
+
+def _exporters(view: LinkView) -> Iterator[tuple[str, LinkedChart, str]]:
+    for number, chart in enumerate(exporters(view)):
+        if not chart.partial:
+            yield f"{number}", chart, "dcgmExporter.env" if chart.is_operator else "extraEnv"
+
+
+DOMAINS = (Domain(METRIC, metric_needs, metric_offers, lambda _: Supply(owns=bool)),)
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:

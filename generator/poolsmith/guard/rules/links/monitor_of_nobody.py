@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.facts import store
+from poolsmith.core.record import record
+from poolsmith.core.sources.pod_template import mapping, mappings, word, words
+from poolsmith.core.sources.pointer import MISSING, value_at
+from poolsmith.guard.rules.links.link_view import Domain
 from poolsmith.guard.rules.links.name_needs import names_of
-from poolsmith.guard.rules.links.scraping import Target, target_needs, targets
-from poolsmith.guard.rules.names.need import State
+from poolsmith.guard.rules.links.scraping import (
+    ENDPOINTS,
+    exporters,
+    monitor_id,
+    monitors_of_exporters,
+    wanted_labels,
+)
+from poolsmith.guard.rules.names.kept import kept, kept_all
+from poolsmith.guard.rules.names.need import Need, Offer, State, Supply
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.links.link_view import LinkView
+    from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView
     from poolsmith.guard.rules.names.need import Verdict
+    from poolsmith.guard.rules.setup.setup_view import SetupObject
 
 RULE = RuleInfo(
     code="PSM780",
@@ -34,6 +48,120 @@ RULE = RuleInfo(
         "NVIDIA/dcgm-exporter@4.5.3-4.8.2:deployment/templates/service.yaml",
     ),
 )
+
+
+TARGET = "Target"
+"""Something for a monitor to scrape."""
+
+
+@record
+class Target:
+    """What an exporter makes to be found by."""
+
+    title: str
+    labels: Mapping[str, str]
+    port: str
+    namespace: str | None
+    asked_at: str = ""
+    """Where a monitor says which namespace it looks into."""
+
+
+def targets(view: LinkView, kind: str) -> list[Target]:
+    """Of the exporters whose names are their own."""
+    own = ("nameOverride", "fullnameOverride", "service.port")
+    return [_target(chart, kind) for chart in exporters(view) if not any(map(chart.says, own))]
+
+
+def _target(chart: LinkedChart, kind: str) -> Target:
+    _, labels, port = ENDPOINTS[kind]
+    row = next(row for row in store.table("exporter_lists.yaml")["services"] if chart.name in row["charts"])
+    named = {key: text.replace("{release}", chart.release_name or "") for key, text in row[labels].items()}
+    return Target(title=chart.name, labels=named, port=row[port], namespace=chart.namespace)
+
+
+@kept_all
+def target_needs(view: LinkView) -> Iterator[Need]:
+    """Of monitors, each with the ports that it names; nothing of those that have a target among the files."""
+    return map(_target_need, _looking(view))
+
+
+def _looking(view: LinkView) -> Iterator[SetupObject]:
+    return (item for item in monitors_of_exporters(view) if not _has_own_target(view, wanted_labels(item)))
+
+
+def _target_need(item: SetupObject) -> Need:
+    field = ENDPOINTS[item.kind][0]
+    ports = {word(endpoint.get("port")): index for index, endpoint in enumerate(mappings(item.spec.get(field)))}
+    return Need(
+        kind=TARGET,
+        name=monitor_id(item),
+        where=item.kind,
+        who=item.name,
+        locate=item.place,
+        pointer="/spec/selector/matchLabels",
+        namespace=_NOWHERE,
+        keys={port: f"/spec/{field}/{index}/port" for port, index in ports.items() if port},
+    )
+
+
+_NOWHERE = "?"
+"""A namespace that no object has: a target is offered to all of them where the monitor looks into its own."""
+
+
+def target_offers(view: LinkView) -> Iterator[Offer]:
+    left_open = store.table("exporter_lists.yaml")["open"]
+    there = {kind: targets(view, kind) for kind in ENDPOINTS}
+    for item in _looking(view):
+        asked = {key: value for key, value in wanted_labels(item).items() if key not in left_open}
+        for target in there[item.kind]:
+            if all(target.labels.get(key) == value for key, value in asked.items()):
+                at = "/spec/namespaceSelector" if "namespaceSelector" in item.spec else "/metadata/namespace"
+                space = "" if _sees(item, target.namespace) else target.namespace or ""
+                via = replace(target, asked_at=at)
+                yield Offer(kind=TARGET, name=monitor_id(item), namespace=space, keys=(target.port,), via=via)
+
+
+def target_supply(view: LinkView) -> Supply:
+    return Supply(owns=lambda _: bool(targets(view, "ServiceMonitor")))
+
+
+def _sees(item: SetupObject, namespace: str | None) -> bool:
+    own = word(item.metadata.get("namespace"))
+    said = item.spec.get("namespaceSelector", MISSING)
+    if not namespace or not own or (said is not MISSING and not isinstance(said, dict)):
+        return True
+    selector = mapping(said)
+    names = words(selector.get("matchNames"))
+    return selector.get("any") is True or namespace in (names or (own,))
+
+
+def _has_own_target(view: LinkView, wanted: Mapping[str, Any]) -> bool:
+    """Whether a Service or a workload of the files has the labels."""
+    if not _is_flat(wanted):
+        return False
+    by_label = _labelled(view)
+    candidates = min((by_label.get(label, ()) for label in wanted.items()), key=len, default=by_label.get(None, ()))
+    return any(wanted.items() <= labels.items() for labels in candidates)
+
+
+@kept
+def _labelled(view: LinkView) -> dict[tuple[str, Any] | None, list[Mapping[str, Any]]]:
+    """By each label that they have; all of them under None."""
+    found: dict[tuple[str, Any] | None, list[Mapping[str, Any]]] = {}
+    all_labels = [item.metadata.get("labels") for item in view.of_kind("Service")]
+    path = ("spec", "template", "metadata", "labels")
+    all_labels += [value_at(item.data, path) for item in view.of_kind("DaemonSet")]
+    for labels in (mapping(item) for item in all_labels if _is_flat(item)):
+        for label in (None, *labels.items()):
+            found.setdefault(label, []).append(labels)
+    return found
+
+
+def _is_flat(labels: Any) -> bool:
+    return isinstance(labels, dict) and all(isinstance(value, str) for value in labels.values())
+
+
+DOMAINS = (Domain(TARGET, target_needs, target_offers, target_supply),)
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:

@@ -4,105 +4,42 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, cast
 
 from poolsmith.core.facts import store
-from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import dotted_pointer, reached, value_at
 from poolsmith.gpu.catalog.stack_objects import CHARTS
-from poolsmith.guard.rules.links.class_supply import class_supply, runtime_supply
-from poolsmith.guard.rules.links.exporters import SERIES, series_needs, series_supply
-from poolsmith.guard.rules.links.label_offers import label_offers, label_supply
-from poolsmith.guard.rules.links.parts import PART, part_needs, part_offers
-from poolsmith.guard.rules.links.resource_links import (
-    METRIC,
-    PERMITTED,
-    device_needs,
-    device_supply,
-    metric_needs,
-    metric_offers,
-    metric_supply,
-    resource_needs,
-    resource_offers,
-    resource_supply,
-)
-from poolsmith.guard.rules.links.scraping import (
-    SCRAPER,
-    TARGET,
-    monitors,
-    scraper_offers,
-    scraper_supply,
-    target_needs,
-    target_offers,
-    target_supply,
-)
-from poolsmith.guard.rules.links.selections import selections, selections_of_charts
-from poolsmith.guard.rules.links.tolerations import TOLERATION, toleration_needs, toleration_offers, toleration_supply
-from poolsmith.guard.rules.names.need import DEVICE_CLASS, NODE_LABEL, RESOURCE, Names, Need, Offer, State
+from poolsmith.guard.rules.names.kept import kept, kept_all
+from poolsmith.guard.rules.names.need import Names, Need, Offer, State, there
 from poolsmith.guard.rules.names.needs_of_pods import NamingPod, needs_of_object, needs_of_owner, needs_of_pod
 from poolsmith.guard.rules.names.needs_of_values import NamingFields, needs_of
 from poolsmith.guard.rules.names.offers import offers_of
 from poolsmith.guard.rules.setup.named_objects import fields_of, needs_of_driver
+from poolsmith.guard.rules.setup.repository_setups import olm_namespace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterator
 
-    from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkedChart, LinkedPod, LinkView
-    from poolsmith.guard.rules.names.need import Supply
     from poolsmith.guard.rules.setup.setup_view import SetupObject
 
 
-_MADE = "names"
 _OF_PODS = "needs of pods"
-_OF_OBJECTS = "needs of objects"
 
 
-@record(kw_only=False)
-class _Domain:
-    """A kind of which not objects alone supply what is needed; what it says is about the stack."""
-
-    kind: str
-    needs: Callable[[LinkView], Iterable[Need]]
-    offers: Callable[[LinkView], Iterable[Offer]] | None = None
-    supply: Callable[[LinkView], Supply] | None = None
-
-
-_DOMAINS = (
-    _Domain(NODE_LABEL, selections, None, label_supply),
-    _Domain(RESOURCE, resource_needs, resource_offers, resource_supply),
-    _Domain(PERMITTED, device_needs, None, device_supply),
-    _Domain(SERIES, series_needs, None, series_supply),
-    _Domain(METRIC, metric_needs, metric_offers, metric_supply),
-    _Domain(SCRAPER, lambda view: (item.need for item in monitors(view)), scraper_offers, scraper_supply),
-    _Domain(TARGET, target_needs, target_offers, target_supply),
-    _Domain(PART, lambda view: (need for _, need in part_needs(view)), part_offers),
-    _Domain(TOLERATION, toleration_needs, toleration_offers, toleration_supply),
-)
-
-
+@kept
 def names_of(view: LinkView) -> Names:
     """What is named in a view, and what supplies it; made by the first rule that asks."""
-    if _MADE not in view.made:
-        labels = (*selections(view), *(need for _, need in selections_of_charts(view)))
-        needs = chain(needs_of_view(view), labels, _needs_of_domains(view))
-        made = (domain.offers(view) for domain in _DOMAINS if domain.offers is not None)
-        offers = chain(offers_of(view.objects), _accounts_of_charts(view), label_offers(view, labels), *made)
-        view.made[_MADE] = Names(offers, needs, supplies_of(view))
-    return cast("Names", view.made[_MADE])
+    needs = chain(needs_of_view(view), _needs_of_domains(view))
+    offered = chain.from_iterable(domain.offers(view) for domain in view.domains)
+    supplies = {domain.kind: domain.supply(view) for domain in view.domains}
+    return Names(chain(offers_of(view.objects), _accounts_of_charts(view), _built_in(view), offered), needs, supplies)
 
 
 def _needs_of_domains(view: LinkView) -> Iterator[Need]:
-    return chain.from_iterable(domain.needs(view) for domain in _DOMAINS)
-
-
-def supplies_of(view: LinkView) -> dict[str, Supply]:
-    """What is known of each kind that not objects alone supply."""
-    of_objects = {DEVICE_CLASS: class_supply(view), "RuntimeClass": runtime_supply(view)}
-    return of_objects | {domain.kind: domain.supply(view) for domain in _DOMAINS if domain.supply is not None}
+    return chain.from_iterable(domain.needs(view) for domain in view.domains)
 
 
 def needs_of_view(view: LinkView) -> Iterator[Need]:
@@ -144,12 +81,17 @@ def _accounts_of_charts(view: LinkView) -> Iterator[Offer]:
             yield Offer(kind="ServiceAccount", name=name.replace("{fullname}", full), namespace=chart.namespace or "")
 
 
-def needs_of_objects(view: LinkView) -> tuple[Need, ...]:
+def _built_in(view: LinkView) -> Iterator[Offer]:
+    for row in store.table("named_objects.yaml")["builtIn"]:
+        for name in row["names"] if any(view.of_kind(row["for"])) else ():
+            yield Offer(kind=row["kind"], name=name, namespace=row["namespace"])
+
+
+@kept_all
+def needs_of_objects(view: LinkView) -> Iterator[Need]:
     """Of releases of the stack's charts, of queues, and of pools of machines; read once."""
-    if _OF_OBJECTS not in view.made:
-        kinds = dict.fromkeys(row["of"] for row in store.table("named_objects.yaml")["objects"])
-        view.made[_OF_OBJECTS] = tuple(need for item in view.of_kind(*kinds) for need in _of_object(item))
-    return cast("tuple[Need, ...]", view.made[_OF_OBJECTS])
+    kinds = dict.fromkeys(row["of"] for row in store.table("named_objects.yaml")["objects"])
+    return (need for item in view.of_kind(*kinds) for need in _of_object(item))
 
 
 def _of_object(item: SetupObject) -> Iterator[Need]:
@@ -167,10 +109,11 @@ def needs_of_operator(view: LinkView) -> Iterator[Need]:
     operators = [chart for chart in view.charts if chart.is_operator]
     for chart in operators:
         yield from needs_of(rows, _fields(chart))
+    namespace = operators[0].namespace if operators else olm_namespace(view.of_kind("Subscription"))
     for item in view.of_kind("ClusterPolicy") if not operators else ():
-        yield from needs_of(rows, fields_of(item, None))
+        yield from needs_of(rows, fields_of(item, namespace))
     for item in view.of_kind("NVIDIADriver"):
-        yield from needs_of_driver(item, operators[0].namespace if operators else None)
+        yield from needs_of_driver(item, namespace)
 
 
 def state_of(view: LinkView, need: Need) -> State:
@@ -207,10 +150,6 @@ def needs_of_linked_pod(view: LinkView, pod: LinkedPod) -> tuple[Need, ...]:
     return known[id(pod)]
 
 
-def _there(place: Location, _: str) -> Location:
-    return place
-
-
 def needs_of_chart(chart: LinkedChart) -> Iterator[Need]:
     """Those of the operator's operands apart."""
     yield from needs_of(store.table("named_objects.yaml")["charts"].get(chart.name, ()), _fields(chart))
@@ -220,7 +159,7 @@ def needs_of_chart(chart: LinkedChart) -> Iterator[Need]:
             name=chart.namespace,
             where="the namespace",
             who=f"the chart {chart.name}",
-            locate=partial(_there, chart.namespace_wanted_at),
+            locate=there(chart.namespace_wanted_at),
             pointer="",
         )
 

@@ -13,6 +13,7 @@ from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import reached
 from poolsmith.gpu.catalog.node_labels import DEPLOY
 from poolsmith.gpu.nodes.node_makers import image_choices, maker_of
+from poolsmith.guard.rules.links.link_view import Domain
 from poolsmith.guard.rules.links.machine_images import (
     TALOS,
     known_images,
@@ -20,6 +21,9 @@ from poolsmith.guard.rules.links.machine_images import (
     names_gpu_machine,
     names_gpus,
 )
+from poolsmith.guard.rules.links.name_needs import names_of
+from poolsmith.guard.rules.names.kept import kept_all
+from poolsmith.guard.rules.names.need import WHOLE, Need, Offer, State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -27,7 +31,7 @@ if TYPE_CHECKING:
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.gpu.nodes.node_makers import DriverSwitch, NodeMaker
-    from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView
+    from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView, Machines
     from poolsmith.kubernetes.repository.node_templates import NodeTemplate
 
 RULE = RuleInfo(
@@ -49,7 +53,7 @@ RULE = RuleInfo(
     symptom="`nvidia-driver-ctr` in CrashLoopBackOff, `driver is in use`; `read-only file system`",
     references=("data/machines/brought.yaml", "data/node_makers.yaml", "NVIDIA/aicr pull requests 1998 and 2047"),
 )
-_PLUGIN = "devicePlugin"
+_PLUGIN, _PART = "devicePlugin", "HostPart"
 _INSTANCES = (("instanceType",), ("instanceTypes", "*"), ("instancesDistribution", "instanceTypes", "*"))
 
 
@@ -64,18 +68,79 @@ class _Host:
     useless: str = ""
 
 
-def check(view: LinkView) -> Iterator[Finding[Location]]:
+@record(slots=False, eq=False)
+class _Group:
+    """Nodes with GPUs whose cloud is to install the driver, for nobody else does."""
+
+    need: Need
+    template: NodeTemplate
+    maker: NodeMaker
+    switch: DriverSwitch
+
+    @property
+    def is_forfeited(self) -> bool:
+        """Whether a label turns off more than the plugin."""
+        return any(mark.key == self.maker.plugin_off for mark in self.template.labels)
+
+
+def _operator(view: LinkView) -> LinkedChart | None:
     charts = [chart for chart in view.charts if chart.is_operator]
-    if not view.is_alone or len(charts) != 1 or charts[0].partial:
+    return charts[0] if view.is_alone and len(charts) == 1 and not charts[0].partial else None
+
+
+@kept_all
+def _brought_twice(view: LinkView) -> Iterator[Need]:
+    """Parts of the operator that some nodes may have already."""
+    chart, is_opted_out = _operator(view), any(label.startswith(DEPLOY) for label in view.labels_said)
+    hosts = () if chart is None or is_opted_out else _hosts(view.machines)
+    for part in dict.fromkeys(part for host in hosts for part in host.parts):
+        if chart is not None and chart.value(f"{part}.enabled") is True:
+            pointer = f"{part}.enabled"
+            yield Need(kind=_PART, name=part, locate=chart.place, pointer=pointer, is_sole=True)
+
+
+@kept_all
+def _groups(view: LinkView) -> Iterator[_Group]:
+    chart = _operator(view)
+    for template in view.machines.templates if chart is not None and chart.value("driver.enabled") is False else ():
+        body = mapping(template.body)
+        known = maker_of(body)
+        if known is not None and names_gpus(body) and not known[1].is_off(body):
+            pointer = _driver_pointer(template, body, known[1])
+            name = f"driver of {pointer} {template.title}"
+            need = Need(kind=_PART, name=name, locate=template.at, pointer=pointer)
+            yield _Group(need=need, template=template, maker=known[0], switch=known[1])
+
+
+def _needs(view: LinkView) -> Iterator[Need]:
+    return chain(_brought_twice(view), (group.need for group in _groups(view)))
+
+
+def _offers(view: LinkView) -> Iterator[Offer]:
+    """The operator's own parts first."""
+    yield from (Offer(kind=_PART, name=need.name) for need in _brought_twice(view))
+    for host in _hosts(view.machines) if _brought_twice(view) else ():
+        yield from (Offer(kind=_PART, name=part, via=host) for part in host.parts)
+    yield from (Offer(kind=_PART, name=group.need.name) for group in _groups(view) if not group.is_forfeited)
+
+
+DOMAINS = (Domain(_PART, _needs, _offers, lambda _: WHOLE),)
+
+
+def check(view: LinkView) -> Iterator[Finding[Location]]:
+    chart, names = _operator(view), names_of(view)
+    if chart is None:
         return
-    yield from _forfeited(view, charts[0])
     yield from _without_extension(view)
-    told: set[str] = set()
-    for host in _hosts(view) if not any(label.startswith(DEPLOY) for label in view.labels_said) else ():
-        doubled = [part for part in host.parts if part not in told and charts[0].value(f"{part}.enabled") is True]
-        if doubled:
-            told.update(doubled)
-            yield _finding(charts[0], host, doubled)
+    for group in _groups(view):
+        if names.verdict(group.need).state is State.UNDEFINED:
+            yield _forfeited(group, chart)
+    doubled: dict[int, tuple[_Host, list[str]]] = {}
+    for verdict in map(names.verdict, _brought_twice(view)):
+        if verdict.state is State.TWICE:
+            host = cast("_Host", verdict.others[0].via)
+            doubled.setdefault(id(host), (host, []))[1].append(verdict.need.name)
+    yield from (_finding(chart, host, parts) for host, parts in doubled.values())
 
 
 def _finding(chart: LinkedChart, host: _Host, doubled: list[str]) -> Finding[Location]:
@@ -90,20 +155,16 @@ def _finding(chart: LinkedChart, host: _Host, doubled: list[str]) -> Finding[Loc
     )
 
 
-_MADE = "hosts"
+@kept_all
+def _hosts(machines: Machines) -> Iterator[_Host]:
+    """In the order of the files."""
+    yield from _of_images(machines)
+    yield from chain.from_iterable(map(_of_template, machines.templates))
 
 
-def _hosts(view: LinkView) -> tuple[_Host, ...]:
-    """In the order of the files; looked for once."""
-    if _MADE not in view.machines.made:
-        templates = chain.from_iterable(map(_of_template, view.machines.templates))
-        view.machines.made[_MADE] = (*_of_images(view), *templates)
-    return cast("tuple[_Host, ...]", view.machines.made[_MADE])
-
-
-def _of_images(view: LinkView) -> Iterator[_Host]:
+def _of_images(machines: Machines) -> Iterator[_Host]:
     known = known_images()
-    for image, place in machine_images(view.machines.tree.documents).items():
+    for image, place in machine_images(machines.tree.documents).items():
         yield _Host(title=image, parts=tuple(known[image]["parts"]), place=place)
 
 
@@ -127,14 +188,14 @@ def _of_cloud(
         yield _Host(
             title=f"{maker.cloud}, where {template.document.name} does not forbid it,",
             parts=("driver",),
-            place=_driver_place(template, body, switch),
+            place=template.at(_driver_pointer(template, body, switch)),
             advice=f"write {switch.shown} there",
         )
     elif switch.is_off(body) and maker.is_unfit(body, switch):
         yield _Host(
             title=f"{template.document.name} makes nodes of {maker.unfit['shown']},",
             parts=("driver",),
-            place=_driver_place(template, body, switch),
+            place=template.at(_driver_pointer(template, body, switch)),
             advice=f"take another image; with this one {maker.needs['installer']}",
             useless="for which there is no driver image, and on which none can be compiled",
         )
@@ -147,9 +208,9 @@ def _of_cloud(
         )
 
 
-def _driver_place(template: NodeTemplate, body: Mapping[str, Any], switch: DriverSwitch) -> Location:
+def _driver_pointer(template: NodeTemplate, body: Mapping[str, Any], switch: DriverSwitch) -> str:
     said = switch.said(body)
-    return template.at(f"{template.top}{said[0][0] if said else '/spec'}")
+    return f"{template.top}{said[0][0] if said else '/spec'}"
 
 
 def _without_extension(view: LinkView) -> Iterator[Finding[Location]]:
@@ -168,19 +229,12 @@ def _without_extension(view: LinkView) -> Iterator[Finding[Location]]:
             )
 
 
-def _forfeited(view: LinkView, chart: LinkedChart) -> Iterator[Finding[Location]]:
-    """Pools whose label turns off more than the plugin: nobody installs their driver."""
-    for template in view.machines.templates if chart.value("driver.enabled") is False else ():
-        body = mapping(template.body)
-        known = maker_of(body)
-        if known is None or not names_gpus(body) or known[1].is_off(body):
-            continue
-        maker, switch = known
-        if any(mark.key == maker.plugin_off for mark in template.labels):
-            yield Finding(
-                message=f"{template.title} lets {maker.cloud} install a driver, and the label `{maker.plugin_off}` "
-                "keeps that off together with its device plugin: new nodes have none",
-                place=_driver_place(template, body, switch),
-                help=f"write {switch.shown}, and apply {maker.needs['installer']}",
-                related=(chart.place("driver.enabled"),),
-            )
+def _forfeited(group: _Group, chart: LinkedChart) -> Finding[Location]:
+    template, maker = group.template, group.maker
+    return Finding(
+        message=f"{template.title} lets {maker.cloud} install a driver, and the label `{maker.plugin_off}` "
+        "keeps that off together with its device plugin: new nodes have none",
+        place=group.need.place,
+        help=f"write {group.switch.shown}, and apply {maker.needs['installer']}",
+        related=(chart.place("driver.enabled"),),
+    )

@@ -6,7 +6,7 @@ Source: NVIDIA/k8s-device-plugin@v0.17.4:api/config/v1/resources.go, replicas.go
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word
@@ -15,6 +15,7 @@ from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.gpu.catalog.gpu_requests import GPU, MIG
 from poolsmith.gpu.catalog.stack_objects import DEVICE_PLUGIN_CHARTS
 from poolsmith.guard.rules.links.machine_images import known_images, machine_images, makes_gpu_nodes
+from poolsmith.guard.rules.names.kept import kept
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView
 
-_MADE = "plugin offers"
 _LARGEST = 1 << 20
 _EVERY_MIG = f"{MIG}*"
 _NO_MIG = "none"
@@ -45,17 +45,9 @@ class PluginOffers:
         return resource in self.resources or (str(resource).startswith(MIG) and _EVERY_MIG in self.resources)
 
 
+@kept
 def plugin_offers(view: LinkView) -> PluginOffers | None:
-    """Of all device plugins of the view; None where there is none, or nobody can tell what one of them offers.
-
-    Made by the first rule that asks: configurations are texts that have to be parsed.
-    """
-    if _MADE not in view.made:
-        view.made[_MADE] = _all_offers(view)
-    return cast("PluginOffers | None", view.made[_MADE])
-
-
-def _all_offers(view: LinkView) -> PluginOffers | None:
+    """Of all device plugins of the view; None where there is none, or nobody can tell what one of them offers."""
     found = []
     for chart in view.charts:
         if chart.is_operator or chart.name in DEVICE_PLUGIN_CHARTS:
@@ -141,8 +133,8 @@ def shares_by(view: LinkView, chart: LinkedChart, way: str) -> bool:
 
 
 def _of_config_map(view: LinkView, name: str) -> tuple[Any, ...] | None:
-    found = next((item for item in view.of_kind("ConfigMap") if item.own_name == name), None)
-    return None if found is None else tuple(mapping(found.data.get("data")).values())
+    found = view.texts_of(name)
+    return None if found is None else tuple(found.values())
 
 
 def parsed_configuration(text: Any) -> Mapping[str, Any] | None:

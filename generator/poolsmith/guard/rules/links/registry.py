@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from poolsmith.guard.rules.links import (
@@ -45,7 +46,7 @@ from poolsmith.guard.rules.links import (
 if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.core.diagnostics.rule_engine import Rule
-    from poolsmith.guard.rules.links.link_view import LinkView
+    from poolsmith.guard.rules.links.link_view import Domain, LinkView
 
 LINK_RULES: tuple[Rule[LinkView, Location], ...] = (
     gpu_request,
@@ -84,3 +85,8 @@ LINK_RULES: tuple[Rule[LinkView, Location], ...] = (
     plugin_by_hand,
     quota_for_critical_pods,
 )
+
+
+def domains() -> tuple[Domain, ...]:
+    """What these rules hold against each other; all of them are loaded for it."""
+    return tuple(chain.from_iterable(getattr(rule, "DOMAINS", ()) for rule in LINK_RULES))

@@ -16,7 +16,7 @@ from poolsmith.gpu.catalog.stack_objects import CHARTS, OPERATOR
 from poolsmith.gpu.values.values_places import FoundValues
 from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView, Machines, chart_defaults
 from poolsmith.guard.rules.links.name_needs import counted as states
-from poolsmith.guard.rules.links.registry import LINK_RULES
+from poolsmith.guard.rules.links.registry import LINK_RULES, domains
 from poolsmith.guard.rules.names.need import State
 from poolsmith.guard.rules.setup.goes_to import distributions_of, enforced_by, is_alone
 from poolsmith.guard.rules.setup.repository_setups import objects_of
@@ -101,7 +101,7 @@ def views_of(
     engines = engine_versions(model.documents)
     tree = CheckedTree(model.documents, frozenset(item.path for item in model.documents))
     described = Machines(tree=tree, others=partial(_of_terraform, model))
-    alone = is_alone(model)
+    alone, linked = is_alone(model), domains()
     beside = _by_folder(model)
     for part in (*model.deliveries, _loose(model)):
         if not part.refused:
@@ -122,6 +122,7 @@ def views_of(
                 cluster=part.place,
                 is_alone=alone,
                 external=external,
+                domains=linked,
             )
 
 

@@ -9,6 +9,7 @@ from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import covers
 from poolsmith.core.sources.pod_template import containers_of, mapping, mappings, word, words
 from poolsmith.core.sources.pointer import MISSING, join, value_at
+from poolsmith.guard.rules.names.kept import kept_all
 from poolsmith.guard.rules.names.need import NODE_LABEL, Need
 from poolsmith.guard.rules.names.needs_of_values import FILLED_LATER
 
@@ -24,12 +25,9 @@ _CHART_PODS = ("", "kubeletPlugin", "daemonsets", "worker")
 """Where charts of the stack take selectors of their pods."""
 
 
-def selections(view: LinkView) -> tuple[Need, ...]:
+@kept_all
+def selections(view: LinkView) -> Iterator[Need]:
     """What somebody wrote."""
-    return view.kept("selections", lambda: _selections(view))
-
-
-def _selections(view: LinkView) -> Iterator[Need]:
     for pod in view.pods:
         if pod.asks_for_gpus or (pod.owner.kind == "DaemonSet" and _serves_gpus(pod.spec)):
             yield from _selected(pod.spec, pod.place, pod.owner.name)
@@ -41,12 +39,9 @@ def _selections(view: LinkView) -> Iterator[Need]:
         yield from _selected({"nodeSelector": labels}, partial(_of_flavor, item), item.name)
 
 
-def selections_of_charts(view: LinkView) -> tuple[tuple[LinkedChart, Need], ...]:
+@kept_all
+def selections_of_charts(view: LinkView) -> Iterator[tuple[LinkedChart, Need]]:
     """What charts select by where nobody writes another selector: one of their labels is enough."""
-    return view.kept("selections of charts", lambda: _selections_of_charts(view))
-
-
-def _selections_of_charts(view: LinkView) -> Iterator[tuple[LinkedChart, Need]]:
     rows = store.table("selectors.yaml")["charts"]
     for chart in view.charts:
         row = rows.get(chart.name)
@@ -120,4 +115,4 @@ def _of_flavor(item: SetupObject, pointer: str) -> Location:
 
 
 def _need(who: str, key: str, values: tuple[str, ...], place: Callable[[str], Location], at: str) -> Need:
-    return Need(kind=NODE_LABEL, name=key, where="", who=who, values=values, locate=place, pointer=at)
+    return Need(kind=NODE_LABEL, name=key, who=who, values=values, locate=place, pointer=at)

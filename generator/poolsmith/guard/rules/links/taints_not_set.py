@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import mappings
+from poolsmith.guard.rules.links.link_view import Domain
+from poolsmith.guard.rules.links.name_needs import names_of
+from poolsmith.guard.rules.names.kept import kept_all
+from poolsmith.guard.rules.names.need import OPEN, WHOLE, Need, Offer, State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,30 +36,45 @@ RULE = RuleInfo(
         "NVIDIA/gpu-operator issue 801",
     ),
 )
-_NFD = "node-feature-discovery"
+_NFD, _TAINTER = "node-feature-discovery", "Tainter"
 _SWITCHES = ("master.enableTaints", "master.config.enableTaints")
 
 
-def check(view: LinkView) -> Iterator[Finding[Location]]:
-    charts = [*((chart, "") for chart in view.named(_NFD)), *_within(view)]
-    if not charts or any(chart.partial or _may_taint(chart, top) for chart, top in charts):
-        return
+@kept_all
+def _needs(view: LinkView) -> Iterator[Need]:
     for item in view.of_kind("NodeFeatureRule"):
         for index, rule in enumerate(mappings(item.spec.get("rules"))):
             if rule.get("taints"):
-                yield Finding(
-                    message=f"{item.name} has taints, and Node Feature Discovery sets none: `enableTaints` is off",
-                    place=item.place(f"/spec/rules/{index}/taints"),
-                    help="write `master: {enableTaints: true}` into its values",
-                    related=(charts[0][0].place(f"{charts[0][1]}master.enableTaints"),),
-                )
+                pointer = f"/spec/rules/{index}/taints"
+                yield Need(kind=_TAINTER, name=_NFD, who=item.name, locate=item.place, pointer=pointer)
 
 
-def _within(view: LinkView) -> Iterator[tuple[LinkedChart, str]]:
-    for chart in view.charts:
-        if chart.is_operator and chart.value("nfd.enabled") is not False:
-            yield chart, f"{_NFD}."
+@kept_all
+def _discoveries(view: LinkView) -> Iterator[tuple[LinkedChart, str]]:
+    """Each with the path of its values."""
+    yield from ((chart, "") for chart in view.named(_NFD))
+    yield from (
+        (chart, f"{_NFD}.") for chart in view.charts if chart.is_operator and chart.value("nfd.enabled") is not False
+    )
 
 
-def _may_taint(chart: LinkedChart, top: str) -> bool:
-    return any(chart.value(f"{top}{path}") is True for path in _SWITCHES)
+def _offers(view: LinkView) -> Iterator[Offer]:
+    """By those that set taints, or may."""
+    for chart, top in _discoveries(view):
+        if chart.partial or any(chart.value(f"{top}{path}") is True for path in _SWITCHES):
+            yield Offer(kind=_TAINTER, name=_NFD)
+
+
+DOMAINS = (Domain(_TAINTER, _needs, _offers, lambda view: WHOLE if _discoveries(view) else OPEN),)
+
+
+def check(view: LinkView) -> Iterator[Finding[Location]]:
+    for need in _needs(view):
+        if names_of(view).verdict(need).state is State.UNDEFINED:
+            chart, top = _discoveries(view)[0]
+            yield Finding(
+                message=f"{need.who} has taints, and Node Feature Discovery sets none: `enableTaints` is off",
+                place=need.place,
+                help="write `master: {enableTaints: true}` into its values",
+                related=(chart.place(f"{top}master.enableTaints"),),
+            )

@@ -8,6 +8,10 @@ from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.gpu.catalog.stack_objects import is_of_stack, own_namespaces
+from poolsmith.guard.rules.links.link_view import Domain
+from poolsmith.guard.rules.links.name_needs import names_of
+from poolsmith.guard.rules.names.kept import kept_all
+from poolsmith.guard.rules.names.need import WHOLE, Need, State
 from poolsmith.kubernetes.repository.flux import DISABLED
 
 if TYPE_CHECKING:
@@ -32,20 +36,32 @@ RULE = RuleInfo(
     references=("fluxcd/kustomize-controller:docs/spec/v1/kustomizations.md, Post build variable substitution",),
 )
 _FILES = ("/data/", "/stringData/")
-
-_VENDOR = "nvidia"
+_VARIABLE, _VENDOR = "Variable", "nvidia"
 """In a script or a workload: it is about GPUs, whatever it is called."""
 
 
-def check(view: LinkView) -> Iterator[Finding[Location]]:
+@kept_all
+def _emptied(view: LinkView) -> Iterator[tuple[Need, Emptied]]:
+    """Once for each variable of an object: what Flux has no value for, and what has no default."""
     namespaces = own_namespaces((chart.name, chart.namespace) for chart in view.charts)
     once = {(id(found.item), found.name): found for found in reversed(view.emptied)}
     for found in reversed(once.values()):
         if is_of_stack(found.item, namespaces) or _VENDOR in str(found.item.data).lower():
-            yield _finding(found)
+            locate = found.item.source.locate
+            need = Need(kind=_VARIABLE, name=found.name, locate=locate, pointer=found.pointer)
+            yield need, found
 
 
-def _finding(found: Emptied) -> Finding[Location]:
+DOMAINS = (Domain(_VARIABLE, lambda view: (need for need, _ in _emptied(view)), supply=lambda _: WHOLE),)
+
+
+def check(view: LinkView) -> Iterator[Finding[Location]]:
+    for need, found in _emptied(view):
+        if names_of(view).verdict(need).state is State.UNDEFINED:
+            yield _finding(need, found)
+
+
+def _finding(need: Need, found: Emptied) -> Finding[Location]:
     name = shorten(found.name)
     is_script = found.pointer.startswith(_FILES)
     help_ = (
@@ -55,7 +71,7 @@ def _finding(found: Emptied) -> Finding[Location]:
     )
     return Finding(
         message=f"Flux puts nothing in the place of `${{{name}}}`: its Kustomization has no such variable",
-        place=found.item.source.locate(found.pointer),
+        place=need.place,
         help=help_,
         related=(found.unit,),
     )

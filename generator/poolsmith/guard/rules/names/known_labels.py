@@ -5,10 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.facts import store
+from poolsmith.core.sources.pod_template import mapping, mappings
+from poolsmith.guard.rules.names.need import NODE_LABEL, Offer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from poolsmith.guard.rules.names.need import NamedObject
+
+FEATURES = "feature.node.kubernetes.io/"
 _ROLE = "node-role.kubernetes.io/"
 
 
@@ -31,3 +36,25 @@ def _writers() -> Mapping[str, Sequence[str]]:
 def _is_below(key: str, ends: Iterable[str]) -> bool:
     domain, slash, _ = key.partition("/")
     return bool(slash) and f".{domain}/".endswith(tuple(f".{end}" for end in ends))
+
+
+def full_label(key: str) -> str:
+    """As Node Feature Discovery writes it."""
+    return key if "/" in key else f"{FEATURES}{key}"
+
+
+def labels_of_rules(rules: Iterable[NamedObject]) -> Iterator[Offer]:
+    """Each label with all its values; none where a rule takes one from elsewhere."""
+    found: dict[str, tuple[NamedObject, str, set[str]]] = {}
+    for item in rules:
+        for rule in mappings(mapping(item.data.get("spec")).get("rules")):
+            for key, value in mapping(rule.get("labels")).items():
+                found.setdefault(full_label(str(key)), (item, str(key), set()))[2].add(str(value))
+    for item, key, values in found.values():
+        is_known = not any(value.startswith("@") for value in values)
+        yield written_label(item, key, frozenset(values) if is_known else None)
+
+
+def written_label(item: NamedObject, key: str, values: frozenset[str] | None) -> Offer:
+    name = full_label(key)
+    return Offer(kind=NODE_LABEL, name=name, item=item, keys=values, calls=() if name == key else (key,))

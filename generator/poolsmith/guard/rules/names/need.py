@@ -6,9 +6,11 @@ from collections import defaultdict
 from dataclasses import field
 from enum import Enum
 from functools import cached_property
+from posixpath import commonprefix
 from typing import TYPE_CHECKING, Any, Protocol
 
 from poolsmith.core.diagnostics.flat_words import flatten
+from poolsmith.core.diagnostics.message_text import nearest
 from poolsmith.core.record import record
 from poolsmith.guard.rules.names.spelling import Spelling, goes_on
 
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from poolsmith.core.sources.source_file import SourceFile
 
 _DIGITS = str.maketrans("", "", "0123456789")
-_LEAST = 6
+_LEAST, _FEWEST = 6, 4
 DEVICE_CLASS = "DeviceClass"
 NODE_LABEL, RESOURCE = "NodeLabel", "Resource"
 """Kinds of what has a name, and is no object: what nodes are labelled with, and what a device plugin gives out."""
@@ -36,6 +38,8 @@ _DECLARED_TOGETHER = frozenset(
 """Kinds that stand beside who names them: one whose name goes on may be the one that is meant."""
 _OF_ONE_TABLE = frozenset(("ResourceFlavor", "ClusterQueue", "EC2NodeClass"))
 """Those of which few are there, so that short names tell enough."""
+_BESIDE = frozenset(("ServiceAccount", "NIMCache", "ServingRuntime", "LocalQueue", "ResourceClaimTemplate"))
+"""Kinds that are made for who names them: the only one that nobody asks for is meant where it is called after it."""
 BUILT_IN = frozenset(
     (
         ("ServiceAccount", "default"),
@@ -82,9 +86,9 @@ class Need:
 
     kind: str
     name: str
-    where: str
     locate: Callable[[str], Location]
     pointer: str
+    where: str = ""
     who: str = ""
     namespace: str | None = None
     keys: Mapping[str, str] = field(default_factory=dict)
@@ -128,7 +132,15 @@ class Supply:
     spelled: Callable[[str], Offer | None] | None = None
 
 
+def spelled(kind: str, names: Spelling, name: str) -> Offer | None:
+    """What a name is a slip of the pen for, among all names of a kind."""
+    right = names.nearest(name)
+    return None if right is None else Offer(kind=kind, name=right)
+
+
 OPEN = Supply()
+WHOLE = Supply(owns=bool, spelled=lambda _: None)
+"""Of a kind of which all is known: its names are made up for it, and resemble nothing."""
 
 
 class State(Enum):
@@ -212,7 +224,7 @@ class Names:
             return Verdict(need, State.ELSEWHERE, elsewhere[0])
         near = None if named else self._near(need)
         if near is not None:
-            return Verdict(need, State.NEAR, near, is_guess=goes_on(near.name, need.name))
+            return Verdict(need, State.NEAR, near, is_guess=not is_slip(near.name, need.name))
         is_known = supply.owns is not None and supply.owns(need.name)
         return Verdict(need, State.UNDEFINED if is_known else State.OUTSIDE)
 
@@ -241,13 +253,17 @@ class Names:
         free, spelling = self._free_in(need.kind, need.namespace or "")
         name = spelling.nearest(need.name) if free else None
         if name is not None and name.translate(_DIGITS) == need.name.translate(_DIGITS):
-            return None
-        if name is None and need.kind in _DECLARED_TOGETHER:
+            name = None
+        elif name is None and need.kind in _DECLARED_TOGETHER:
             found = spelling.longer(need.name)
             is_short = min(len(found or ""), len(need.name)) < _LEAST and need.kind not in _OF_ONE_TABLE
             name = None if is_short else found
         elif name is None and need.kind == "ServiceAccount":
             name = next((own for own, offer in free.items() if offer.item is None and _is_of(own, need.name)), None)
+        elif name is None and need.kind == "ConfigMap" and free:
+            name = spelling.alike(need.name)
+        if name is None and need.kind in _BESIDE and len(free) == 1:
+            name = next((own for own in free if _is_for(own, need)), None)
         return None if name is None else free[name]
 
     def _free_in(self, kind: str, namespace: str) -> tuple[dict[str, Offer], Spelling]:
@@ -261,9 +277,26 @@ class Names:
         return self._free[place]
 
 
+def there(place: Location) -> Callable[[str], Location]:
+    """Of a need whose place is known."""
+    return lambda _: place
+
+
 def judged(need: Need, offers: Iterable[Offer], supply: Supply = OPEN) -> Verdict:
     """The verdict over one need by itself."""
     return Names(offers, (need,), {need.kind: supply}).verdict(need)
+
+
+def is_slip(name: str, said: str) -> bool:
+    """Whether one is surely the other, misspelt."""
+    is_numbered = name.translate(_DIGITS) == said.translate(_DIGITS)
+    return not goes_on(name, said) and not is_numbered and nearest(said, (name,), certain=True) is not None
+
+
+def _is_for(name: str, need: Need) -> bool:
+    """Whether it is called after who needs it, and begins as what is asked for."""
+    owner = need.who.partition("/")[2]
+    return len(owner) >= _FEWEST and owner in name and len(commonprefix([name, need.name])) >= _FEWEST
 
 
 def _is_of(account: str, guessed: str) -> bool:

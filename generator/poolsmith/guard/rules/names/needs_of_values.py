@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 FILLED_LATER = pattern(r"\$\{|\{\{|\$\(")
 """How texts show that something else still writes into them."""
+_INDEX = pattern(r"\.(\d+)$")
 
 
 @record
@@ -37,46 +38,36 @@ class NamingFields:
 def needs_of(rows: Iterable[Mapping[str, Any]], fields: NamingFields) -> Iterator[Need]:
     """By the rows of data/named_objects.yaml."""
     for row in rows:
-        path = row["path"]
-        if "list" in row:
-            yield from _listed(row, fields)
-            continue
-        if not fields.is_set(path) or ("create" in row and fields.value(row["create"]) is True):
-            continue
-        if fields.value(f"{path.partition('.')[0]}.enabled") is False:
-            continue
-        namespace, name = _named(row, fields)
-        if name in ("", row.get("own")) or FILLED_LATER.search(name):
-            continue
-        yield Need(
-            kind=row["kind"],
-            name=name,
-            where=f"{fields.shown}{path}",
-            who=fields.who,
-            locate=fields.place,
-            pointer=path,
-            namespace=None if row["kind"] in ("PriorityClass", "RuntimeClass") else namespace,
-            keys=dict.fromkeys(_keys(row, fields), path),
-            follows=fields.follows if "mounted" in row else None,
-        )
+        for path, namespace, name in _listed(row, fields) if "list" in row else _of_row(row, fields):
+            if name not in ("", row.get("own")) and not FILLED_LATER.search(name):
+                yield Need(
+                    kind=row["kind"],
+                    name=name,
+                    where=fields.shown + _INDEX.sub(r"[\1]", path),
+                    who=fields.who,
+                    locate=fields.place,
+                    pointer=path,
+                    namespace=None if row["kind"] in ("PriorityClass", "RuntimeClass") else namespace,
+                    keys=dict.fromkeys(_keys(row, fields), path),
+                    follows=fields.follows if "mounted" in row else None,
+                )
 
 
-def _listed(row: Mapping[str, Any], fields: NamingFields) -> Iterator[Need]:
+def _of_row(row: Mapping[str, Any], fields: NamingFields) -> Iterator[tuple[str, str | None, str]]:
+    """The path, the namespace and the name, of a part that is on and makes no object of its own."""
+    path = row["path"]
+    makes = "create" in row and fields.value(row["create"]) is True
+    if fields.is_set(path) and not makes and fields.value(f"{path.partition('.')[0]}.enabled") is not False:
+        yield path, *_named(row, fields)
+
+
+def _listed(row: Mapping[str, Any], fields: NamingFields) -> Iterator[tuple[str, str | None, str]]:
     """Names in a list of each of the parts of the stack."""
     for part in row["list"]:
         path = f"{part}.{row['path']}" if part else row["path"]
         held = fields.value(path) if fields.is_set(path) else None
         for index, name in enumerate(held if isinstance(held, list) else ()):
-            if isinstance(name, str) and name and not FILLED_LATER.search(name):
-                yield Need(
-                    kind=row["kind"],
-                    name=name,
-                    where=f"{fields.shown}{path}[{index}]",
-                    who=fields.who,
-                    locate=fields.place,
-                    pointer=f"{path}.{index}",
-                    namespace=fields.namespace,
-                )
+            yield f"{path}.{index}", fields.namespace, name if isinstance(name, str) else ""
 
 
 def _named(row: Mapping[str, Any], fields: NamingFields) -> tuple[str | None, str]:

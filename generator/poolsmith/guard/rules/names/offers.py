@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.facts import store
 from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import mapping, mappings, word
-from poolsmith.core.sources.pointer import value_at
+from poolsmith.core.sources.pointer import reached, value_at
 from poolsmith.guard.rules.names.need import DEVICE_CLASS, Offer
 from poolsmith.kubernetes.repository.delivered import LayeredSource
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from poolsmith.guard.rules.names.need import NamedObject
 
@@ -33,6 +33,8 @@ _GROUPS = {
     **dict.fromkeys(("ClusterQueue", "LocalQueue", "ResourceFlavor", "WorkloadPriorityClass"), "kueue.x-k8s.io"),
     "ServingRuntime": "serving.kserve.io",
     "EC2NodeClass": "karpenter.k8s.aws",
+    "NIMCache": "apps.nvidia.com",
+    "CatalogSource": "operators.coreos.com",
     **dict.fromkeys(("ResourceClaim", "ResourceClaimTemplate", DEVICE_CLASS), "resource.k8s.io"),
 }
 """The kinds that needs have, with their groups."""
@@ -52,7 +54,17 @@ def offers_of(objects: Iterable[NamedObject]) -> Iterator[Offer]:
         elif (row := made_by.get(item.kind)) is not None:
             made = value_at(item.data, row["path"].split(".")) if row["path"] else None
             for name in dict.fromkeys((word(made) or item.own_name, item.own_name)):
-                yield Offer(kind=row["makes"], name=name, namespace=_namespace(item), item=item)
+                keys = _made_keys(row, item)
+                yield Offer(kind=row["makes"], name=name, namespace=_namespace(item), item=item, keys=keys)
+
+
+def _made_keys(row: Mapping[str, Any], item: NamedObject) -> frozenset[str] | None:
+    """None where something else may add to them."""
+    if "keys" not in row or any(value_at(item.data, path.split(".")) is not None for path in row["open"]):
+        return None
+    found = [held for _, held in reached(item.data, row["keys"])]
+    keys = frozenset(str(key) for held in found for key in (held if isinstance(held, dict) else (held,)))
+    return keys or None
 
 
 def _volumes_of(item: NamedObject) -> Iterator[Offer]:

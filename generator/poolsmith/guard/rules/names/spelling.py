@@ -13,8 +13,8 @@ from poolsmith.core.diagnostics.message_text import nearest
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-_LONGEST, _MOST, _FEW = 128, 5_000, 12
-"""Letters of a name, names, and words of a name that are looked into: strangers write them."""
+_LONGEST, _MOST, _FEW, _STEM = 128, 5_000, 12, 4
+"""Letters of a name, names, words of a name, and letters of a word, that are looked into: strangers write them."""
 
 
 class Spelling:
@@ -33,6 +33,19 @@ class Spelling:
         """The only one that has the word at an end of it, with a dash or a dot between, or that the word has so."""
         found = set(self._by_part.get(word, ())) | {part for part in _parts(word) if part in self._known}
         return min(found) if len(found) == 1 else None
+
+    def alike(self, word: str) -> str | None:
+        """The only one of as many words, each of which begins as the other's does."""
+        found = self._by_stems.get(_stems(word), ())
+        return found[0] if len(found) == 1 and found[0] != word else None
+
+    @cached_property
+    def _by_stems(self) -> dict[tuple[str, ...], list[str]]:
+        found: dict[tuple[str, ...], list[str]] = defaultdict(list)
+        for name in self._names:
+            if len(stems := _stems(name)) > 1:
+                found[stems].append(name)
+        return found
 
     @cached_property
     def _known(self) -> frozenset[str]:
@@ -58,6 +71,10 @@ class Spelling:
 def goes_on(one: str, other: str) -> bool:
     """Whether one of the names has the other at an end of it."""
     return one in _parts(other) or other in _parts(one)
+
+
+def _stems(word: str) -> tuple[str, ...]:
+    return tuple(part[:_STEM] for part in word[:_LONGEST].split("-"))
 
 
 def _forms(word: str) -> Iterator[str]:

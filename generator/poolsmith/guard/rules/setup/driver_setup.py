@@ -20,6 +20,7 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.gpu.catalog.node_labels import DEPLOY_DRIVER, GPU_PRESENT, WORKLOAD, matches
 from poolsmith.gpu.drivers.driver_support import carries_driver
+from poolsmith.guard.rules.names.kept import kept
 from poolsmith.guard.rules.setup.setup_view import takes_operands
 
 if TYPE_CHECKING:
@@ -302,13 +303,9 @@ class DriverSetup:
         )
 
 
+@kept
 def driver_setup(view: SetupView) -> DriverSetup:
-    """Made once for a view."""
-    found = view.made.get(KIND)
-    if found is None:
-        found = view.made[KIND] = DriverSetup(view)
-    assert isinstance(found, DriverSetup)
-    return found
+    return DriverSetup(view)
 
 
 def shown_selector(selector: Mapping[str, str]) -> str:

@@ -45,7 +45,7 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
             continue
         there = sorted(_files(view, row))
         name = path.removeprefix(row["folder"])
-        need = Need(kind=_FILE, name=name, where="", locate=view.value_location, pointer=row["path"])
+        need = Need(kind=_FILE, name=name, locate=view.value_location, pointer=row["path"])
         offers = (Offer(kind=_FILE, name=item) for item in there)
         if judged(need, offers, Supply(owns=bool if there else None)).state in (State.NEAR, State.UNDEFINED):
             yield Finding(

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.message_text import listed, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pointer import join
-from poolsmith.guard.rules.names.known_labels import is_well_known
-from poolsmith.guard.rules.names.need import NODE_LABEL, Need, Offer, State, Supply, judged
+from poolsmith.guard.rules.names.known_labels import is_well_known, labels_of_rules
+from poolsmith.guard.rules.names.need import NODE_LABEL, Need, Offer, State, Supply, judged, spelled
 from poolsmith.guard.rules.names.spelling import Spelling
 from poolsmith.guard.rules.setup.driver_setup import driver_setup
 
@@ -36,7 +37,8 @@ RULE = RuleInfo(
 )
 NEEDS: tuple[str, ...] = ()
 _SELECTING = ("NVIDIADriver", "ClusterPolicy", "DaemonSet", "Deployment", "StatefulSet", "Job", "CronJob", "Pod")
-_DEEPEST = 40
+_RULES = ("NodeFeatureRule", "NodeFeatureGroup")
+_DEEPEST, _FEW = 40, 3
 _ASSIGNED = pattern(r"(?<![A-Za-z0-9./_-])[./_-]*+([A-Za-z0-9][A-Za-z0-9./_-]*+)=")
 
 
@@ -48,7 +50,7 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
     for key, position in _keys(setup).items():
         item = setup.objects[position]
         pointer = join("/spec/nodeSelector", key)
-        need = Need(kind=NODE_LABEL, name=key, where="", who=item.shown, locate=item.at, pointer=pointer)
+        need = Need(kind=NODE_LABEL, name=key, who=item.shown, locate=item.at, pointer=pointer)
         verdict = judged(need, (), Supply(known=written, owns=bool, spelled=written.spelled))
         if verdict.state is not State.SUPPLIED:
             near = f"did you mean `{verdict.offer.name}`?" if verdict.offer is not None else None
@@ -58,6 +60,30 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
                 place=need.place,
                 help=near,
             )
+    yield from _of_values(view, setup, written)
+
+
+def _of_values(view: SetupView, setup: DriverSetup, written: _Labels) -> Iterator[Finding[Location]]:
+    """Of labels that rules alone write, each with values that they know."""
+    of_rules = list(labels_of_rules(item for kind in _RULES for item in view.of_kind(kind)))
+    for item in setup.objects if of_rules else ():
+        for key, value in (item.stated or {}).items():
+            need = Need(
+                kind=NODE_LABEL,
+                name=key,
+                locate=item.at,
+                pointer=join("/spec/nodeSelector", key),
+                values=(value,),
+            )
+            verdict = judged(need, of_rules)
+            if verdict.state is State.LACKS_KEY and verdict.offer is not None and not written.are_by_others(key):
+                values = sorted(cast("frozenset[str]", verdict.offer.keys))
+                yield Finding(
+                    message=f"{item.shown} selects nodes with `{key}: {shorten(value)}`, and the rules here write "
+                    f"{listed(map(shorten, values), _FEW)}",
+                    place=need.place,
+                    help=f"write `{shorten(values[0])}`",
+                )
 
 
 class _Labels:
@@ -74,13 +100,17 @@ class _Labels:
         name = str(key)
         return is_well_known(name) or any(name in node.labels for node in self._nodes) or name in self._written
 
+    def are_by_others(self, name: str) -> bool:
+        """Whether something else than a rule may give it another value."""
+        is_of_nodes = any(name in node.labels for node in self._nodes)
+        return is_well_known(name) or is_of_nodes or name in self._view.labels_said
+
     @cached_property
     def _spelling(self) -> Spelling:
         return Spelling(sorted(self._written))
 
     def spelled(self, name: str) -> Offer | None:
-        right = self._spelling.nearest(name)
-        return None if right is None else Offer(kind=NODE_LABEL, name=right)
+        return spelled(NODE_LABEL, self._spelling, name)
 
 
 def _keys(setup: DriverSetup) -> dict[str, int]:

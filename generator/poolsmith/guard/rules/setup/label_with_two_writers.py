@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.core.sources.pointer import join, value_at
+from poolsmith.guard.rules.names.need import NODE_LABEL, Need, Offer, judged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -46,45 +47,52 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
         for rule, pointer in _rules(item):
             names = _node_names(rule)
             for key, value in mapping(rule.get("labels")).items():
-                place = join(pointer, "labels", key)
-                if (key, str(value)) not in _AGREED:
-                    yield from _of_component(view, item, key, place)
-                if key in of_templates:
-                    yield Finding(
-                        message=f"{item.name} writes the label `{key}`, and so does the template of nodes",
-                        place=item.place(place),
-                        related=(of_templates[key],),
-                    )
-                yield from _of_another_rule(item, place, key, str(value), names, named)
+                at = join(pointer, "labels", key)
+                need = Need(kind=NODE_LABEL, name=key, locate=item.place, pointer=at, is_sole=True)
+                others = (
+                    *_of_component(view, need, item, str(value)),
+                    *_of_template(of_templates, need, item),
+                    *_of_another_rule(need, item, str(value), names, named),
+                )
+                offers = (Offer(kind=NODE_LABEL, name=key, via=found) for found in (None, *others))
+                yield from (cast("Finding[Location]", other.via) for other in judged(need, offers).others)
 
 
-def _of_component(view: SetupView, item: SetupObject, key: str, place: str) -> Iterator[Finding[Location]]:
+def _of_component(view: SetupView, need: Need, item: SetupObject, value: str) -> Iterator[Finding[Location]]:
     """`feature.node.kubernetes.io` is for rules as well; a value that the provisioner may set, a rule may set."""
-    writer = view.catalog.scheduling.writer_of(key)
-    if writer is None or writer.provisioner or writer.rules:
-        return
-    yield Finding(
-        message=f"{item.name} writes the label `{key}`, which belongs to {writer.writer}",
-        place=item.place(place),
-        help="write a label with a prefix of your own",
-    )
+    writer = view.catalog.scheduling.writer_of(need.name)
+    if (need.name, value) not in _AGREED and writer is not None and not (writer.provisioner or writer.rules):
+        yield Finding(
+            message=f"{item.name} writes the label `{need.name}`, which belongs to {writer.writer}",
+            place=need.place,
+            help="write a label with a prefix of your own",
+        )
+
+
+def _of_template(of_templates: Mapping[str, Location], need: Need, item: SetupObject) -> Iterator[Finding[Location]]:
+    if need.name in of_templates:
+        yield Finding(
+            message=f"{item.name} writes the label `{need.name}`, and so does the template of nodes",
+            place=need.place,
+            related=(of_templates[need.name],),
+        )
 
 
 def _of_another_rule(
+    need: Need,
     item: SetupObject,
-    place: str,
-    key: str,
     value: str,
     names: list[str],
     named: dict[tuple[str, str], tuple[str, SetupObject, str]],
 ) -> Iterator[Finding[Location]]:
     """For a node that both name; of other conditions nobody knows whether one node meets two."""
     for name in names:
-        other = named.setdefault((key, name), (value, item, place))
+        other = named.setdefault((need.name, name), (value, item, need.pointer))
         if other[0] != value:
             yield Finding(
-                message=f"{item.name} and {other[1].name} give the node `{name}` different values of the label `{key}`",
-                place=item.place(place),
+                message=f"{item.name} and {other[1].name} give the node `{name}` different values of the label "
+                f"`{need.name}`",
+                place=need.place,
                 help="let each node be named by one of them",
                 related=(other[1].place(other[2], "the other value"),),
             )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from poolsmith.core.facts import store
 from poolsmith.core.sources.pointer import value_at
+from poolsmith.guard.rules.names.kept import kept_all
 from poolsmith.guard.rules.names.need import Names, Verdict
 from poolsmith.guard.rules.names.needs_of_values import NamingFields, needs_of
 from poolsmith.guard.rules.names.offers import offers_of
@@ -16,16 +17,12 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.names.need import Need
     from poolsmith.guard.rules.setup.setup_view import SetupObject, SetupView
 
-_MADE = "named objects"
 
-
-def verdicts(view: SetupView) -> tuple[Verdict, ...]:
-    """Made by the first rule that asks."""
-    if _MADE not in view.made:
-        needs = (*_of_values(view), *_of_driver_objects(view))
-        names = Names(offers_of(view.objects) if needs else (), needs)
-        view.made[_MADE] = tuple(map(names.verdict, needs))
-    return cast("tuple[Verdict, ...]", view.made[_MADE])
+@kept_all
+def verdicts(view: SetupView) -> Iterator[Verdict]:
+    needs = (*_of_values(view), *_of_driver_objects(view))
+    names = Names(offers_of(view.objects) if needs else (), needs)
+    return map(names.verdict, needs)
 
 
 def _of_values(view: SetupView) -> Iterator[Need]:

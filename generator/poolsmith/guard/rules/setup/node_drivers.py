@@ -12,6 +12,7 @@ from poolsmith.core.sources.pointer import value_at
 from poolsmith.gpu.catalog.node_labels import DEPLOY_TOOLKIT, WORKLOAD
 from poolsmith.gpu.drivers.driver_image import branch_of
 from poolsmith.gpu.drivers.driver_support import chosen_by, module_field
+from poolsmith.guard.rules.names.kept import kept_all
 from poolsmith.guard.rules.setup.driver_setup import driver_setup
 from poolsmith.guard.rules.setup.setup_view import OFF, takes_operands
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 _VENDOR = "nvcr.io/nvidia"
 _STORAGE = "gds.enabled"
-_MADE = "node drivers"
 
 
 @record(kw_only=False)
@@ -109,15 +109,9 @@ class NodeDrivers:
     nodes: tuple[SetupNode, ...]
 
 
-def node_drivers(view: SetupView) -> tuple[NodeDrivers, ...]:
-    """Made once for a view. Nodes on which no driver pod runs, or which nobody or several select, are in none."""
-    found = view.made.get(_MADE)
-    if not isinstance(found, tuple):
-        found = view.made[_MADE] = tuple(_node_drivers(view))
-    return found
-
-
-def _node_drivers(view: SetupView) -> list[NodeDrivers]:
+@kept_all
+def node_drivers(view: SetupView) -> list[NodeDrivers]:
+    """Nodes on which no driver pod runs, or which nobody or several select, are in none."""
     setup = driver_setup(view)
     taking = [node for node in setup.nodes if setup.takes_driver(node)]
     if setup.policy_installs:

@@ -69,7 +69,7 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
             found.append((what, place))
             shared.update((node.name, node) for node in on_both)
     own = (Offer(kind=_PART, name=_IMAGE), *(Offer(kind=_PART, name=_IMAGE, via=what) for what, _ in found))
-    need = Need(kind=_PART, name=_IMAGE, where="", locate=view.value_location, pointer=_PATH, is_sole=True)
+    need = Need(kind=_PART, name=_IMAGE, locate=view.value_location, pointer=_PATH, is_sole=True)
     if judged(need, own).state is State.TWICE:
         nodes = list(shared.values())
         where = f" on {named(nodes)}" if nodes else ""

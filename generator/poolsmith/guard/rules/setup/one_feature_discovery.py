@@ -14,6 +14,7 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mappings, word
 from poolsmith.core.sources.pointer import MISSING, value_at
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART, OPERATOR_RELEASE
+from poolsmith.guard.rules.names.kept import kept_all
 from poolsmith.guard.rules.names.need import Need, Offer, State, Supply, judged
 from poolsmith.guard.rules.setup.setup_view import FEW
 from poolsmith.kubernetes.repository.declared_charts import first_document
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 _REPOSITORY = "kubernetes-sigs/node-feature-discovery"
 _OPERATORS = frozenset(("nfd.openshift.io", "nfd.kubernetes.io"))
-_MADE = "setup discoveries"
 
 
 @record
@@ -46,15 +46,12 @@ class FeatureDiscovery:
         return self.item.place("/metadata/name" if self.item.own_name else self.pointer, note)
 
 
-def discoveries(view: SetupView) -> tuple[FeatureDiscovery, ...]:
-    """Objects before charts, each in the order of the files; made once for a view."""
-    found = view.made.get(_MADE)
-    if found is None:
-        own = (item for entry in view.objects for item in _of(entry))
-        charts = (item for entry, chart in view.installed_charts() for item in _of_chart(entry, chart, view))
-        found = view.made[_MADE] = (*own, *charts)
-    assert isinstance(found, tuple)
-    return found
+@kept_all
+def discoveries(view: SetupView) -> Iterator[FeatureDiscovery]:
+    """Objects before charts, each in the order of the files."""
+    yield from (item for entry in view.objects for item in _of(entry))
+    for entry, chart in view.installed_charts():
+        yield from _of_chart(entry, chart, view)
 
 
 def installs_charts(view: SetupView) -> bool:
@@ -155,7 +152,7 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
         return
     own = [Offer(kind=_PART, name=_REPOSITORY)] if enabled else []
     offers = own + [Offer(kind=_PART, name=_REPOSITORY, via=item) for item in others]
-    need = Need(kind=_PART, name=_REPOSITORY, where="", locate=view.value_location, pointer=_PATH, is_sole=True)
+    need = Need(kind=_PART, name=_REPOSITORY, locate=view.value_location, pointer=_PATH, is_sole=True)
     state = judged(need, offers, Supply(owns=lambda _: _should_be_here(view))).state
     if state is State.TWICE:
         yield _twice(need, others, enabled=enabled)

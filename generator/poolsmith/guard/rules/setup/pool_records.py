@@ -19,6 +19,7 @@ from poolsmith.gpu.catalog.node_labels import (
 )
 from poolsmith.gpu.drivers.driver_support import carries_driver
 from poolsmith.gpu.pools.pool_record import PoolRecord, Said, Shared
+from poolsmith.guard.rules.names.kept import kept_all
 from poolsmith.guard.rules.setup.device_plugin_config import operator_configs
 from poolsmith.guard.rules.setup.node_label_values import layouts_of
 from poolsmith.guard.rules.setup.setup_view import takes_operands
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.setup.device_plugin_config import PluginConfigs
     from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupView
 
-_MADE = "pool records"
 _SWITCH = "sandboxWorkloads.enabled"
 _MODE = "sandboxWorkloads.mode"
 _STRATEGY = "mig.strategy"
@@ -52,15 +52,8 @@ def judged(rule: PoolRule, view: SetupView) -> Iterator[Finding[Location]]:
                 yield finding
 
 
-def pool_records(view: SetupView) -> tuple[PoolRecord, ...]:
-    """Made once for a view."""
-    found = view.made.get(_MADE)
-    if not isinstance(found, tuple):
-        found = view.made[_MADE] = tuple(_records(view))
-    return found
-
-
-def _records(view: SetupView) -> Iterator[PoolRecord]:
+@kept_all
+def pool_records(view: SetupView) -> Iterator[PoolRecord]:
     alike: dict[tuple[Any, ...], list[SetupNode]] = {}
     for node in view.nodes or ():
         if takes_operands(node):

@@ -8,6 +8,7 @@ from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import mapping, word
+from poolsmith.guard.rules.names.need import Names, Need, Offer, State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,29 +34,35 @@ RULE = RuleInfo(
     references=("NVIDIA/gpu-operator@v26.3.3:controllers/object_controls.go, transformValidationInitContainer",),
 )
 NEEDS = ("values",)
+_KIND = "PullSecret"
 _SECRETS, _VALIDATOR, _DISCOVERY = "imagePullSecrets", "validator", "node-feature-discovery"
 _ALONE = frozenset(("operator", _VALIDATOR, "driver", "vgpuManager", "nodeStatusExporter", _DISCOVERY, "daemonsets"))
 """Those that no validation's init container gives the validator's secrets to."""
 
 
 def check(view: SetupView) -> Iterator[Finding[Location]]:
+    """Each operand needs a secret for its registry; the validator's reaches all others but some."""
     if view.values is None or view.values.partial:
         return
     registries = {name: _registry(part) for name, part in view.values.values.items() if _is_on(view, name, part)}
     having = {name: registry for name, registry in registries.items() if registry and _has_secrets(view, name)}
-    for name, registry in registries.items():
-        if not registry or name in having or registry not in having.values():
-            continue
-        if name not in _ALONE and having.get(_VALIDATOR) == registry:
-            continue
-        with_one = [other for other, known in having.items() if known == registry]
-        secret = f"{{{_SECRETS}: [{{name: ...}}]}}" if name == _DISCOVERY else f"{{{_SECRETS}: [...]}}"
-        yield Finding(
-            message=f"`{name}` takes its image from `{registry}` without a pull secret, and {listed(with_one, 3)} "
-            "have one for it",
-            place=view.value_location(name),
-            help=f"write `{name}: {secret}` as well",
-        )
+    offers = [Offer(kind=_KIND, name=registry, namespace=name) for name, registry in having.items()]
+    needs = [_need(view, name, registry) for name, registry in registries.items() if registry and name not in having]
+    judge = Names(offers, needs).verdict
+    for need in needs:
+        if judge(need).state is State.ELSEWHERE and (need.who in _ALONE or having.get(_VALIDATOR) != need.name):
+            with_one = [other for other, known in having.items() if known == need.name]
+            secret = f"{{{_SECRETS}: [{{name: ...}}]}}" if need.who == _DISCOVERY else f"{{{_SECRETS}: [...]}}"
+            yield Finding(
+                message=f"`{need.who}` takes its image from `{need.name}` without a pull secret, and "
+                f"{listed(with_one, 3)} have one for it",
+                place=need.place,
+                help=f"write `{need.who}: {secret}` as well",
+            )
+
+
+def _need(view: SetupView, name: str, registry: str) -> Need:
+    return Need(kind=_KIND, name=registry, who=name, locate=view.value_location, pointer=name, namespace=name)
 
 
 def _is_on(view: SetupView, name: str, part: Any) -> bool:

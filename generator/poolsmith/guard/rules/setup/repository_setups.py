@@ -24,7 +24,7 @@ from poolsmith.guard.rules.setup.setup_view import SetupObject, SetupValues, Set
 from poolsmith.kubernetes.repository.chart_folders import CHART_FILE
 from poolsmith.kubernetes.repository.declared_charts import DeclaredChart
 from poolsmith.kubernetes.repository.kustomize_roots import folder_of
-from poolsmith.kubernetes.repository.manifest_files import folders_above, unfolded
+from poolsmith.kubernetes.repository.manifest_files import LATER, folders_above, unfolded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -50,6 +50,8 @@ class Setup:
     objects: tuple[CheckedDocument, ...]
     charts: tuple[ChartInstallation, ...] = ()
     """What files beside it install that are no objects."""
+    others: tuple[SetupObject, ...] = ()
+    """Objects that no document of YAML is."""
     is_one_of_several: bool = False
     """More files of values stand beside it, and nobody knows which of them are read together."""
     distribution: str | None = None
@@ -100,7 +102,8 @@ def setups_of(
         several = item.is_file and siblings[folder_of(item.path)] > 1
         beside = tuple(other for other in _without_object(model.installations) if _is_beside(other, item.installation))
         objects = tuple(_without_rendered(nearest[index]))
-        setups.append(Setup(found=item, objects=objects, charts=beside, is_one_of_several=several))
+        applied = tuple(_of_other_files(item, model))
+        setups.append(Setup(found=item, objects=objects, charts=beside, others=applied, is_one_of_several=several))
     told = told_distribution(model)
     is_open = told is not None and not enforced_by(model.documents)
     made: dict[int, tuple[SetupObject, ...]] = {}
@@ -108,6 +111,42 @@ def setups_of(
         replace(item, distribution=told or item.distribution, is_open=is_open, made=made, labels_said=said)
         for item in setups
     ]
+
+
+def _of_other_files(found: FoundValues, model: RepositoryModel) -> Iterator[SetupObject]:
+    """What the files of Terraform in the same folder apply, or templates of the chart that has the operator's."""
+    folder = folder_of(found.path)
+    if found.path.endswith(".tf"):
+        from poolsmith.kubernetes.repository.terraform_objects import terraform_objects  # on demand
+
+        beside = [path for path in model.others if folder_of(path) == folder]
+        for item in terraform_objects(beside, model.files):
+            yield SetupObject(item.data, item.place, item.block.source.path)
+    elif posixpath.basename(found.path) == CHART_FILE:
+        yield from _of_templates(folder, model)
+
+
+def _of_templates(folder: str, model: RepositoryModel) -> Iterator[SetupObject]:
+    """Maps and secrets of a chart's templates, by plain names; none of a kind of which one is filled in."""
+    paths = model.files.files_below(posixpath.join(folder, "templates"))
+    texts = {path: model.files.text(path) or "" for path in paths}
+    named = [path for path, text in texts.items() if any(f"kind: {kind}" in text for kind in _OF_TEMPLATES)]
+    found = [item for path in named for document in model.files.filled(path) for item in objects_of(document)]
+    open_kinds = {item.kind for item in found if LATER in item.own_name} | (
+        {*_OF_TEMPLATES} if _unread(named, found) else set()
+    )
+    for item in found:
+        if item.kind in _OF_TEMPLATES and item.kind not in open_kinds:
+            metadata = {"name": item.own_name}
+            yield replace(item, data={"apiVersion": "v1", "kind": item.kind, "metadata": metadata})
+
+
+def _unread(paths: list[str], found: list[SetupObject]) -> bool:
+    """Whether something of these files is nothing that YAML can hold."""
+    return not {*paths} <= {item.file for item in found}
+
+
+_OF_TEMPLATES = ("ConfigMap", "Secret")
 
 
 def _has_policies_at_once(model: RepositoryModel) -> bool:
@@ -207,6 +246,7 @@ def view_of(setup: Setup, release: str | None, given: GivenNodes | None, kuberne
     known = value_paths().release(release or "")
     tag = known.tag if known is not None else None
     objects = [found for document in setup.objects if not document.is_incomplete for found in setup.made_of(document)]
+    objects += setup.others
     defaults = known.line_defaults if known else None
     return SetupView(
         catalog=catalog,
@@ -223,7 +263,7 @@ def view_of(setup: Setup, release: str | None, given: GivenNodes | None, kuberne
         if item is None
         else _values(item, defaults, several=setup.is_one_of_several),
         objects=tuple(objects),
-        namespace=None if item is None else item.namespace,
+        namespace=olm_namespace(objects) if item is None else item.namespace,
         charts=tuple(map(_as_declared, setup.charts)),
         engine_of=_K3S if item is not None and item.document.api_version.startswith("helm.cattle.io/") else frozenset(),
     )
@@ -279,6 +319,19 @@ def _values(found: FoundValues, defaults: dict[str, Any] | None, *, several: boo
         always_on=frozenset() if found.partial or several or found.is_file else always_on(),
         file=found.path,
     )
+
+
+def olm_namespace(objects: Iterable[SetupObject]) -> str | None:
+    """Where OLM installs the operator, as its Subscription says."""
+    found = {
+        word(item.metadata.get("namespace"))
+        for item in objects
+        if item.kind == "Subscription" and item.group == "operators.coreos.com" and item.spec.get("name") in _PACKAGES
+    }
+    return min(found) or None if len(found) == 1 else None
+
+
+_PACKAGES = ("gpu-operator-certified", "gpu-operator")
 
 
 def policy_values(objects: list[SetupObject], release: str | None) -> SetupValues | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.guard.rules.names.need import Need, Offer, State, judged
 from poolsmith.guard.rules.setup.driver_setup import GROUP
 from poolsmith.guard.rules.setup.setup_view import FEW
 from poolsmith.kubernetes.repository.kustomize_roots import folder_of
@@ -38,7 +39,7 @@ RULE = RuleInfo(
 NEEDS: tuple[str, ...] = ()
 _DEPLOYS = "clusterPolicy.deployCR"
 _CLAIMS = "gpuCluster.deployCR"
-_NAME = "cluster-policy"
+_NAME, _KIND = "cluster-policy", "ClusterPolicy"
 
 
 def check(view: SetupView) -> Iterator[Finding[Location]]:
@@ -46,7 +47,12 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
     written = list(reversed(found.values()))
     of_chart = view.values is not None and not view.values.of_policy and view.value(_DEPLOYS) is not False
     yield from _of_both_kinds(view, written)
-    if not written:
+    suppliers = [*written, *([view.values] if of_chart else ())]
+    need = Need(kind=_KIND, name=_NAME, locate=view.value_location, pointer=_DEPLOYS, is_sole=True)
+    if (
+        not written
+        or judged(need, (Offer(kind=_KIND, name=_NAME, via=item) for item in suppliers)).state is not State.TWICE
+    ):
         return
     if of_chart:
         item = found.get(_NAME, written[0])
@@ -58,7 +64,7 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
             help="move what it says into the values of the chart, and remove it",
             related=(view.values.place("", "the chart's values"),),
         )
-    elif len(written) > 1:
+    else:
         apart = view.is_gathered and len({folder_of(item.file) for item in written}) == len(written)
         names = listed([item.own_name for item in written], FEW)
         yield Finding(

@@ -14,6 +14,7 @@ from poolsmith.core.sources.pod_template import mapping
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.fleet.profiles.toleration import Tolerations, keeps_away, shown_taint
 from poolsmith.gpu.catalog.node_labels import matches
+from poolsmith.guard.rules.names.kept import kept_all
 from poolsmith.guard.rules.setup.driver_setup import driver_setup
 from poolsmith.guard.rules.setup.one_feature_discovery import discoveries
 from poolsmith.guard.rules.setup.setup_view import FEW, takes_operands
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 OPERANDS = "daemonsets.tolerations"
 WORKER = "node-feature-discovery.worker.tolerations"
 _GPU: dict[str, Any] = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
-_MADE = "setup taint gaps"
 
 
 class Bearer(StrEnum):
@@ -94,13 +94,10 @@ class _Asked:
     stated: bool = True
 
 
-def taint_gaps(view: SetupView) -> tuple[TaintGap, ...]:
-    """Made once for a view, which must have nodes and values."""
-    found = view.made.get(_MADE)
-    if found is None:
-        found = view.made[_MADE] = tuple(gap for asked in _all(view) for gap in _gaps(asked, view))
-    assert isinstance(found, tuple)
-    return found
+@kept_all
+def taint_gaps(view: SetupView) -> Iterator[TaintGap]:
+    """Of a view, which must have nodes and values."""
+    return (gap for asked in _all(view) for gap in _gaps(asked, view))
 
 
 def taints_of(node: SetupNode, view: SetupView) -> tuple[Mapping[str, str], ...]:
