@@ -76,7 +76,7 @@ bench: $(STAMP)
 fuzz: $(STAMP)
 	@$(BIN)/python tests/fuzz/run.py
 
-# What is committed is measured; it goes on where it ended, and the table is put into docs/proof.md.
+# What is committed is measured; it goes on where it ended, and the table is put into docs/mutations.md.
 SEED ?= 1
 PLACES ?= 80
 MUTATE = PATH="$(CURDIR)/.tools:$(CURDIR)/$(BIN):$$PATH" PYTHONPATH=generator:tests $(BIN)/python -m tools.mutate

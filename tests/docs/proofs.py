@@ -83,7 +83,7 @@ PROOFS = (
         TOOLS,
     ),
     Proof(
-        "values that are told to be refused, of random sets of values",
+        "values that are reported as refused, of random sets of values",
         f"{API_SERVER}: server-side apply, strict, of what the chart makes of them",
         ("tests/control_plane/test_refused_values.py",),
         TOOLS,
@@ -137,9 +137,9 @@ PROOFS = (
     Proof(
         "what `diff` says of a merge before the engine reads it: what is uninstalled, deleted, replaced, refused "
         "and kept, in scenarios and in random pairs of fleets ([what they did](#what-the-engines-did))",
-        f"{FLUX} and {ARGOCD} on {API_SERVER}, with the published chart; recorded, and run anew by `make test-deep`",
+        f"{FLUX} and {ARGOCD} on {API_SERVER}, with the published chart; recorded, and run again by `make test-deep`",
         ("tests/engines/test_engine_runs.py",),
-        "nothing: recorded; anew: `make tools`, `make engines`",
+        "nothing: recorded; run again: `make tools`, `make engines`",
     ),
     Proof(
         "which of Argo CD's diffs reports that",
@@ -226,7 +226,7 @@ PROOFS = (
         ("tests/fleet/operands/test_kata_deploy.py",),
     ),
     Proof(
-        "the same anew, with random sets and the chart's own presets",
+        "the same, run again with random sets and the chart's own presets",
         HELM,
         ("tests/real_tools/test_helm_kata_deploy.py",),
         f"{TOOLS}, `POOLSMITH_KATA_DEPLOY_CHARTS`",
@@ -255,7 +255,7 @@ PROOFS = (
         ("tests/kubernetes/schema/test_server_verdicts.py",),
     ),
     Proof(
-        "the same, asked anew (all of them by `make test-deep`)",
+        "the same, asked again (all of them by `make test-deep`)",
         f"{API_SERVER}: server-side apply, strict",
         ("tests/control_plane/test_server_verdicts.py",),
         TOOLS,
@@ -266,7 +266,7 @@ PROOFS = (
         ("tests/kubernetes/schema/test_pod_fields.py",),
     ),
     Proof(
-        "the same, asked anew",
+        "the same, asked again",
         f"{API_SERVER}: server-side apply, strict",
         ("tests/control_plane/test_pod_fields.py",),
         TOOLS,

@@ -131,7 +131,7 @@ def page() -> str:
     for title in (*(title for title, _ in FAMILIES), OTHER):
         if title in rows:
             parts.append(
-                f"\n## {title}\n\n| what people see | cause | what to do | told beforehand by |\n| --- | --- | --- | --- |\n"
+                f"\n## {title}\n\n| what people see | cause | what to do | found before the merge by |\n| --- | --- | --- | --- |\n"
             )
             parts.extend(sorted(rows[title], key=str.lower))
     return "".join(parts)

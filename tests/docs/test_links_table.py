@@ -11,7 +11,7 @@ from poolsmith.guard.rules.links.registry import LINK_RULES
 from poolsmith.guard.rules.rule_book import rule_book
 
 PAGE = Path(__file__).parents[2] / "docs/links.md"
-HEAD = "| what needs a name | what supplies it | told by | known from |\n| --- | --- | --- | --- |\n"
+HEAD = "| what needs a name | what supplies it | rule | known from |\n| --- | --- | --- | --- |\n"
 TABLE = re.compile(r"^\| what needs a name \|.*?\n(?=\n)", re.MULTILINE | re.DOTALL)
 ROWS = store.read_yaml("links.yaml")["links"]
 BOOK = {rule.code: rule for rule in rule_book()}

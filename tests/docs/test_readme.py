@@ -86,3 +86,45 @@ def test_a_reader_reads_few_lines_to_the_first_commit(reader):
 
     assert own <= MOST_LINES["of that, of the reader's own"]
     assert read_lines(INTRODUCTION) + own <= MOST_LINES["to the first commit"]
+
+
+_VALUES = 'driver: {enabled: true, version: "580.126.20"}\ntoolkit: {enabled: true}\n'
+_POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: a}\nspec: {containers: [{name: a, image: a/b:1}]}\n"
+_NODES = (
+    '- {name: a, labels: {nvidia.com/gpu.present: "true", feature.node.kubernetes.io/system-os_release.ID: ubuntu, '
+    'feature.node.kubernetes.io/system-os_release.VERSION_ID: "22.04", '
+    "feature.node.kubernetes.io/kernel-version.full: 5.15.0-105-generic}, runtime: containerd}\n"
+)
+_POLICY = (
+    "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\nmetadata: {name: a}\n"
+    "spec:\n  matchConstraints: {resourceRules: [{apiGroups: [''], apiVersions: [v1], operations: [CREATE], "
+    "resources: [pods]}]}\n  validations: [{expression: 'true'}]\n---\n"
+    "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicyBinding\nmetadata: {name: a}\n"
+    "spec: {policyName: a, validationActions: [Deny]}\n"
+)
+ANYBODYS = {
+    "values.yaml": _VALUES,
+    "gpu/values.yaml": _VALUES,
+    "nodes.yaml": _NODES,
+    "manifests/pod.yaml": _POD,
+    "app.yaml": _POD,
+    "pod.yaml": _POD,
+    "policy.yaml": _POLICY,
+}
+"""Small files by the names that the pages use."""
+
+
+def _for_anybody():
+    section = PAGE.partition("\n## In any repository\n")[2].partition("\n## ")[0]
+    security = (ROOT / "docs/pod-security.md").read_text("utf-8")
+    blocks = [*blocks_of(section), *(block for block in blocks_of(security) if block.info == "console")]
+    return [command.text.partition("  #")[0].split() for block in blocks for command in commands_of(block)]
+
+
+@pytest.mark.parametrize("words", _for_anybody(), ids=" ".join)
+def test_a_command_for_any_repository_judges_what_it_names(write_files, run_cli, monkeypatch, words):
+    monkeypatch.chdir(write_files(ANYBODYS))
+    run = run_cli(words[1:])
+
+    assert run.code in (0, 1), run.err
+    assert "--nodes" not in words or "checks of the setup" not in run.out

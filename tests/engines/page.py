@@ -1,4 +1,4 @@
-"""The table of scenarios in docs/proof.md: what `poolsmith diff` said of each step, and what the real engine did."""
+"""The table of scenarios in docs/engine-runs.md: what `poolsmith diff` said of each step, and what the real engine did."""
 
 from __future__ import annotations
 

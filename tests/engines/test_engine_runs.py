@@ -42,7 +42,7 @@ UNTOLD = {
     "argocd-failed-other values, refused": _REFUSED,
 }
 """What is not well afterwards, and no matter of the merge."""
-PAGE = Path(__file__).resolve().parents[2] / "docs/proof.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs/engine-runs.md"
 
 
 def _happened(merge: Merge) -> list[Happened]:

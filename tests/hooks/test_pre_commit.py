@@ -211,7 +211,7 @@ def test_a_changed_profile_fails_once_and_says_what_to_add(project):
     done = project.commit(PROFILE, code=1)
 
     assert results(done)["generate"] == "Failed"
-    assert "the output was generated anew: look at it, run `git add output`, and commit again" in done.said
+    assert "the output was generated again: look at it, run `git add output`, and commit again" in done.said
     assert f" M {DRIVER}" in project.status() or "output/clusters" in project.status()
     assert results(project.commit()) == {"generate": "Passed", "check": "Passed"}
     assert project.status() == ""

@@ -237,6 +237,10 @@ INPUTS: dict[str, Callable[[Path, int], Callable[[], object]]] = {
     "folders that Flux applies": delivered(FLUX),
     "units of one folder": units_of("apps"),
     "units of their own folder": units_of("own"),
+    "units that change one folder": units_of("apps", ", targetNamespace: gpu"),
+    "units that change their own folder": units_of("own", ", targetNamespace: gpu"),
+    "units that put variables into one folder": units_of("apps", ", postBuild: {substitute: {a: b}}"),
+    "units that put variables into their own folder": units_of("own", ", postBuild: {substitute: {a: b}}"),
     "folders that Argo CD applies": delivered(APPLICATION),
     "pools of one cluster": lambda top, number: of_fleet(top, number, number),
     "clusters": lambda top, number: of_fleet(top, number, 1),
@@ -244,8 +248,11 @@ INPUTS: dict[str, Callable[[Path, int], Callable[[], object]]] = {
 }
 
 
+FIRST = [item for item in INPUTS if item != "clusters" and not item.startswith("units that")]
+
+
 @pytest.mark.rows(3, "kinds of input, each in four sizes")
-@pytest.mark.parametrize("what", parameters([item for item in INPUTS if item != "clusters"], ["clusters"]))
+@pytest.mark.parametrize("what", parameters(FIRST, [item for item in INPUTS if item not in FIRST]))
 def test_calls_grow_as_the_input_does(what: str, tmp_path: Path) -> None:
     assert grows(INPUTS[what], tmp_path) == []
 

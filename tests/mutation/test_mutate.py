@@ -72,7 +72,7 @@ def project(write_files, monkeypatch):
             "generator/poolsmith/boxes/boxes.py": MODULE,
             "tests/boxes/test_boxes.py": TESTS,
             "pyproject.toml": '[tool.pytest.ini_options]\naddopts = "--import-mode=importlib"\ntestpaths = ["tests"]\n',
-            "docs/proof.md": f"before\n{BEGIN}old\n{END}after\n",
+            "docs/mutations.md": f"before\n{BEGIN}old\n{END}after\n",
         }
     )
     commit_all(root)
@@ -114,7 +114,7 @@ def test_from_places_to_the_table(project, capsys):
     assert (project / "generator/poolsmith/boxes/boxes.py").read_text() == MODULE
 
     run("table", "--write")
-    page = (project / "docs/proof.md").read_text()
+    page = (project / "docs/mutations.md").read_text()
     assert page.startswith(f"before\n{BEGIN}2 faults in 1 packages: 1 by the circle `before`, 1 not noticed.\n")
     assert page.endswith(f"{END}after\n")
     assert (

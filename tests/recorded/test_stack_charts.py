@@ -17,7 +17,7 @@ from support.recordings import recording
 
 PROBES = recording("chart_probes")
 NEWER = ("4.6.0-4.8.3-distroless",)
-"""Images of v26.7.0 whose tag was published after the recording: of them only what no version reads is told."""
+"""Images of v26.7.0 whose tag was published after the recording: of them only what no version reads is reported."""
 UNRECORDED = {"ccManager": ("v0.3.0",), "validator": (None,)}
 """Images by operand of which no source is recorded, and the validator's, which has the operator's tag: as `NEWER`."""
 BY_BRANCH = "driver"

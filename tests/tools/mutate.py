@@ -28,7 +28,7 @@ from tools.mutation.copies import Copy, commit_of, make_copy
 from tools.mutation.places import Place
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = "docs/proof.md"
+PAGE = "docs/mutations.md"
 REASONS = Path(__file__).parent / "mutation/unnoticed.yaml"
 _ALONE = ("-p", "no:randomly", "-n", "0")
 _TOGETHER = "-n 2 --dist worksteal"

@@ -138,6 +138,7 @@ class Recorder(Probe):
         super().__init__(release)
         self._folder, self._helm = charts / release / OPERATOR_CHART, helm
         self._operator = OperatorProgram(operators, release)
+        self._answers: dict[str, dict[str, Any]] = {}
 
     def _part(self, values: dict[str, Any]) -> ChartPart:
         answer = self._helm.ask(chart_question(self._folder, self.release, NAMESPACE, sorted(self.apis), values))
@@ -154,13 +155,20 @@ class Recorder(Probe):
         policy = next((item for item in part.resources if item["kind"] == "ClusterPolicy"), None)
         if policy is None:
             return super()._made(part, values, expansion)
-        answer = self._operator.ask(policy, one_of_each(), [*_maps(values)], part.existing, NAMESPACE)
+        answer = self._asked(policy, [*_maps(values)], part.existing)
         if "error" in answer:
             return None
         found = answer["objects"]
         names = {(item["kind"], item["metadata"]["name"]) for item in found}
         beside = [item for item in expansion.objects if _name(item) not in names and item["kind"] == "DaemonSet"]
         return found, beside, expansion.node_labels if len(part.resources) > 1 else {}
+
+    def _asked(self, policy: Any, maps: list[dict[str, Any]], chart: tuple[dict[str, Any], ...]) -> dict[str, Any]:
+        """Many values change nothing of what the operator is given: then it is asked once."""
+        key = json.dumps((policy, maps, chart), sort_keys=True)
+        if key not in self._answers:
+            self._answers[key] = self._operator.ask(policy, one_of_each(), maps, chart, NAMESPACE)
+        return self._answers[key]
 
 
 def _name(item: Mapping[str, Any]) -> tuple[str, str]:

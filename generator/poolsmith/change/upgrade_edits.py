@@ -200,7 +200,7 @@ def _stack(project: Project, name: str) -> tuple[SourceFile, Stack]:
     loaded = load_cluster(project.tree, files, project.bases, project.rings)
     if loaded.cluster is None or loaded.file is None:
         raise UsageError(
-            f"the profile of `{name}` has mistakes: `poolsmith generate --check` tells them; correct them first"
+            f"the profile of `{name}` has mistakes: `poolsmith generate --check` lists them; correct them first"
         )
     return loaded.file, loaded.cluster.spec.stack
 
@@ -264,7 +264,7 @@ def _pools(project: Project, fleet: Iterable[LoadedCluster], target: str, versio
     cluster = next(item for item in fleet if item.name == name)
     if any(item.severity == "error" for item in cluster.problems):
         raise UsageError(
-            f"the profiles of `{name}` have mistakes: `poolsmith generate --check` tells them; correct them first"
+            f"the profiles of `{name}` have mistakes: `poolsmith generate --check` lists them; correct them first"
         )
     pools = {item.pool.name: item for item in cluster.pools}
     if asked:

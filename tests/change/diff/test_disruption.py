@@ -205,7 +205,7 @@ def test_pods_stay_where_the_server_refuses_the_whole_change():
 
     found = restart_of(item, None, Causes(before=None, after=None, renamed={}))
 
-    assert "keeps its old pods on pool `a` until the object is deleted and made anew" in found.words
+    assert "keeps its old pods on pool `a` until the object is deleted and recreated" in found.words
 
 
 @pytest.mark.parametrize(("cluster", "pool"), [("prod-eu", "a100-precompiled"), ("a40-precompiled", "a40")])

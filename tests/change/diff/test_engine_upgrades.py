@@ -1,4 +1,4 @@
-"""Another version of the engine in a profile is a change that `diff` tells, with what the engine does otherwise."""
+"""Another version of the engine in a profile is a change that `diff` shows, with what the engine does otherwise."""
 
 from __future__ import annotations
 

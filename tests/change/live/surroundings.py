@@ -424,7 +424,7 @@ ROWS = (
     ),
     Row(
         ROOT,
-        "a mutating webhook whose condition nobody can tell here",
+        "a mutating webhook whose condition can't be evaluated here",
         webhook("mutator", matchConditions=[when("authorizer.group('').resource('pods').check('create').allowed()")]),
         (("PSM870", "MutatingWebhookConfiguration/mutator", "mutator.example.com"),),
         "one that leaves accounts of kube-system out, who make these pods",

@@ -21,10 +21,12 @@ from poolsmith.interface.app.live.verify import Source, discovering_manifests
 from poolsmith.interface.app.template import template
 from poolsmith.kubernetes.live.api_resources import NODES, Reading
 from poolsmith.kubernetes.live.snapshot import ListedObjects, Snapshot, State, to_text
+from property.surfaces.one_pool import Pool, as_cluster
 from support.live_cluster import bundle_of, recorded_snapshot, view, with_gpus
 from support.recordings import recording
 
 CLUSTERS = sorted(path.name for path in (ROOT / "output/clusters").iterdir())
+A100, UBUNTU = "NVIDIA-A100-SXM4-80GB", ("ubuntu", "22.04")
 NOT_COMPARED = {"README.md", "poolsmith.lock.json"}
 """Texts for people and hashes of the profiles' own bytes."""
 KERNEL_ARGUMENTS = {"provisioner.kernelArguments"}
@@ -419,7 +421,7 @@ def test_one_that_tells_no_release_is_said(run_cli, project, bundle):
     result = run_cli(["discover", "--root", project, "--from", bundle("edge", without_chart(image))])
 
     assert result.code == 2
-    assert "nothing tells which release of the operator runs: Deployment/gpu-operator" in result.err
+    assert "the release of the operator that runs is unknown: Deployment/gpu-operator" in result.err
 
 
 def test_the_label_may_be_said(tmp_path, bundle):
@@ -557,3 +559,30 @@ def test_without_a_label_of_pools_layouts_tell_them_apart(run_cli, project, bund
     assert len([path for path in told["profiles"] if not path["path"].endswith("/cluster.yaml")]) == 3
     assert len(told["unlabelled"]) == 3
     assert told["unlike"] == []
+
+
+def test_a_driver_that_no_profile_may_have_stays_in_the_proposal_and_is_told(run_cli, project, tmp_path):
+    pool = Pool("v26.7.0", "GB200", "550.163.01", "auto", False, False, "2.1.3", None, None, None, False, False, UBUNTU)
+    bundle = as_cluster(pool, tmp_path)
+    result = run_cli(["discover", "c", "--root", project, "--from", bundle, "--format", "json"])
+    found = json.loads(result.out)
+
+    assert result.code == 1
+    assert any("GB200 needs driver 570 or later, and the pool has 550.163.01" in line for line in found["refused"])
+    assert any('version: "550.163.01"' in item["text"] for item in found["profiles"])
+
+
+def test_values_that_no_profile_may_have_are_told_with_the_reason(run_cli, project, tmp_path):
+    pool = Pool("v26.7.0", A100, "580", "auto", True, True, "2.1.3", None, None, None, False, False, UBUNTU)
+    bundle = as_cluster(pool, tmp_path)
+    found = json.loads(run_cli(["discover", "c", "--root", project, "--from", bundle, "--format", "json"]).out)
+
+    assert any(line.startswith("`gds.enabled` of the cluster is in no profile: ") for line in found["warned"])
+
+
+def test_what_is_told_of_the_profiles_is_told_before_they_are_written(run_cli, project, tmp_path):
+    pool = Pool("v25.3.0", A100, "570.148.08", "auto", False, False, "2.1.3", None, None, None, False, False, UBUNTU)
+    bundle = as_cluster(pool, tmp_path)
+    result = run_cli(["discover", "c", "--root", project, "--from", bundle])
+
+    assert "open to CVE-2025-23266" in result.out

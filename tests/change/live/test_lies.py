@@ -89,7 +89,7 @@ def flood(request):
 
 PACKED = {"Content_Encoding": "gzip"}
 FAULTS = {
-    "the version is not told": (at(VERSION, status(404)), CLUSTER, "does not tell its version: 404"),
+    "the version is not told": (at(VERSION, status(404)), CLUSTER, "does not report its version: 404"),
     "the version is forbidden": (at(VERSION, status(403)), CLUSTER, "does not tell its version: 403"),
     "the version needs a login": (at(VERSION, says("<html>log in</html>")), CLUSTER, "is no JSON object"),
     "the version is no text": (at(VERSION, says('{"gitVersion": 1}')), CLUSTER, "no API server of Kubernetes"),
@@ -104,7 +104,7 @@ FAULTS = {
     "groups are not told": (
         lambda request: request.place in ("/apis/apps/v1", "/apis") and status(404)(request),
         ERROR,
-        "which groups the API server has is not told: 404",
+        "which groups the API server has is unknown: 404",
     ),
     "a group that is served answers 404": (
         at("/apis/node.k8s.io/v1", status(404)),
@@ -112,7 +112,7 @@ FAULTS = {
         "says that it serves node.k8s.io/v1, and answers with 404",
     ),
     "the core group answers 404": (at("/api/v1", status(404)), ERROR, "says that it serves v1, and answers with 404"),
-    "a group is forbidden": (at("/apis/apps/v1", status(403)), ERROR, "what apps/v1 has is not told: 403"),
+    "a group is forbidden": (at("/apis/apps/v1", status(403)), ERROR, "what apps/v1 has is unknown: 403"),
     "a group has no nodes": (at("/api/v1", says('{"resources": []}')), ERROR, "does not say that it serves `nodes`"),
     "a list answers 404": (at(NODES, status(404)), ERROR, "says that it serves `nodes`, and answers the list with 404"),
     "a list is forbidden": (at(NODES, status(403)), ERROR, "`list` of `nodes` is not allowed: 403"),

@@ -118,7 +118,10 @@ def test_metrics_count_what_the_report_counts(run_cli, tmp_path):
 
 def table():
     """As docs/live.md has it."""
-    lines = ["| sort | what happens | is told as | what is like it, and not told |", "| --- | --- | --- | --- |"]
+    lines = [
+        "| sort | what happens | is reported as | what is like it, and not reported |",
+        "| --- | --- | --- | --- |",
+    ]
     for sort, rows in groupby(sorted(ROWS, key=lambda row: row.sort), key=lambda row: row.sort):
         for row in rows:
             codes = ", ".join(dict.fromkeys(words[0] for words in row.said))

@@ -378,7 +378,7 @@ def changed_policy(rule, **fields):
 
 READS = {
     "secrets": (new_policy(SECRETS, auditAnnotations=NOTED), "new and would read requests for `secrets`"),
-    "secrets without a word": (new_policy(SECRETS), "verdicts tell of them"),
+    "secrets without a word": (new_policy(SECRETS), "verdicts depend on them"),
     "everything": (new_policy(SECRETS | {"resources": ["*"]}), "`secrets`"),
     "every group": (new_policy(SECRETS | {"apiGroups": ["*"], "resources": ["*/*"]}), "`serviceaccounts/token`"),
     "tokens": (new_policy(SECRETS | {"resources": ["serviceaccounts/token"]}), "`serviceaccounts/token`"),

@@ -170,7 +170,7 @@ def test_a_bundle_of_fleet_in_another_folder_is_another_bundle(told):
     [
         (_HR, "  interval: 1h", "  interval: 1h\n  targetNamespace: nvidia", "uninstalls the release at once"),
         (_HR, "  interval: 1h", "  interval: 1h\n  releaseName: nvidia", "uninstalls the release at once"),
-        (_APP, "svc, namespace: gpu-operator}", "svc, namespace: nvidia}", "applies all of it anew"),
+        (_APP, "svc, namespace: gpu-operator}", "svc, namespace: nvidia}", "applies all of it again"),
         (_K3S, "targetNamespace: gpu-operator", "targetNamespace: nvidia", "installs a second release"),
         (_FLEET, "releaseName: gpu-operator", "releaseName: nvidia", "uninstalls the first"),
         (_FLEET, "defaultNamespace: gpu-operator", "defaultNamespace: nvidia", "uninstalls the first"),

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from poolsmith.core.sources import yaml_lines
 from poolsmith.core.sources.yaml_lines import documents_in
 from poolsmith.core.sources.yaml_reader import YamlProblem, _Builder, compose
 
@@ -68,6 +69,67 @@ def test_broken_lines_are_left_to_the_parser(seed):
                 assert found == by_parser(text), text
 
     assert read > 100
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_blocks_that_stood_before_are_read_as_the_parser_reads_them(seed, monkeypatch):
+    """Lines below one key and another, in each column, and broken in places: each is a neighbour of what is kept."""
+    chance = random.Random(seed)
+    given = []
+    find = yaml_lines._Blocks.find
+    monkeypatch.setattr(yaml_lines._Blocks, "find", lambda *args: given.append(found := find(*args)) or found)
+    texts = [path.read_text(errors="replace").split("\n") for path in chance.sample(files(), 60)]
+    for lines in texts:
+        start = chance.randrange(len(lines))
+        block = "".join(f"{line}\n" for line in lines[start : start + chance.randrange(3, 30)])
+        shifted = "".join(f"{' ' * chance.choice((0, 1, 2, 2))}{line}\n" for line in block.split("\n"))
+        whole = f"a:\n{block}b: 1\nc:\n{block}d:\n{shifted}"
+        for _ in range(15):
+            text = whole
+            for _ in range(chance.randrange(4)):
+                at = chance.randrange(len(text) + 1)
+                text = text[:at] + chance.choice(SIGNS) + text[at + chance.choice((0, 0, 1, 2)) :]
+            if (found := by_lines(text)) is not None:
+                assert found == by_parser(text), text
+
+    assert sum(found is not None for found in given) > 10
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "b:\n  a: 1\n  c: |\n    d",
+        "a: 1\nc: |\n  d\ne: f\n",
+        "b:\n- a: 1\n  c: d\n  e: f\n- g\n",
+        "b:\n  a: 1\n  c: d\n  e: f\n  a: 2\n",
+        "b:\n  a: 1\n  c: d\n  e: f\n\n  g: h\n",
+        "b:\n  a: 1\n  c: d\n  e: f\n    g\n",
+        "b:\n  a: 1\n  c: d\n  e: f\n   # g\n    h\n",
+        "b:\n  a: &x 1\n  c: *x\n  e: f\nz: *x\n",
+        "y: &x 2\nb:\n  a: &x 1\n  c: *x\n  e: f\n",
+        "y: &x 2\nb:\n  a: 1\n  c: *x\n  e: f\n",
+        "b:\n  - a: 1\n    c: [d]\n    e: {f: [g]}\nz: 1\n",
+    ],
+)
+def test_a_block_that_stood_before_ends_where_it_ends(text):
+    """Behind the same lines with other neighbours, three times: from then on they are kept."""
+    for neighbour in ("", "z: 2\n", "---\n"):
+        for _ in range(3):
+            by_lines(text.removesuffix("\n") + f"\n{neighbour}")
+
+    assert by_lines(text) in (None, by_parser(text))
+    wider = "top:\n" + "".join(f" {line}\n" for line in text.splitlines())
+    assert by_lines(wider) in (None, by_parser(wider))
+
+
+def test_collections_are_nobodys_but_their_readers():
+    text = "a:\n  b: [1]\n  c: {d: 1}\n  e: f\n"
+    for _ in range(4):
+        first = documents_in(text, MOST)
+        first[0]["a"]["b"].append(2)
+        first[0]["a"]["c"]["d"] = 2
+
+    assert documents_in(text, MOST) == [{"a": {"b": [1], "c": {"d": 1}, "e": "f"}}]
 
 
 @pytest.mark.parametrize(

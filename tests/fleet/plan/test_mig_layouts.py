@@ -74,7 +74,8 @@ def test_one_size_on_all_gpus_is_single_and_all_else_mixed(resolve, devices, exp
 
 
 def test_what_a_pool_needs_decides_for_the_others(resolve):
-    outcome = resolve({}, {"a": gpu("all-1g.10gb"), "b": gpu("all-balanced"), "c": gpu("all-disabled")})
+    stack = {"stack": "{release: v26.7.0, values: {mig: {strategy: mixed}}}"}
+    outcome = resolve(stack, {"a": gpu("all-1g.10gb"), "b": gpu("all-balanced"), "c": gpu("all-disabled")})
     resources = {pool.name: list(pool.resources) for pool in outcome.plan.pools}
 
     assert strategy(outcome) == "mixed"
@@ -115,7 +116,7 @@ def test_named_layouts_beside_ones_own_reach_every_gpu_that_asks_for_them(resolv
         "b": gpu("all-balanced", product="H100 SXM5 94GB"),
         "c": gpu("all-balanced"),
     }
-    outcome = resolve({"stack": "{release: v26.3.3}"}, pools)
+    outcome = resolve({"stack": "{release: v26.3.3, values: {mig: {strategy: mixed}}}"}, pools)
     (config,) = [item.body for item in outcome.plan.config_maps if item.file == "mig-layouts.yaml"]
     layouts = yaml.safe_load(config["data"]["config.yaml"])["mig-configs"]
     filters = {item: group["mig-devices"] for group in layouts["all-balanced"] for item in group["device-filter"]}

@@ -447,7 +447,7 @@ def test_the_smoke_test_asks_for_what_the_nodes_advertise(resolve, pool, resourc
 
 def test_a_pool_without_partitions_beside_mixed_ones_keeps_its_whole_gpus(resolve):
     outcome = resolve(
-        {},
+        {"stack": "{release: v26.7.0, values: {mig: {strategy: mixed}}}"},
         {
             "a": {"gpu": f"{{{A30}, mig: {{layout: all-balanced}}}}"},
             "b": {},
@@ -699,6 +699,8 @@ def test_no_pass_sets_what_another_one_set(resolve):
     [
         ("{release: v26.3.3}", {}, True),
         ("{release: v26.3.3}", {"acknowledge": "[{fact: offers/nvidia.com/mig-1g.10gb}]"}, False),
+        ("{release: v26.3.3}", {"acknowledge": "[{fact: offers/nvidia.com/mig-2g.20gb}]"}, True),
+        ("{release: v26.3.3}", {"acknowledge": "[{fact: offers/nvidia.com/gpu}]"}, True),
         ("{release: v26.3.3, values: {mig: {strategy: mixed}}}", {}, False),
     ],
 )
@@ -710,4 +712,4 @@ def test_slices_that_another_pool_renames_are_told_until_somebody_says_so(resolv
     found = [item for item in outcome.diagnostics if item.name == "singleton-conflict"]
 
     assert bool(found) is told
-    assert all(str(item.severity) == "warning" and "nvidia.com/mig-1g.10gb" in item.message for item in found)
+    assert all(str(item.severity) == "error" and "nvidia.com/mig-1g.10gb" in item.message for item in found)

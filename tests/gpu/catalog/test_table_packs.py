@@ -302,6 +302,16 @@ def test_a_new_vulnerability_comes_by_its_record(project, tmp_path, record, iden
     assert "PSM170" not in codes(project({"stack": "{release: v26.7.0, values: {toolkit: {version: v1.20.1}}}"})[1])
 
 
+def test_a_vulnerability_that_no_release_mends_yet_is_told_of_all(project, tmp_path):
+    of_toolkit = {**OSV, "affected": [{**OSV["affected"][0], "ranges": [{"events": [{"fixed": "9.9.9"}]}]}]}
+    root, _ = project(V26_7)
+    taken(root, written(tmp_path, of_toolkit))
+    (found,) = [item for item in project(V26_7)[1].diagnostics if item.code == "PSM170"]
+
+    assert "CVE-2027-10002" in found.message
+    assert found.help == "pin `toolkit.version` v9.9.9 or later in `stack.values`"
+
+
 def test_a_new_gpu_of_a_new_generation_comes_by_rows(project, tmp_path):
     pool = {"gpu": "{product: R100, count: 8}", "driver": "{source: container, version: 595.91.07}"}
     root, before = project(V26_7, pool)

@@ -353,3 +353,20 @@ def test_a_pool_with_several_systems_has_nodes_of_each(tmp_path):
         found = compare(facts_of_labels(labels), pool, CATALOG.gpus).differs
         assert len(found) == differs
     assert found[0].wanted == ("22.04", "24.04")
+
+
+@pytest.mark.parametrize(
+    ("release", "label"),
+    [
+        ("6.8.0-60-generic", "6.8.0-60-generic"),
+        ("5.14.0-427.37.1.el9_4.aarch64+64k", "5.14.0-427.37.1.el9_4.aarch64_64k"),
+        ("6.1.85+", "6.1.85"),
+        ("5.14.0-427.37.1.el9_4.aarch64_64k", "5.14.0-427.37.1.el9_4.aarch64_64k"),
+    ],
+)
+def test_a_kernel_is_known_as_discovery_writes_it_on_nodes(release, label):
+    """The second is a label in the operator's own test. Source: NVIDIA/gpu-operator@v26.7.0:
+    controllers/object_controls_test.go, getSanitizedKernelVersion."""
+    (kernel,) = facts_of_node_info({"kernelVersion": release}).kernels
+
+    assert kernel.value == label

@@ -93,6 +93,7 @@ def test_the_plugins_own_chart(told, text):
             },
             (),
         ),
+        ({"devicePlugin": {"config": {"default": "x"}}}, ()),  # templates/clusterpolicy.yaml: nothing without a name
     ],
 )
 def test_defaults_that_are_nowhere_and_strategies_that_exclude_each_other(told, values, objects):
@@ -106,7 +107,6 @@ def test_defaults_that_are_nowhere_and_strategies_that_exclude_each_other(told, 
         (of_values(default="other"), (config_map({"any": GOOD}) | {"metadata": {"name": "another"}},)),
         (of_values(create=True, default="any", data={"any": "replicas: ${REPLICAS}"}), ()),
         ({"devicePlugin": {"enabled": False, "config": {"name": "sharing", "default": "x", "create": True}}}, ()),
-        ({"devicePlugin": {"config": {"default": "x"}}}, ()),
     ],
 )
 def test_what_nobody_can_tell_is_not_told(told, values, objects):

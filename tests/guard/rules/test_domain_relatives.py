@@ -16,6 +16,7 @@ NEWEST = "v26.7.0"
 OF_THE_CHART = "PSM516"
 """A null that some charts render by themselves."""
 A100 = "NVIDIA-A100-SXM4-80GB"
+DEVICE = {"feature": "pci.device", "matchExpressions": {"vendor": {"op": "In", "value": ["10de"]}}}
 CLAIMS = {
     "gpuCluster": {"deployCR": True},
     "clusterPolicy": {"deployCR": False},
@@ -42,6 +43,10 @@ def pinned(version, modules="proprietary"):
 
 def discovery(**config):
     return {"node-feature-discovery": {"worker": {"config": config}}}
+
+
+def metrics(text):
+    return {"dcgmExporter": {"config": {"name": "own", "create": True, "data": text}}}
 
 
 def node(runtime="containerd://2.1.3", kubelet="v1.35.1", **labels):
@@ -211,6 +216,39 @@ CASES = {
     "a duration in nanoseconds": (NEWEST, discovery(core={"sleepInterval": 60000000000}), None, None),
     "a flag in quotes": (NEWEST, discovery(core={"noPublish": "false"}), None, "PSM333"),
     "discovery without PCI devices": (NEWEST, discovery(core={"labelSources": ["cpu", "system"]}), None, "PSM294"),
+    "a default configuration of no ConfigMap": (
+        NEWEST,
+        {"devicePlugin": {"config": {"default": "shared"}}},
+        None,
+        "PSM278",
+    ),
+    "metrics in one line, of a type that is none": (
+        NEWEST,
+        metrics("DCGM_FI_DEV_GPU_TEMP, gouge, heat"),
+        None,
+        "PSM334",
+    ),
+    "metrics in one line": (NEWEST, metrics("DCGM_FI_DEV_GPU_TEMP, gauge, heat"), None, None),
+    "a port in the name of a registry": (
+        NEWEST,
+        {"driver": {"repository": "registry.local:5000/nvidia", "version": "580.126.20"}},
+        None,
+        None,
+    ),
+    "a registry with a scheme": (NEWEST, {"driver": {"repository": "https://nvcr.io/nvidia"}}, None, "PSM330"),
+    "a configuration of the plugin in another case": (
+        NEWEST,
+        {"devicePlugin": {"config": {"create": True, "name": "own", "default": "a", "data": {"a": "version: v1"}}}},
+        label("device-plugin.config", "A"),
+        "PSM299",
+    ),
+    "a node that waits for its driver": (NEWEST, {}, label("gpu.deploy.driver", "paused-for-driver-upgrade"), None),
+    "a strategy of slices where the MIG manager is off": (
+        NEWEST,
+        {"mig": {"strategy": "mixed"}, "migManager": {"enabled": False}},
+        label("gpu.product", A100),
+        None,
+    ),
     "all sources but PCI devices": (NEWEST, discovery(core={"labelSources": ["all", "-pci"]}), None, "PSM294"),
     "PCI devices alone": (NEWEST, discovery(core={"labelSources": ["pci", "system", "kernel"]}), None, None),
 }
@@ -264,11 +302,27 @@ def policy(**spec):
     }
 
 
+def driver_object(**spec):
+    return {
+        "apiVersion": "nvidia.com/v1alpha1",
+        "kind": "NVIDIADriver",
+        "metadata": {"name": "all"},
+        "spec": {
+            "driverType": "gpu",
+            "repository": "nvcr.io/nvidia",
+            "image": "driver",
+            "version": "580.126.20",
+            **spec,
+        },
+    }
+
+
 def of_layouts(text):
     metadata = {"name": "own", "namespace": "gpu-operator"}
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"config.yaml": text}}
 
 
+BY_POLICY = policy(driver={"enabled": True, "useNvidiaDriverCRD": True})
 OWN = policy(migManager={"enabled": True, "config": {"name": "own", "default": "all-disabled"}})
 IMAGE = {"repository": "nvcr.io/nvidia/cloud-native", "image": "dra-driver", "version": "v0.5.0"}
 GPU_CLUSTER = {
@@ -277,6 +331,19 @@ GPU_CLUSTER = {
     "metadata": {"name": "gpu-cluster"},
     "spec": {"draDriver": IMAGE},
 }
+
+
+def rule(**labels):
+    rules = [{"name": "gpus", "labels": labels, "matchFeatures": [DEVICE]}]
+    metadata = {"name": "gpus"}
+    return {
+        "apiVersion": "nfd.k8s-sigs.io/v1alpha1",
+        "kind": "NodeFeatureRule",
+        "metadata": metadata,
+        "spec": {"rules": rules},
+    }
+
+
 COMPILED = policy()["spec"]["driver"]
 
 
@@ -361,6 +428,31 @@ OBJECTS = {
     "a share of nodes": (NEWEST, [of_upgrades(maxUnavailable="10%")], None, None),
     "storage on a GPU without open modules": (NEWEST, [STORAGE], VOLTA, "PSM268"),
     "storage on a GPU with open modules": (NEWEST, [STORAGE], node(), None),
+    "a rule that writes a typo on nodes": (
+        NEWEST,
+        [policy(), rule(**{"nvidia.com/gpu.deploy.drivers": "false"})],
+        None,
+        "PSM336",
+    ),
+    "a rule that writes a word of nobody": (
+        NEWEST,
+        [policy(), rule(**{"nvidia.com/gpu.workload.config": "vm-passthru"})],
+        None,
+        "PSM336",
+    ),
+    "a rule that writes a label of one's own": (NEWEST, [policy(), rule(**{"example.com/gpu": "true"})], None, None),
+    "a rule that takes the value of a feature": (
+        NEWEST,
+        [policy(), rule(**{"nvidia.com/mig.config": "@system.name.nodename"})],
+        None,
+        None,
+    ),
+    "two objects for the nodes of one": (
+        NEWEST,
+        [BY_POLICY, driver_object(), {**driver_object(), "metadata": {"name": "other"}}],
+        node(),
+        "PSM261",
+    ),
     "own layouts": (NEWEST, [OWN, of_layouts(layout())], label("mig.config", "mine"), None),
 }
 
@@ -375,21 +467,6 @@ def test_objects_and_nodes(folder, name):
 def manager(component, name):
     return {
         component: {("manager" if component == "driver" else "driverManager"): {"env": [{"name": name, "value": "1"}]}}
-    }
-
-
-def driver_object(**spec):
-    return {
-        "apiVersion": "nvidia.com/v1alpha1",
-        "kind": "NVIDIADriver",
-        "metadata": {"name": "all"},
-        "spec": {
-            "driverType": "gpu",
-            "repository": "nvcr.io/nvidia",
-            "image": "driver",
-            "version": "580.126.20",
-            **spec,
-        },
     }
 
 
@@ -460,3 +537,15 @@ def test_what_a_chart_beside_the_operator_does_not_render_is_told_once(folder, n
     for values, expected in ((sound, set()), (wrong, {code})):
         found = told(folder, NEWEST, None, None, [installed(*name.split(), values)])
         assert found & {"PSM303", "PSM326", "PSM329"} == expected
+
+
+@pytest.mark.parametrize("version", ["v24.6.1", "22.9.2", "v25.3.0"])
+@pytest.mark.parametrize("values", [None, {}])
+def test_a_vulnerable_release_is_told_once(folder, version, values):
+    item = installed("gpu-operator", version, values)
+    if values is None:
+        del item["spec"]["values"]
+    (folder / "release.yaml").write_text(json.dumps(item))
+    found = check_paths(folder, [folder], everything=True).diagnostics
+
+    assert [item.code for item in found].count("PSM427") == 1

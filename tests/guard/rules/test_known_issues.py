@@ -54,6 +54,12 @@ HAVE = {
     "token-without-nls": ("v26.3.3", "{driver: {licensingConfig: {secretName: a, nlsEnabled: false}}}"),
     "token-without-nls-in-a-map": ("v25.3.4", "{driver: {licensingConfig: {configMapName: a, nlsEnabled: false}}}"),
     "socket-before-variables": ("v25.3.3", "{toolkit: {env: [{name: CONTAINERD_SOCKET, value: /run/k3s/a.sock}]}}"),
+    "labels-that-openshift-does-not-read": ("v25.10.1", "{}"),
+    "command-that-k0s-lacks": ("v25.3.4", "{}"),
+    "layouts-of-the-operator": ("v26.3.3", "{}"),
+    "clients-of-the-operator": ("v26.7.0", "{}"),
+    "vgpus-of-the-operator": ("v25.3.4", "{sandboxWorkloads: {enabled: true}}"),
+    "driver-too-old-for-compute-domains": ("v25.10.1", "{driver: {version: 570.133.20}}"),
     "version-of-talos": ("v26.3.0", "{}"),
     "network-devices-for-all": ("v26.3.2", "{}"),
     "claims-and-another-root": (
@@ -91,19 +97,34 @@ MENDED = {
     "token-without-nls": ("v26.3.3", "{driver: {licensingConfig: {secretName: a, nlsEnabled: true}}}"),
     "token-without-nls-in-a-map": ("v25.3.4", "{driver: {licensingConfig: {configMapName: a}}}"),
     "socket-before-variables": ("v25.3.4", "{toolkit: {env: [{name: CONTAINERD_SOCKET, value: /run/k3s/a.sock}]}}"),
+    "labels-that-openshift-does-not-read": ("v26.3.0", "{}"),
+    "command-that-k0s-lacks": ("v25.10.0", "{}"),
+    "layouts-of-the-operator": ("v26.3.3", "{migManager: {config: {name: own}}}"),
+    "clients-of-the-operator": ("v26.7.0", "{migManager: {enabled: false}}"),
+    "vgpus-of-the-operator": ("v25.3.4", "{sandboxWorkloads: {enabled: false}}"),
+    "driver-too-old-for-compute-domains": ("v25.10.1", "{driver: {version: 570.172.08}}"),
     "version-of-talos": ("v26.3.1", "{}"),
     "network-devices-for-all": ("v26.3.2", "{devicePlugin: {env: [{name: MOFED_ENABLED, value: 'false'}]}}"),
     "claims-and-another-root": ("v26.7.0", "{driver: {enabled: false}, gpuCluster: {deployCR: true}}"),
 }
 OF_A_DISTRIBUTION = {name for name, issue in ISSUES.items() if any("distribution" in item for item in issue["when"])}
 ELSEWHERE = [name for name in ISSUES if name not in OF_A_DISTRIBUTION]
-NETWORK = """\
+BESIDE = """\
 ---
 apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease
 metadata: {name: network-operator, namespace: network}
 spec: {chart: {spec: {chart: network-operator, version: 26.1.0, sourceRef: {kind: HelmRepository, name: nvidia}}}}
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: dra, namespace: dra}
+spec: {chart: {spec: {chart: nvidia-dra-driver-gpu, version: 25.8.1, sourceRef: {kind: HelmRepository, name: nvidia}}}}
 """
+MAPS = "".join(
+    f"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, namespace: gpu-operator}}\n"
+    for name in ("default-mig-parted-config", "default-gpu-clients", "default-vgpu-devices-config")
+)
 RHEL_8 = """\
 - name: node-1
   labels:
@@ -115,7 +136,7 @@ RHEL_8 = """\
 
 def messages(folder, given):
     version, values = given
-    (folder / "a.yaml").write_text(RELEASE.format(version=version, values=values) + NETWORK)
+    (folder / "a.yaml").write_text(RELEASE.format(version=version, values=values) + BESIDE + MAPS)
     (folder / "nodes.yaml").write_text(RHEL_8)
     found = check_paths(folder, [folder / "a.yaml"], nodes=folder / "nodes.yaml", release=version).diagnostics
     return [item.message for item in found if item.name == "known-issue"]

@@ -37,6 +37,8 @@ PAIRS = [
         "    driver:\n      autoUpgrade: true\n",
         "    driver:\n      upgradePolicy: {autoUpgrade: true}\n",
     ),
+    ("a number for a text, in braces", "    driver: {version: 0580}\n", '    driver: {version: "0580"}\n'),
+    ("dots in braces", "    driver: {manager.version: v1}\n", "    driver: {manager: {version: v1}}\n"),
     ("windows", "    driver: {versoin: 580.105.08}\r\n", "    driver: {version: 580.105.08}\r\n"),
 ]
 UNCERTAIN = [
@@ -222,6 +224,23 @@ def test_a_profile_is_fixed_and_checked_again(repository, run_cli):
     assert "fixed: 3 edits in 1 file" in result.out
 
 
+def test_quotes_go_around_the_value_and_not_around_its_key(repository):
+    text = """\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: gpu-operator, namespace: gpu}
+spec:
+  interval: 1h
+  releaseName: 580
+  chart: {spec: {chart: gpu-operator, version: v26.3.3, sourceRef: {kind: HelmRepository, name: n}}}
+"""
+    root = repository({"app/release.yaml": text})
+
+    ((old, new),) = fixes(root, found(root)).texts.values()
+
+    assert new == old.replace("releaseName: 580", 'releaseName: "580"').replace("name: n}", 'name: "n"}')
+
+
 @pytest.mark.parametrize("more", [["--policies-from", "HEAD"], ["--judge", "index"]])
 def test_who_judges_writes_nothing(repository, run_cli, more):
     root = repository({"profiles/lab/cluster.yaml": "kind: Cluster\n"})
@@ -236,6 +255,12 @@ HOSTILE = {
     "a byte order mark": ("\ufeff" + WRONG, True),
     "a comment that only quotes the sentence": (WRONG + "# they say: do not edit\n", True),
     "a key twice": (WRONG + "    driver: {enabled: true}\n    driver: {enabled: true}\n", False),
+    "a misspelt key twice": (RELEASE.format(values="    driver:\n      enabld: false\n      enabld: true\n"), False),
+    "what Terraform writes": ("# This file is managed by Terraform\n" + WRONG, False),
+    "what Ansible writes": ("# Ansible managed: a.j2\n" + WRONG, False),
+    "breaks of lines that are none": ("# \u2028 \x85\n" + WRONG, True),
+    "tabs behind a key": (RELEASE.format(values="    driver:\t# c\n      enabeld:\tfalse\n"), True),
+    "two documents": ("apiVersion: v1\nkind: Namespace\nmetadata: {name: gpu}\n---\n" + WRONG, True),
     "an anchor": (RELEASE.format(values="    toolkit: &t {enabeld: true}\n    gfd: *t\n"), True),
     "braces": (RELEASE.format(values="    {driver: {enabeld: false}}\n"), True),
 }

@@ -128,4 +128,4 @@ def test_a_hook_says_what_to_add(project, run_cli):
 
     result = run_cli(["run", "--hook", "--root", project, "--today", "2026-11-20"])
 
-    assert (result.code, "the output was generated anew" in result.err) == (1, True)
+    assert (result.code, "the output was generated again" in result.err) == (1, True)

@@ -111,8 +111,9 @@ def test_each_value_has_its_line(tmp_path, path, expected):
 
 
 def test_labels_are_read_wherever_they_stand_as_literals():
-    (found,) = terraform_labels(FILE, "main.tf")
+    merged, found = terraform_labels(FILE, "main.tf")
 
+    assert [(mark.key, mark.value) for mark in merged.marks] == [("a", "b")]
     assert [(mark.key, mark.value, str(found.at(mark).span)) for mark in found.marks] == [
         ("nvidia.com/gpu.workload.config", "vm-passthru", "main.tf:47:9")
     ]
@@ -131,6 +132,11 @@ def test_labels_are_read_wherever_they_stand_as_literals():
         ('"a" == b', COMPUTED),
         ("x", COMPUTED),
         ("x.y[0]", COMPUTED),
+        ("merge({a = 1, b = 2}, {b = 3})", {"a": 1, "b": 3}),
+        ("merge({a = 1}, x.y, {b = 3})", {"a": COMPUTED, COMPUTED: COMPUTED, "b": 3}),
+        ('try("a", x)', "a"),
+        ('try(x.y, "a")', COMPUTED),
+        ("coalesce(1, 2)", COMPUTED),
         ("null", None),
         ("[1, 2,\n 3]", [1, 2, 3]),
         ("[for a in b : a]", COMPUTED),
@@ -143,7 +149,9 @@ def test_labels_are_read_wherever_they_stand_as_literals():
         ('file("a.yaml")', HclFile("a.yaml")),
         ('file("${path.module}/../a.yaml")', HclFile("../a.yaml")),
         ('file("${var.a}.yaml")', COMPUTED),
-        ('templatefile("a.yaml", {b = 1})', COMPUTED),
+        ('templatefile("a.yaml", {b = 1})', HclFile("a.yaml", is_template=True)),
+        ('"${file("a.yaml")}"', HclFile("a.yaml")),
+        ('"${file("a.yaml")}b"', COMPUTED),
         ("yamlencode({a = 1})", {"a": 1}),
         ("yamlencode({a = 1})[0]", COMPUTED),
         ("true ? 1 : 2", COMPUTED),

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import copy
 import json
+import random
+from itertools import permutations
 from typing import TYPE_CHECKING, Any
+
+from poolsmith.gpu.catalog.gpu_clusters import read_dra
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+_SWITCH, _BY_CHANCE = ("true", "false"), 300
 
 WORDS = (None, True, False, 0, 1, -1, 1.5, 4096, "", "all", "x", "60s", [], ["x"], [0], [0, 0], ["all"], {}, {"x": 1})
 MIG: dict[str, Any] = {
@@ -98,6 +104,18 @@ def plugin_starts() -> tuple[str, ...]:
         made.append({"resources": {"gpus": [{"pattern": pattern, "name": "other"}]}})
     made.append({"resources": {"mig": [{"pattern": "1g*", "name": "slice"}]}})
     return tuple(json.dumps(text) for text in made)
+
+
+def gate_texts() -> tuple[str, ...]:
+    """Of the DRA driver's feature gates: each, each pair with the first one on, and some by chance."""
+    known = [*read_dra().gates, *read_dra().gate_groups]
+    made = ["", "Nope=true", *(f"{name}={on}" for name in known for on in _SWITCH), f"{known[0].lower()}=true"]
+    made += [f"{one}=true,{other}={on}" for one, other in permutations(known, 2) for on in _SWITCH]
+    chance = random.Random(0)
+    for _ in range(_BY_CHANCE):
+        some = chance.sample(known, chance.randint(3, 6))
+        made.append(",".join(f"{name}={chance.choice(_SWITCH)}" for name in some))
+    return tuple(dict.fromkeys(made))
 
 
 def _shared(**replicas: int) -> dict[str, Any]:

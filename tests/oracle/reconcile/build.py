@@ -32,6 +32,7 @@ func oracleLabel(ctx context.Context, server client.Client) error {{
 _LABEL = """_, err := (&nodeLabelingController{client: server}).labelGPUNodes(ctx)
 	return err"""
 _METRICS = ("InitOperatorMetrics()", "initOperatorMetrics()", "initOperatorMetrics(&clusterPolicyCtrl)")
+_SYSTEM = "/host-etc/os-release"
 _DEFINED = ("func InitOperatorMetrics()", "func initOperatorMetrics()", "func initOperatorMetrics(n ")
 
 
@@ -49,6 +50,7 @@ def build(repository: str, folder: Path, tag: str) -> None:
     controllers = checkout / "controllers"
     for own in controllers.glob("*_test.go"):
         own.unlink()
+    _on_ubuntu(controllers / "object_controls.go", folder / "os-release")
     (controllers / "oracle_test.go").write_text((_HERE / "oracle.go").read_text())
     (controllers / "oracle_shim_test.go").write_text(_shim(controllers))
     given = {**os.environ, "GOFLAGS": "-mod=vendor -buildvcs=false -trimpath", "GOTOOLCHAIN": "local"}
@@ -56,6 +58,12 @@ def build(repository: str, folder: Path, tag: str) -> None:
     subprocess.run(
         ["go", "test", "-vet=off", "-c", "-o", program, "./controllers"], cwd=checkout, env=given, check=True
     )
+
+
+def _on_ubuntu(source: Path, system: Path) -> None:
+    """Some tags read the system of the operator's own node."""
+    system.write_text('ID=ubuntu\nVERSION_ID="22.04"\n')
+    source.write_text(source.read_text().replace(_SYSTEM, str(system.resolve())))
 
 
 def _shim(controllers: Path) -> str:

@@ -9,6 +9,12 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from poolsmith.change.discover.stack import EVERYWHERE
+from poolsmith.change.verify.live_view import ALWAYS, AROUND
+from poolsmith.interface.app.template import template
+from poolsmith.kubernetes.live.api_resources import CONFIG_MAPS, ApiResource
+from poolsmith.kubernetes.live.snapshot import ListedObjects, Snapshot, State, to_text
+
 RELEASES = ("v25.10.1", "v26.3.3", "v26.7.0")
 GPUS = {
     "NVIDIA-A100-SXM4-80GB": "amd64",
@@ -132,8 +138,8 @@ def as_profile(pool: Pool, root: Path) -> None:
             "path": "output",
         },
     }
-    _write(root / "profiles/c/cluster.yaml", _object("poolsmith/v1", "Cluster", "c", cluster))
-    _write(root / "profiles/c/a.yaml", _object("poolsmith/v1", "NodePool", "a", spec))
+    written_to(root / "profiles/c/cluster.yaml", written_object("poolsmith/v1", "Cluster", "c", cluster))
+    written_to(root / "profiles/c/a.yaml", written_object("poolsmith/v1", "NodePool", "a", spec))
 
 
 def as_values(pool: Pool, root: Path) -> None:
@@ -143,8 +149,9 @@ def as_values(pool: Pool, root: Path) -> None:
         _driver_object(pool, root, values)
         values["driver"] = {"nvidiaDriverCRD": {"enabled": True, "deployDefaultCR": False}}
     spec = {"interval": "1h", "chart": {"spec": chart}, "values": values}
-    _write(
-        root / "g/helm.yaml", _object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "gpu-operator", spec, "gpu-operator")
+    written_to(
+        root / "g/helm.yaml",
+        written_object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "gpu-operator", spec, "gpu-operator"),
     )
     _nodes(pool, root)
 
@@ -170,14 +177,14 @@ def as_objects(pool: Pool, root: Path) -> None:
             for feature, wanted in (("gds", pool.gds), ("gdrcopy", pool.gdrcopy))
         },
     }
-    _write(root / "g/policy.yaml", _object("nvidia.com/v1", "ClusterPolicy", "cluster-policy", spec))
+    written_to(root / "g/policy.yaml", written_object("nvidia.com/v1", "ClusterPolicy", "cluster-policy", spec))
     if pool.by_object:
         _driver_object(pool, root, values)
         spec["driver"] = {"enabled": True, "useNvidiaDriverCRD": True}
         spec = {key: value for key, value in spec.items() if key not in BESIDE}
-        _write(root / "g/policy.yaml", _object("nvidia.com/v1", "ClusterPolicy", "cluster-policy", spec))
-    config_map = _object("v1", "ConfigMap", configs["name"], None, "gpu-operator") | {"data": configs["data"]}
-    _write(root / "g/configs.yaml", config_map)
+        written_to(root / "g/policy.yaml", written_object("nvidia.com/v1", "ClusterPolicy", "cluster-policy", spec))
+    config_map = written_object("v1", "ConfigMap", configs["name"], None, "gpu-operator") | {"data": configs["data"]}
+    written_to(root / "g/configs.yaml", config_map)
     _nodes(pool, root)
 
 
@@ -196,7 +203,7 @@ def _driver_object(pool: Pool, root: Path, values: dict[str, Any]) -> None:
                 "image": image,
                 "version": version,
             }
-    _write(root / "g/driver.yaml", _object("nvidia.com/v1alpha1", "NVIDIADriver", "a", spec))
+    written_to(root / "g/driver.yaml", written_object("nvidia.com/v1alpha1", "NVIDIADriver", "a", spec))
 
 
 def _values(pool: Pool) -> dict[str, Any]:
@@ -241,14 +248,51 @@ def _nodes(pool: Pool, root: Path) -> None:
         labels["nvidia.com/mig.config"] = pool.layout
     runtime = {"nodeInfo": {"containerRuntimeVersion": f"containerd://{pool.runtime}"}}
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n", "labels": labels}, "status": runtime}
-    _write(root / "nodes.yaml", node)
+    written_to(root / "nodes.yaml", node)
 
 
-def _object(version: str, kind: str, name: str, spec: Any, namespace: str = "") -> dict[str, Any]:
+def as_cluster(pool: Pool, root: Path) -> Path:
+    """What `discover` reads where the values are installed: their custom resource as the chart renders it."""
+    values = _values(pool)
+    if pool.by_object:
+        _driver_object(pool, root, values)
+        values["driver"] = {"nvidiaDriverCRD": {"enabled": True, "deployDefaultCR": False}}
+    written_to(root / "values.yaml", values)
+    _nodes(pool, root)
+    (node,) = (json.loads((root / "nodes.yaml").read_text()),)
+    node["status"]["nodeInfo"] |= {
+        "kubeletVersion": "v1.33.0",
+        "osImage": f"{pool.system[0]} {pool.system[1]}",
+        "kernelVersion": pool.kernel,
+        "architecture": GPUS[pool.gpu],
+    }
+    node["metadata"]["labels"]["nvidia.com/gpu.count"] = "8"
+    found = as_bundle(pool.release, root, [node])
+    if pool.by_object:
+        found.append(json.loads((root / "g/driver.yaml").read_text()))
+    by_kind: dict[ApiResource, list[dict[str, Any]]] = {}
+    for item in found:
+        by_kind.setdefault(ApiResource(item["apiVersion"], item["kind"]), []).append(item)
+    lists = [ListedObjects(resource, State.READ, tuple(items)) for resource, items in sorted(by_kind.items())]
+    absent = {*ALWAYS, *AROUND, *EVERYWHERE, CONFIG_MAPS} - by_kind.keys()
+    lists += [ListedObjects(resource, State.ABSENT) for resource in sorted(absent)]
+    bundle = root / "bundle.json"
+    bundle.write_text(
+        to_text(Snapshot(context="admin@test", server="v1.33.0", taken="2026-11-24T00:00:00Z", lists=tuple(lists)))
+    )
+    return bundle
+
+
+def as_bundle(release: str, root: Path, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """With what the chart renders of the values in `root`."""
+    return [*found, *template(release, [root / "values.yaml"], namespace="gpu-operator").objects]
+
+
+def written_object(version: str, kind: str, name: str, spec: Any, namespace: str = "") -> dict[str, Any]:
     metadata = {"name": name, **({"namespace": namespace} if namespace else {})}
     return {"apiVersion": version, "kind": kind, "metadata": metadata, **({} if spec is None else {"spec": spec})}
 
 
-def _write(path: Path, body: Any) -> None:
+def written_to(path: Path, body: Any) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(body))

@@ -1,4 +1,4 @@
-"""The table of docs/proof.md: which circle of tests notices which fault."""
+"""The table of docs/mutations.md: which circle of tests notices which fault."""
 
 from __future__ import annotations
 

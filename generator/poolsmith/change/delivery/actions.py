@@ -301,7 +301,7 @@ def _taken(change: DeliveryChange, old: DeliveryObject, new: DeliveryObject) -> 
         said = "the objects carry the tracking of the old one, and nothing is synced as long as they do"
         return _action(change, new, Verb.REFUSE, f"{said} (FailOnSharedResource)", Evidence.SEEN)
     if cascades(old) or (old.kind == HELM_RELEASE and not old.is_guarded and not old.is_suspended):
-        said = "what the old owner installed goes with that one, and the chart is installed anew"
+        said = "what the old owner installed goes with that one, and the chart is installed again"
         return _action(change, new, Verb.CREATE, said, Evidence.SEEN)
     does = "Argo CD applies the objects that are there, each in its place"
     evidence = Evidence.READ if old.is_suspended else Evidence.SEEN
@@ -428,7 +428,7 @@ _IS_SUSPENDED = "its unit is suspended, and applies nothing", Evidence.READ
 _NOT_MADE = "its unit is not made, since what holds the delivery waits for another one", Evidence.SEEN
 _WAITS = "its unit waits for a HelmRelease that is refused, and applies nothing"
 _GOES_ALONG = "its unit leaves the delivery, and takes it along"
-_COMES_AGAIN = "its unit leaves the delivery, and takes it along, until somebody applies it anew"
+_COMES_AGAIN = "its unit leaves the delivery, and takes it along, until somebody applies it again"
 _STAYS = "its unit leaves the delivery, and leaves it behind"
 _IS_TAKEN = "its unit leaves the delivery and leaves it behind, and it is applied from elsewhere"
 _IS_TRACKED = "its unit leaves the delivery, and as long as it carries that one's tracking nobody applies it"

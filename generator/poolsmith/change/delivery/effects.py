@@ -218,7 +218,7 @@ def _release(leaving: Leaving) -> DepartureEffect:
     unless = (
         ""
         if leaving.is_known
-        else "unless the object in the cluster has `prune: disabled`, which nothing that the base holds can tell, "
+        else "unless the object in the cluster has `prune: disabled`, which the files of the base do not show, "
     )
     then, evidence = "", Evidence.SEEN
     if instead is not None:
@@ -228,7 +228,7 @@ def _release(leaving: Leaving) -> DepartureEffect:
         )
         evidence = Evidence.SEEN if leaving.cause in _OTHER_NAMES else Evidence.READ
     elif "ENGINE" in leaving.turns:
-        then = "; Argo CD installs the chart anew where it reads the delivery, so that all of it is replaced"
+        then = "; Argo CD installs the chart again where it reads the delivery, so that all of it is replaced"
     return DepartureEffect(
         outcome=DepartureOutcome.UNINSTALLED,
         evidence=evidence,
@@ -264,7 +264,7 @@ def _suspended_release(leaving: Leaving) -> DepartureEffect:
     if leaving.instead is not None:
         then, evidence = "the HelmRelease that takes its place finds the release, and upgrades it", Evidence.SEEN
     elif leaving.is_handed_over:
-        then = "Argo CD applies the objects anew, each in its place"
+        then = "Argo CD applies the objects again, each in its place"
     return DepartureEffect(
         outcome=DepartureOutcome.LEFT,
         evidence=evidence,
@@ -348,7 +348,7 @@ def _kustomization(leaving: Leaving) -> DepartureEffect:
     what = "what it applied"
     if drivers:
         what = "the NVIDIADriver objects, and whatever else it applied"
-    anew = ", until somebody else applies that anew" if is_same else ""
+    anew = ", until somebody else applies that again" if is_same else ""
     return DepartureEffect(
         outcome=DepartureOutcome.DELETED,
         evidence=Evidence.SEEN
@@ -409,7 +409,7 @@ def cascades(item: DeliveryObject) -> bool:
 
 
 def _skipped_application(leaving: Leaving, prunes: str) -> DepartureEffect:
-    then = "another owner applies the objects anew, each in its place" if leaving.is_handed_over else ""
+    then = "another owner applies the objects again, each in its place" if leaving.is_handed_over else ""
     return DepartureEffect(
         outcome=DepartureOutcome.LEFT,
         evidence=Evidence.SEEN,

@@ -21,7 +21,7 @@ class Verb(StrEnum):
     CREATE = "create"
     UPDATE = "update"
     REPLACE = "replace"
-    """What it installed goes, and is installed anew."""
+    """What it installed goes, and is installed again."""
     ADOPT = "adopt"
     """What is there gets this owner in the place of another, and stays."""
     WAIT = "wait"

@@ -73,7 +73,7 @@ class DisruptionKind(StrEnum):
     LOST = "lost"
     """A workload asks for a resource name, RuntimeClass or MIG slice that its nodes no longer offer."""
     RECREATED = "recreated"
-    """An object is deleted and made anew, because a field that changes is immutable."""
+    """An object is deleted and recreated, because a field that changes is immutable."""
     MIG = "mig"
     """The partitions of GPUs change: their pods must go, and some GPUs need a reboot."""
     RESTART = "restart"

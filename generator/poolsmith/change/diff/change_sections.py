@@ -37,7 +37,7 @@ class Part(StrEnum):
     WRITTEN = "what was written, and what comes of it"
     LEAVES = "leaves the delivery"
     ENGINE = "what the engine does"
-    UNKNOWN = "can't be told"
+    UNKNOWN = "unknown effects"
     OTHERS = "what other pools get from it"
     RELEASE = "release, and what stays behind"
     MORE = "privileges: more"

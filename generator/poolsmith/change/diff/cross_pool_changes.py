@@ -234,7 +234,7 @@ def _labels(compared: _Comparison, pools: frozenset[str]) -> Iterator[OtherPoolC
                 kind=OtherKind.LABEL,
                 pool=pool,
                 names=tuple(own),
-                words=f"the operator labels nodes {on_pools((pool,))} anew: {listed(own, _SHOWN)}",
+                words=f"the operator labels nodes {on_pools((pool,))} again: {listed(own, _SHOWN)}",
                 place=compared.causes.of_values(*_LABELS),
             )
 

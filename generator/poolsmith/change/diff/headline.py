@@ -114,7 +114,7 @@ def _engine(clusters: Iterable[ClusterDiff]) -> Iterator[str]:
 def _unknown(report: ChangeReport) -> Iterator[str]:
     count = len(report.unknown) + sum(len(item.unknown) for item in report.clusters)
     if count:
-        yield "not everything can be told"
+        yield "some effects are unknown"
 
 
 def _own(report: ChangeReport) -> Iterator[str]:
@@ -172,7 +172,7 @@ def _disturbed(clusters: Iterable[ClusterDiff]) -> Iterator[str]:
     if lost := by_kind[DisruptionKind.LOST]:
         yield f"{counted(len(lost), 'workload')} no longer {'gets' if len(lost) == 1 else 'get'} what was asked for"
     if recreated := by_kind[DisruptionKind.RECREATED]:
-        yield f"~{counted(len(recreated), 'object')} made anew"
+        yield f"~{counted(len(recreated), 'object')} recreated"
     if mig := by_kind[DisruptionKind.MIG]:
         pools = {(cluster, pool) for cluster, item in mig for pool in item.pools}
         yield f"~{counted(len(pools), 'pool')} {'gets' if len(pools) == 1 else 'get'} a new MIG layout"

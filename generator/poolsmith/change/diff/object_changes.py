@@ -3,7 +3,7 @@
 An object is the same while API group, kind, namespace and name are the same; another version of the API is a changed
 field. Clusters that are installed alike share one comparison.
 
-If an immutable field changes, the API server refuses the change until the object is deleted and made anew; nothing
+If an immutable field changes, the API server refuses the change until the object is deleted and recreated; nothing
 deletes it by itself. Sources: argoproj/gitops-engine:pkg/sync (`Replace=true`, `Force=true`),
 fluxcd/kustomize-controller:docs/spec/v1 (`spec.force`), helm.sh/helm: an upgrade patches, and fails;
 NVIDIA/gpu-operator:controllers: a failed update is tried again and again.

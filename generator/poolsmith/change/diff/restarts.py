@@ -213,7 +213,7 @@ def _words(item: Restart, pools: tuple[str, ...], strategy: str, waves: Waves | 
         return f"{name} changes ({fields}); no known node runs it before and after"
     place = f" {where}" if where else ""
     if item.is_refused:
-        return f"{name} keeps its old pods{place} until the object is deleted and made anew: {fields}"
+        return f"{name} keeps its old pods{place} until the object is deleted and recreated: {fields}"
     if strategy == _ON_DELETE:
         return f"{name} keeps its old pods{place} until somebody deletes them (update strategy OnDelete): {fields}"
     if strategy == _RECREATE:

@@ -100,7 +100,7 @@ def propose(
     nodes = gpu_nodes(snapshot, marks, catalog.gpus)
     if not nodes:
         raise NoInputError(
-            "no node of the cluster has a GPU, as far as labels and capacities tell: there is nothing to propose"
+            "no node of the cluster has a GPU, by its labels and capacities: there is nothing to propose"
         )
     stack = find_stack(snapshot)
     if stack is None:
@@ -138,7 +138,7 @@ class _Proposing:
         tag = self._tag()
         if stack.release is None and stack.kind != "device-plugin":
             raise UsageError(
-                f"nothing tells which release of the operator runs: {stack.where} says none, and no object has the "
+                f"the release of the operator that runs is unknown: {stack.where} says none, and no object has the "
                 "label of its chart; `poolsmith init` asks for it"
             )
         if tag is None and stack.kind != "device-plugin":

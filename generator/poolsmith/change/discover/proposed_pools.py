@@ -121,7 +121,7 @@ def driver_of(group: NodeGroup, drivers: tuple[KubernetesObject, ...]) -> Kubern
 
 def _systems(group: NodeGroup) -> Iterator[SeenPools | PoolQuestion]:
     called = next(iter(group.values("os.image")), "")
-    why = f"the kubelet calls it `{called}`, which tells nothing here" if called else "no node says it"
+    why = f"the kubelet calls it `{called}`, which poolsmith does not know" if called else "no node says it"
     yield from _plain(group, "os.id", ("os", "id"), None, guess="ubuntu", why=why)
     for what, one, many, guess in (
         ("os.version", ("os", "version"), ("os", "versions"), "24.04"),

@@ -114,7 +114,7 @@ def _both(
         names={there.name: there.name, new: new},
         edits=edits.without_texts,
         made=made,
-        before=named_by(project, there.name, f"as far as it is meant to hold for `{new}`, too, name that one there"),
+        before=named_by(project, there.name, f"where it also applies to `{new}`, add that name"),
         look=(
             f"let the engine of `{new}` read `{folder}`, and wait until all of it is ready",
             (

@@ -224,8 +224,8 @@ def _checked(there: Moving, asked: StackKind, release: str | None) -> str:
     if stack.by_operator and asked is not StackKind.DEVICE_PLUGIN:
         raise UsageError(
             f"no migration between `{stack.kind.value}` and `{asked.value}` is supported: the operator serves neither "
-            f"while the objects of both exist. Give `{there.name}` up with `poolsmith move remove-cluster`, and write "
-            "it anew; nothing was changed"
+            f"while the objects of both exist. Remove `{there.name}` with `poolsmith move "
+            "remove-cluster`, and write a new cluster; nothing was changed"
         )
     if not release:
         raise UsageError("the release of the other stack is another one: say which, with `--release`")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _ENGINE, _RELEASE = "/spec/delivery/engine", "/spec/stack/release"
 _NAMESPACE, _MODE = "/spec/stack/namespace", "/spec/stack/driverMode"
 _MODES = tuple(item.value for item in DriverMode)
-_DRAIN = "drain the nodes: every driver is removed, and installed anew"
+_DRAIN = "drain the nodes: every driver is removed, and installed again"
 
 
 def change_source(project: Project, name: str, wanted: Mapping[str, str]) -> Step | Done:
@@ -122,10 +122,10 @@ def change_driver_mode(project: Project, name: str, mode: str) -> Step | Done:
 
 BY_HAND = {
     "split-pool": "the nodes of the new pool need a label of their own, and with driver objects a driver of their own: "
-    "write its profile, drain the nodes, and change their label one after the other; `poolsmith diff` tells what "
+    "write its profile, drain the nodes, and change their label one after the other; `poolsmith diff` shows what "
     "restarts",
     "merge-pools": "the nodes of one of the pools get the label of the other, and with driver objects its driver: "
-    "drain them, change their label one after the other, and remove the empty pool's profile; `poolsmith diff` tells "
-    "what goes",
+    "drain them, change their label one after the other, and remove the empty pool's profile; `poolsmith diff` shows "
+    "what is removed",
 }
 """Moves that no commit can make, and what people do in their place."""

@@ -31,7 +31,7 @@ def _policy_files(project: Project, folder: str, depth: int = 0) -> list[str]:
     return found
 
 
-_CALL = "call it there as it is called from now on"
+_CALL = "where it names what is renamed, write the new name"
 
 
 def named_by(project: Project, name: str, then: str = _CALL) -> tuple[str, ...]:
@@ -46,7 +46,7 @@ def named_by(project: Project, name: str, then: str = _CALL) -> tuple[str, ...]:
     if not found:
         return ()
     where = joined(found, _MOST)
-    return (f"see whether `{name}` is meant in {where}, and {then}",)
+    return (f"check `{name}` in {where}: {then}",)
 
 
 def rename_cluster(project: Project, old: str, new: str) -> Step | Done:

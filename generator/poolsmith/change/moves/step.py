@@ -75,7 +75,7 @@ def moving(project: Project, name: str) -> Moving:
     planned = plan_cluster(project, files)
     if planned.plan is None or planned.loaded.file is None:
         raise UsageError(
-            f"the profiles of `{name}` have mistakes: `poolsmith generate --check` tells them; correct them first"
+            f"the profiles of `{name}` have mistakes: `poolsmith generate --check` lists them; correct them first"
         )
     return Moving(planned.loaded, planned.plan, planned.loaded.file)
 

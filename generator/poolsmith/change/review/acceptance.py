@@ -20,7 +20,7 @@ def entries_for(cluster: str, gains: Iterable[tuple[str, str]], instead: str = "
         by_text.setdefault((text, key.rpartition("/")[0]), []).append(key)
     lines = [_entry(cluster, _workload(keys), text) for (text, _), keys in by_text.items()]
     rest = len(lines) - _MOST
-    more = [f"and {rest} more, which are told once these are accepted"] if rest > 0 else []
+    more = [f"and {rest} more, which are listed once these are accepted"] if rest > 0 else []
     head = f"{instead}; or once it is reviewed, this below `acceptSettings` in `{_FILE}` of the base accepts it:"
     return "\n".join((head, *lines[:_MOST], *more))
 

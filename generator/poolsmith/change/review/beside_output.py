@@ -220,7 +220,7 @@ def _collisions(head: HeadTree, base: BaseRevision, folder: str) -> Iterator[tup
         other = first.setdefault(alike(path), path)
         if other != path and not (path in base.files and other in base.files):
             new, old = (other, path) if path in base.files else (path, other)
-            yield new, f"is one file with `{_shown(old)}` on file systems that don't tell such names apart"
+            yield new, f"is one file with `{_shown(old)}` on file systems that treat such names as one"
         elif path not in base.files and _is_odd(path):
             yield path, _ODD
 

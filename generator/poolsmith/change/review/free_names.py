@@ -189,7 +189,9 @@ FREE_VALUES: dict[str, Free] = {
     "operator.logging.develMode": Free(_BOOL, _LOGGED),
     "operator.logging.level": Free(_LEVEL, _LOGGED),
     "operator.logging.timeEncoding": Free(_NAME, _LOGGED),
-    "ccManager.defaultMode": Free("on|off|devtools|ppcie", "a mode of the GPUs; losing it is told as a protection"),
+    "ccManager.defaultMode": Free(
+        "on|off|devtools|ppcie", "a mode of the GPUs; losing it is reported as a lost protection"
+    ),
     "vgpuDeviceManager.config.default": Free(_MAYBE_NAME, "which vGPU types are offered"),
     "node-feature-discovery.worker.config.core.sleepInterval": Free(_DURATION, _OFTEN),
 }

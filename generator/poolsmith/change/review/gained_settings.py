@@ -192,7 +192,7 @@ def _reported(
     name = after.loaded.name
     if len(changed) > MOST_VALUES:
         message = (
-            f"{counted(len(changed), 'value')} change at once; of more than {MOST_VALUES} nobody can tell the effects"
+            f"{counted(len(changed), 'value')} change at once; of more than {MOST_VALUES} the effects are not evaluated"
         )
         yield diagnose(UNACCEPTED_SETTING, message, _place(after, ()), subject=name)
         return
@@ -266,7 +266,7 @@ def _finding(
         for key, texts in by_object.items()
     ]
     who = f"`{'.'.join(path)}`" if path else "the change"
-    message = f"{who} brings about what nobody has accepted; {joined(parts, _SHOWN, '; ')}"
+    message = f"{who} causes changes that nobody has accepted; {joined(parts, _SHOWN, '; ')}"
     name = after.loaded.name
     return diagnose(
         UNACCEPTED_SETTING, message, place or _place(after, path), help=entries_for(name, gains), subject=name

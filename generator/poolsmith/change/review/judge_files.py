@@ -47,7 +47,7 @@ def decides(old: str | None, new: str | None, taken: Collection[str]) -> Iterato
         return
     body = _body(new)
     if body is None:
-        yield "can't be read, so that nobody can tell what it runs"
+        yield "can't be read, so that what it runs is unknown"
         return
     before = _body(old) or {}
     jobs = job_names(body)
@@ -66,7 +66,7 @@ def decides(old: str | None, new: str | None, taken: Collection[str]) -> Iterato
     if events := sorted(_events(body) - _events(before)):
         yield f"runs on {listed(events)}, with the rights of the base and on changes of strangers"
     if rights := sorted(_rights(body) - _rights(before)):
-        yield f"may write {listed(rights)}: it could change what is delivered, or what is said of a change"
+        yield f"may write {listed(rights)}: it could change what is delivered, or what is reported of a change"
 
 
 def _body(text: str | None) -> dict[str, Any] | None:
@@ -271,7 +271,7 @@ class _Change:
             return "it names poolsmith, and may run this check, or say that it ran", True
         old, new = self._old.text(path), self._new_text(path)
         if new is None and path in self._head.files:
-            return "it can't be read, so that nobody can tell what it runs", True
+            return "it can't be read, so that what it runs is unknown", True
         if path.casefold().startswith(_WORKFLOWS):
             reasons = list(decides(old, new, self._taken))
             if reasons:

@@ -108,7 +108,7 @@ def _names(before: SeenCluster, after: SeenCluster, policies: tuple[AdmissionFil
         naming = [file.name for file in policies if old in _words(file.text)] if old != new else []
         if naming:
             message = f"the {what} of `{after.plan.name}` would be {new}, and the policies of {listed(naming, _FEW)} "
-            yield _Loss(pointer, f"{message}tell objects by {old}")
+            yield _Loss(pointer, f"{message}select objects by {old}")
 
 
 def _words(text: str) -> frozenset[str]:

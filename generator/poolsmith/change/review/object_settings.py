@@ -43,7 +43,7 @@ FREE_POD: dict[str, str] = {
     "spec.container.terminationMessagePolicy": "where the last message is read",
     "spec.container.volumeMounts.name": "its volume counts, by what it holds",
     "spec.terminationGracePeriodSeconds": "how long a pod has to end",
-    "spec.dnsPolicy": "which resolver is asked; servers of one's own (dnsConfig) count",
+    "spec.dnsPolicy": "which resolver is asked; servers of your own (dnsConfig) count",
     "spec.enableServiceLinks": "names and ports of services",
     "spec.restartPolicy": "when containers start again",
     "spec.topologySpreadConstraints": "where the scheduler prefers pods",

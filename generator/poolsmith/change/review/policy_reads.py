@@ -53,7 +53,7 @@ def _secrets(policy: Policy, known: Policy | None) -> Iterator[Widening]:
     if not met or (known is not None and not _can_tell(policy)):
         return
     told = (
-        "its audit annotations and messages can write them down" if _can_tell(policy) else "its verdicts tell of them"
+        "its audit annotations and messages can write them down" if _can_tell(policy) else "its verdicts depend on them"
     )
     word = "is new and would read" if known is None else "would read, newly or otherwise,"
     what = f"policy `{shorten(policy.name)}` {word} requests for {listed(met, _FEW)}: {told}"
@@ -98,7 +98,11 @@ def _parameter_kind(policy: Policy, known: Policy | None, old: PolicySet) -> Ite
     if (kind.api_version, kind.kind) in _KNOWN_KINDS | own and kind.kind != _SECRET[2]:
         return
     what = f"policy `{shorten(policy.name)}` would read objects of {shorten(kind.api_version)} {shorten(kind.kind)}"
-    yield Widening(f"{what} as parameters, and what is in them can be told by it", policy.placed.locate(), policy.name)
+    yield Widening(
+        f"{what} as parameters, and its messages and verdicts can reveal their content",
+        policy.placed.locate(),
+        policy.name,
+    )
 
 
 def _parameter(binding: Binding, new: PolicySet) -> Iterator[Widening]:
@@ -115,7 +119,7 @@ def _parameter(binding: Binding, new: PolicySet) -> Iterator[Widening]:
         f"binding `{shorten(binding.name)}` would read {shorten(kinds[0].kind)} {name}{where}, which is not delivered"
     )
     yield Widening(
-        f"{what} with the policies: what it says could be told by them", binding.placed.locate(), binding.name
+        f"{what} with the policies: the policies can reveal its content", binding.placed.locate(), binding.name
     )
 
 

@@ -251,7 +251,7 @@ def _variables(old: Sequence[Named], new: Sequence[Named]) -> Iterator[str]:
     for item in old:
         found = now.get(item.name)
         if found is None or not _same(item.expression.source, found.expression.source):
-            yield f"variable `{shorten(item.name)}` is another: what the validations make of it can't be told"
+            yield f"variable `{shorten(item.name)}` is another: its effect on the validations is unknown"
 
 
 def _validations(old: Policy, new: Policy) -> Iterator[str]:

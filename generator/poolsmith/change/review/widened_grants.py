@@ -180,7 +180,7 @@ def _of_grant(loaded: LoadedGrant, book: _Book) -> Iterator[Widening]:
     if not new:
         return
     spec = grant.spec
-    until = f"until {grant.last_day}" if grant.last_day is not None else "for ever"
+    until = f"until {grant.last_day}" if grant.last_day is not None else "without a last day"
     where = f"on pools {listed(spec.pools, _FEW)} of clusters {listed(spec.clusters, _FEW)}"
     whom = f"`{spec.workload}`"
     if spec.containers:

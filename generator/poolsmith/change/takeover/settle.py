@@ -180,7 +180,8 @@ if TYPE_CHECKING:
     Drivers = list[Mapping[str, Any]]
 
 _VALUES = ("stack", "values")
-_KEPT_FIELDS = frozenset((("driver", "source"),))
+_KEPT_FIELDS = frozenset(("driver", field) for field in ("source", "version", "kernelModuleType"))
+"""What runs today, right or wrong: another driver would come with the first merge."""
 _MOST_ROUNDS = 40
 
 
@@ -339,6 +340,6 @@ def drop_values(state: Settled, errors: tuple[Diagnostic, ...]) -> bool:
             continue
         for path in [path for path in state.kept if overlap(path, steps[3:])]:
             del state.kept[path]
-            state.left_out[path] = f"{error.message} ({error.code})"
+            state.left_out.setdefault(path, f"{error.message} ({error.code})")
             dropped = True
     return dropped

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.change.takeover.answers import argo_cluster_of, drivers_are_precompiled, folders_named, possible_drafts
-from poolsmith.change.takeover.deliverers import deliverer_of, removal_words
+from poolsmith.change.takeover.deliverers import owner_lines, owner_of
 from poolsmith.change.takeover.draft import Planner
 from poolsmith.change.takeover.effective import differing, effective
 from poolsmith.change.takeover.found import find_present, tag_of
@@ -26,7 +26,6 @@ from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import MISSING, overlap, value_at
 from poolsmith.core.sources.yaml_reader import read_documents
 from poolsmith.fleet.plan.origin import Derived
-from poolsmith.fleet.profiles.cluster import Engine
 from poolsmith.gpu.catalog import Catalog
 from poolsmith.gpu.catalog.stack_objects import DEVICE_PLUGIN_CHARTS
 from poolsmith.kubernetes.repository.delivered import merged
@@ -175,29 +174,7 @@ def _release(present: Present, plan: ClusterPlan) -> Iterator[str]:
     repository = (item.repository or "").rstrip("/")
     if repository and repository != plan.chart.repository.rstrip("/"):
         yield f"differs chart repository: {repository} becomes {plan.chart.repository}"
-    own = word(item.document.metadata.get("name"))
-    name = f"{plan.cluster.metadata.name}-{plan.chart.name}"
-    if present.engine is not None and own != name:
-        yield (
-            f"differs {item.document.kind}: {own} becomes {name}; docs/takeover.md says how one follows the other"
-            f"{_TRACKED.format(own, name) if present.engine == Engine.ARGOCD.value else ''}"
-        )
-    yield from _delivery(present, plan)
-
-
-def _delivery(present: Present, plan: ClusterPlan) -> Iterator[str]:
-    """Another owner than the profile's engine: who it is, and what its end does."""
-    found, engine = deliverer_of(present.installation), plan.cluster.spec.delivery.engine.value
-    if found is not None and present.engine != engine:
-        by = {Engine.ARGOCD.value: "Argo CD", Engine.FLUX.value: "Flux"}[engine]
-        words = removal_words(present.installation, found)
-        yield f"differs delivery: {words}. {by} follows; docs/takeover.md#{found.page} has the steps"
-
-
-_TRACKED = (
-    ". Until that is done, deleting {} may start the chart's hook that takes the feature labels off all nodes, and {} "
-    "syncs nothing: the objects keep the tracking of the other one"
-)
+    yield from owner_lines(item, present.engine, *owner_of(plan), plan.chart.name)
 
 
 def _storage(present: Present) -> str | None:
@@ -353,8 +330,6 @@ def _plugin(
     if written is None:
         settled.draft.cluster.assumed.add(("stack", "release"))
     lines = list(plugin_lines(present, settled))
-    if settled.plan is not None:
-        lines += _delivery(present, settled.plan)
     lines += _assumed(settled)
     return Takeover(present.name, present.place, settled.draft.texts(), tuple(lines), settled)
 

@@ -1,4 +1,4 @@
-"""What rules over nodes say of those that are there, with the operator's own resources as the cluster has them.
+"""What the rules over a setup say of a live cluster: of its nodes, with the operator's own resources as they are there.
 
 They are the rules of files: of each node the same record is filled, whoever tells of it. Nodes that are alike are one.
 """
@@ -8,84 +8,75 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from poolsmith.change.verify.expected import Bringer
 from poolsmith.change.verify.stack_remnants import keys_of_former_modes
 from poolsmith.change.verify.version_skew import other_release
 from poolsmith.core.diagnostics import Severity
 from poolsmith.gpu.catalog import Catalog
 from poolsmith.gpu.catalog.live_resources import CLUSTER_POLICIES, DRIVERS, GPU_CLUSTERS
 from poolsmith.gpu.nodes.node_facts import first
-from poolsmith.guard.rules.setup import (
-    driver_and_gpu,
-    mig_strategy,
-    node_label_values,
-    outdated_container_runtime,
-    sandboxes_of_nodes,
-    sharing_of_nodes,
-    vgpu_layouts_of_nodes,
-)
+from poolsmith.guard.rules.setup.registry import SETUP_RULES
 from poolsmith.guard.rules.setup.repository_setups import policy_values
 from poolsmith.guard.rules.setup.setup_view import SetupObject, SetupView, run_setup_rules
+from poolsmith.guard.rules.surfaces import not_live
 from poolsmith.kubernetes.live.api_resources import CONFIG_MAPS
 from poolsmith.project.run.setup_nodes import node_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from poolsmith.change.verify.live_view import LiveView
+    from poolsmith.change.verify.node_placement import Placing
     from poolsmith.core.diagnostics import Diagnostic, Location
     from poolsmith.gpu.nodes.live_nodes import LiveNode
-    from poolsmith.guard.rules.setup.setup_view import Place, SetupNode, SetupRule
+    from poolsmith.guard.rules.setup.setup_view import Place, SetupNode
 
-RULES: tuple[SetupRule, ...] = (
-    node_label_values,
-    sandboxes_of_nodes,
-    sharing_of_nodes,
-    vgpu_layouts_of_nodes,
-    driver_and_gpu,
-    mig_strategy,
-    outdated_container_runtime,
-)
 _WRITTEN = frozenset(("nvidia.com/gfd.timestamp",))
 """Labels by which nodes that are alike differ."""
 
 
-def judge_node_rules(view: LiveView) -> Iterator[Diagnostic]:
-    """Nothing where another release runs: its operator reads other words."""
+def judge_node_rules(view: LiveView, placing: Placing) -> Iterator[Diagnostic]:
+    """Nothing where another release runs: its operator reads other words. Nodes with the label of another pool are told
+    as such, and what follows from the label is not."""
     plan = view.cluster.plan
     release = plan.cluster.spec.stack.release
     if plan.chart is None or other_release(view):
         return
     catalog, objects = Catalog(), list(_objects(view))
+    strayed = {item.node.name for item in placing.placed if item.like is not None}
     setup = SetupView(
         catalog=catalog,
         tag=release,
         operator=catalog.releases.near(release),
-        nodes=tuple(_nodes(view, catalog)),
+        distribution=plan.cluster.spec.kubernetes.distribution,
+        nodes=tuple(_nodes(view, catalog, strayed)),
         values=policy_values(objects, release),
         objects=tuple(objects),
         namespace=plan.namespace,
     )
-    for item in run_setup_rules(RULES, setup).diagnostics:
+    elsewhere = not_live()
+    rules = tuple(rule for rule in SETUP_RULES if rule.RULE.code not in elsewhere)
+    for item in run_setup_rules(rules, setup).diagnostics:
         if item.severity is not Severity.NOTE:
             yield replace(item, message=f"{item.message} (cluster `{plan.name}`)", subject=plan.name)
 
 
 def _objects(view: LiveView) -> Iterator[SetupObject]:
-    """As they are there; a ConfigMap that was not read, as it is committed."""
+    """As they are there; a ConfigMap that was not read, as it is committed, and none that the operator makes."""
     place = _at(view)
     for resource in (CLUSTER_POLICIES, DRIVERS, GPU_CLUSTERS):
         yield from (SetupObject(data=dict(body), place=place) for body in view.snapshot.items(resource))
     for item in view.cluster.expected:
-        if item.resource == CONFIG_MAPS:
+        if item.resource == CONFIG_MAPS and item.bringer is not Bringer.OPERATOR:
             yield from (SetupObject(data=dict(body), place=place) for body in view.find(item) or (item.body,))
 
 
-def _nodes(view: LiveView, catalog: Catalog) -> Iterator[SetupNode]:
+def _nodes(view: LiveView, catalog: Catalog, strayed: Collection[str]) -> Iterator[SetupNode]:
     """Without labels of a former mode, which are told as what stays behind."""
     alike: dict[tuple[object, ...], list[tuple[LiveNode, dict[str, str]]]] = {}
     former = keys_of_former_modes(view)
     for node in view.nodes:
-        if node.carries_gpu(view.cluster.gpus):
+        if node.carries_gpu(view.cluster.gpus) and node.name not in strayed:
             pool = view.pool_of(node)
             passed = _WRITTEN | former[pool.name] if pool is not None else _WRITTEN
             labels = {key: value for key, value in node.labels.items() if key not in passed}

@@ -336,7 +336,8 @@ def root_today(view: LiveView) -> str:
     more = f"; by rights in the whole cluster also {counted(len(others), 'subject')} ({joined(others, _FEW)})"
     return (
         f"root on the nodes by what is predicted: {counted(len(known), 'workload')}, with "
-        f"{counted(len(accounts), 'account')}{more if others else ''}; whoever else may become it is told as PSM870"
+        f"{counted(len(accounts), 'account')}{more if others else ''}; others who can become root are reported as "
+        f"PSM870"
     )
 
 

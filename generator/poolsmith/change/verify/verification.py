@@ -70,7 +70,7 @@ def judge_live(view: LiveView, *, around: bool = True) -> Outcome:
         *judge_workloads(view),
         *judge_nodes(view, placing),
         *judge_node_health(view),
-        *judge_node_rules(view),
+        *judge_node_rules(view, placing),
         *judge_rollout(view),
         *judge_states(view),
         *judge_root_ways(view),

@@ -26,8 +26,8 @@ _NOT_READ = pattern(r"does not read `([A-Za-z0-9_.-]{1,200})`")
 _LISTS = pattern(r"add `([A-Za-z0-9][A-Za-z0-9_.-]{0,200})` to the resources of that kustomization")
 _QUOTES = "\"'"
 _PLAIN = pattern(r"[A-Za-z0-9_./@-]{1,200}")
-_VALUE = pattern(r":[ ]+([A-Za-z0-9_./@-]{1,200}|\"[^\"\\\n]{0,200}\"|'[^'\n]{0,200}')(?=\s*(#|$))")
-"""After a key: a scalar on the same line."""
+_VALUE = pattern(r":[ ]+([A-Za-z0-9_./@-]{1,200}|\"[^\"\\\n]{0,200}\"|'[^'\n]{0,200}')(?=\s+#|\s*(?:$|[,}\]]))")
+"""After a key: a scalar on the same line, in a mapping of either style."""
 
 
 @record
@@ -57,6 +57,8 @@ def certain_edit(item: Diagnostic) -> Edit | None:
     start, end, token = stretch
     if (steps := _steps(item, token)) is not None:
         return _nested(item.primary, start, end, steps)
+    if item.help.startswith(_QUOTE) and (item.primary.source_line or "")[end.column - 1 :].lstrip().startswith(":"):
+        return _quoted(item.primary, end)
     text = _text(item, token)
     if text is None or text == token:
         return None
@@ -76,6 +78,15 @@ def _steps(item: Diagnostic, key: str) -> list[str] | None:
     is_below = steps[: len(above)] == above and len(steps) > len(above) + 1
     is_it = "." not in own and here[1].endswith(own) and flatten(steps[-1]) == flatten(own)
     return steps[len(above) :] if is_below and is_it else None
+
+
+def _quoted(place: Location, end: Position) -> Edit | None:
+    """Quotes around the scalar behind a key."""
+    match = _VALUE.match((place.source_line or "")[end.column - 1 :])
+    if match is None or match[1][0] in _QUOTES:
+        return None
+    start, after = (Position(end.line, end.column + match.start(1)), Position(end.line, end.column + match.end(1)))
+    return Edit(path=place.span.path, old=match[1], start=start, end=after, text=json.dumps(match[1]))
 
 
 def _nested(place: Location, start: Position, end: Position, steps: list[str]) -> Edit | None:

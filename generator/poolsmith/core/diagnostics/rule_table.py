@@ -234,6 +234,7 @@ RULES: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...] = (
     ("PSM584", "value-of-some-releases", "note", ()),
     ("PSM585", "not-judged", "error", ()),
     ("PSM586", "socket-of-the-engine", "warning", ()),
+    ("PSM588", "missing-values-file", "error", ()),
     ("PSM590", "build-refused", "error", ()),
     ("PSM601", "unknown-rule", "error", ()),
     ("PSM602", "fixed-rule", "error", ()),

@@ -101,7 +101,7 @@ def _merge(data: Data, place: Table, rows: Mapping[str, Any]) -> Data:
 def _vulnerabilities(data: Data, place: Table, rows: Mapping[str, Any]) -> Data:
     """Oldest fix first, as those that are built in."""
     data = _merge(data, place, rows)
-    data[place.place].sort(key=lambda row: version_key(row["operator"]))
+    data[place.place].sort(key=lambda row: ("operator" not in row, version_key(row.get("operator", row["toolkit"]))))
     return data
 
 

@@ -10,6 +10,8 @@ from poolsmith.core.sources.pointer import parent
 from poolsmith.core.sources.source_file import SourceFile
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from poolsmith.core.diagnostics.diagnostic import Position
 
 
@@ -29,9 +31,10 @@ class HclProblemError(ValueError):
 
 @record(kw_only=False)
 class HclFile:
-    """`file("...")`: a path relative to the folder of the file that says so."""
+    """`file("...")`: a path relative to the folder of the file that says so; or `templatefile`, which fills it in."""
 
     path: str
+    is_template: bool = False
 
 
 @record(slots=False)
@@ -99,3 +102,22 @@ def without_computed(value: Any) -> tuple[Any, bool]:
         is_whole = all(is_all for _, is_all in items)
         return ([item for item, _ in items], True) if is_whole else (COMPUTED, False)
     return (COMPUTED, False) if value is COMPUTED or isinstance(value, HclFile) else (value, True)
+
+
+MISSING: Any = object()
+"""A key that a map does not have, which only `try` asks for."""
+
+
+def _first(arguments: list[Any]) -> Any:
+    return next((value for value in arguments if value is not MISSING), COMPUTED)
+
+
+def _merged(arguments: list[Any]) -> Any:
+    """Maps on top of each other. What is computed may bring any key, and replace what stands before it."""
+    found: dict[Any, Any] = {}
+    for value in arguments:
+        found = found | value if isinstance(value, dict) else dict.fromkeys((*found, COMPUTED), COMPUTED)
+    return found
+
+
+FUNCTIONS: dict[str, Callable[[list[Any]], Any]] = {"try": _first, "merge": _merged}

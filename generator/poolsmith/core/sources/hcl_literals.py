@@ -14,7 +14,7 @@ from typing import Any
 
 from poolsmith.core.diagnostics.diagnostic import Position
 from poolsmith.core.pattern import pattern as compiled_later
-from poolsmith.core.sources.hcl_file import COMPUTED, HclBlock, HclFile, HclProblemError, HclSource
+from poolsmith.core.sources.hcl_file import COMPUTED, FUNCTIONS, MISSING, HclBlock, HclFile, HclProblemError, HclSource
 from poolsmith.core.sources.pointer import join
 
 _MOST_DEPTH = 60
@@ -23,13 +23,18 @@ _WORD = compiled_later(r"[A-Za-z_][\w-]*")
 _NUMBER = compiled_later(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _SPACE = compiled_later(r"(?:[ \t\r]++|#[^\n]*+|//[^\n]*+|/\*.*?\*/)++", re.DOTALL)
 _SPACE_AND_LINES = compiled_later(r"(?:[ \t\r\n]++|#[^\n]*+|//[^\n]*+|/\*.*?\*/)++", re.DOTALL)
-_ATTRIBUTE = compiled_later(r"\.(?P<name>[A-Za-z_][\w-]*)(?![\w.\[(-])")
-_INTERPOLATION = compiled_later(r"\$\{\s*(?P<kind>[a-z]+)\.(?P<name>[A-Za-z_][\w-]*)\s*\}")
+_STEP = r"(?:\.[A-Za-z_][\w-]*+|\[\"[^\"\]\\$%\n]*\"\]|\[\d{1,4}\])"
+_STEPS = compiled_later(rf"\.(?P<name>[A-Za-z_][\w-]*+)(?P<rest>{_STEP}*+)(?![\w.\[(-])")
+_ONE_STEP = compiled_later(r"\.(?P<name>[\w-]+)|\[\"(?P<key>[^\"]*)\"\]|\[(?P<index>\d+)\]")
+_INTERPOLATION = compiled_later(rf"\$\{{\s*(?P<kind>[a-z]+)\.(?P<name>[A-Za-z_][\w-]*+)(?P<rest>{_STEP}*+)\s*\}}")
 _HEREDOC = compiled_later(r"<<(?P<flush>-?)(?P<end>[A-Za-z_][\w-]*)[ \t]*\r?\n")
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _ENCODERS = ("yamlencode", "jsonencode", "tomap", "tolist", "tostring", "tonumber", "tobool", "toset")
 _HERE = ("${path.module}/", "${path.root}/", "./")
+_FILES = ("file", "templatefile")
+_CALL_ALONE = compiled_later(r"\"\$\{\s*(?P<name>file|templatefile)(?=\()")
+"""A text that is nothing but the content of a file."""
 _CONSTANTS = {"true": True, "false": False, "null": None}
 
 
@@ -118,6 +123,10 @@ class _Reader:
 
     def _value(self, pointer: str, ends: Callable[[], bool]) -> Any:
         """The value at `pointer`; COMPUTED if anything stands between it and where it has to end."""
+        value = self._value_or_missing(pointer, ends)
+        return COMPUTED if value is MISSING else value
+
+    def _value_or_missing(self, pointer: str, ends: Callable[[], bool]) -> Any:
         self._skip(_SPACE)
         value = self._literal(pointer)
         if value is not COMPUTED:
@@ -133,6 +142,14 @@ class _Reader:
     def _literal(self, pointer: str) -> Any:
         text, at = self.text, self.at
         first = text[at : at + 1]
+        if (match := _CALL_ALONE.match(text, at)) is not None:
+            self.at = match.end()
+            value = self._call(match["name"], pointer)
+            self._skip(_SPACE)
+            if text.startswith('}"', self.at):
+                self.at += 2
+                return value
+            self.at = at
         if first == '"':
             return self._quoted()[0]
         if first == "<" and (match := _HEREDOC.match(text, at)) is not None:
@@ -155,31 +172,61 @@ class _Reader:
 
     def _reference(self, kind: str) -> Any:
         """`var.x` behind its first word; COMPUTED where more follows, such as an index."""
-        match = _ATTRIBUTE.match(self.text, self.at)
+        match = _STEPS.match(self.text, self.at)
         if match is None or self.resolve is None:
             return COMPUTED
         self.at = match.end()
-        return self.resolve(kind, match["name"])
+        return self._resolved(kind, match)
+
+    def _resolved(self, kind: str, match: re.Match[str]) -> Any:
+        """What a name stands for, down the steps behind it; MISSING where there is no such key."""
+        value = self.resolve(kind, match["name"]) if self.resolve is not None else COMPUTED
+        for step in _ONE_STEP.finditer(match["rest"]):
+            if isinstance(value, dict):
+                value = value.get(step["name"] or step["key"], COMPUTED if COMPUTED in value else MISSING)
+            elif isinstance(value, list) and step["index"] is not None and int(step["index"]) < len(value):
+                value = value[int(step["index"])]
+            else:
+                return COMPUTED
+        return value
 
     def _call(self, name: str, pointer: str) -> Any:
         self.at += 1
         self._skip(_SPACE_AND_LINES)
-        if name == "file" and self.text[self.at : self.at + 1] == '"':
+        if name in _FILES and self.text[self.at : self.at + 1] == '"':
             told, raw = self._quoted()
             self._skip(_SPACE_AND_LINES)
-            if self._take(")"):
-                if isinstance(told, str):
-                    return HclFile(told)
-                prefix = next((word for word in _HERE if raw.startswith(word)), "")
-                path = raw.removeprefix(prefix)
-                return COMPUTED if "${" in path else HclFile(path)
+            is_template = name == _FILES[1] and self._take(",")
+            if is_template:
+                self._skip_closing(")")
+            if is_template or self._take(")"):
+                path = told if isinstance(told, str) else raw
+                prefix = next((word for word in _HERE if path.startswith(word)), "")
+                path = path.removeprefix(prefix)
+                return COMPUTED if "${" in path else HclFile(path, is_template)
         elif name in _ENCODERS:
             value = self._value(pointer, lambda: self._ends_item(")"))
             self._skip(_SPACE_AND_LINES)
             if self._take(")"):
                 return value
+        elif name in FUNCTIONS:
+            return FUNCTIONS[name](self._arguments(pointer))
         self._skip_closing(")")
         return COMPUTED
+
+    def _arguments(self, pointer: str) -> list[Any]:
+        """Up to the parenthesis that closes them."""
+        found: list[Any] = []
+        self._deeper()
+        while self._skip(_SPACE_AND_LINES) and not self._take(")"):
+            found.append(self._value_or_missing(pointer, lambda: self._ends_item(")")))
+            self._skip(_SPACE_AND_LINES)
+            if not self._take(","):
+                self._skip(_SPACE_AND_LINES)
+                self._expect(")")
+                break
+        self.depth -= 1
+        return found
 
     def _list(self, pointer: str) -> Any:
         self.at += 1
@@ -278,7 +325,7 @@ class _Reader:
     def _interpolated(self) -> str | None:
         """The text of `${var.x}`; None of anything else, which stays where it is."""
         match = _INTERPOLATION.match(self.text, self.at)
-        value = self.resolve(match["kind"], match["name"]) if match is not None and self.resolve is not None else None
+        value = self._resolved(match["kind"], match) if match is not None and self.resolve is not None else None
         text = _as_text(value)
         if match is None or text is None:
             return None
@@ -319,7 +366,7 @@ class _Reader:
 
     def _filled(self, match: re.Match[str]) -> str:
         """The text of an interpolation in one line; itself where it is not known, or escaped."""
-        value = self.resolve(match["kind"], match["name"]) if self.resolve is not None else COMPUTED
+        value = self._resolved(match["kind"], match)
         is_escaped = match.start() > 0 and match.string[match.start() - 1] == "$"
         text = _as_text(value)
         return match[0] if text is None or "\n" in text or is_escaped else text

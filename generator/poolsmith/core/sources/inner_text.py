@@ -10,13 +10,34 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics.diagnostic import Position, Span
+from poolsmith.core.diagnostics.diagnostic import Location, Position, Span
+from poolsmith.core.sources.secret_scalars import Secrets, secrets_of_text
 from poolsmith.core.sources.source_file import SourceFile
 from poolsmith.core.sources.yaml_places import Marks
 
 if TYPE_CHECKING:
-    from poolsmith.core.diagnostics.diagnostic import Location
     from poolsmith.core.sources.yaml_reader import YamlValue
+
+
+class TextFile(SourceFile):
+    """A file that is no YAML: one text, whose lines are those of the file."""
+
+    def __init__(self, path: str, text: str) -> None:
+        super().__init__(path, text, None)
+
+    @cached_property
+    def _secrets(self) -> Secrets:
+        return secrets_of_text(self.text)
+
+    def _located(self, pointer: str, note: str | None) -> Location:
+        return Location(span=Span(path=self.path), pointer=pointer, note=note, secrets=self._secrets.known)
+
+    def block_of(self, pointer: str) -> tuple[int, int]:  # noqa: ARG002 - the whole file is one
+        return 1, 0
+
+    def line(self, number: int) -> str | None:
+        lines = self.text.split("\n")
+        return self._secrets.shown(number, lines[number - 1]) if 0 < number <= len(lines) else None
 
 
 class InnerText(SourceFile):

@@ -184,12 +184,27 @@ def read_bytes(file: str | Path, shown: str, limit: int) -> bytes | Diagnostic:
                 whole_file(shown),
                 help="split it, or take out what does not belong there",
             )
-        with open(file, "rb") as stream:
-            return stream.read(limit)
+        return content_of(file, limit)
     except OSError as error:
         return _unreadable(shown, error)
     except ValueError:
         return _impossible_name()
+
+
+def content_of(file: str | Path, most: int) -> bytes:
+    """Of a file; no more than so many bytes. Raises OSError.
+
+    It asks for what the file has: room is made for all that is asked for, and `most` may be a hundred times as much.
+    """
+    descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    try:
+        size = os.fstat(descriptor).st_size
+        content = os.read(descriptor, min(most, size + 1))
+        while len(content) != size and len(content) < most and (part := os.read(descriptor, most - len(content))):
+            content += part
+        return content
+    finally:
+        os.close(descriptor)
 
 
 def decoded(content: bytes, path: str) -> str | Diagnostic:
@@ -318,11 +333,15 @@ _SHOWN = 120
 
 
 def walk(
-    top: str, is_skipped: Callable[[str], bool], failed: Callable[[OSError], object] = lambda _: None
+    top: str,
+    is_skipped: Callable[[str], bool],
+    failed: Callable[[OSError], object] = lambda _: None,
+    linked: Callable[[str], object] = lambda _: None,
 ) -> Iterator[tuple[str, list[str]]]:
     """Each folder with the names of its files, sorted; links to folders are not followed.
 
-    `is_skipped` tells folders by their names. What can't be listed, and what is nested too deep, goes to `failed`.
+    `is_skipped` tells folders by their names. What can't be listed, and what is nested too deep, goes to `failed`;
+    links to folders go to `linked`.
     """
     pending = [(top, 0)]
     while pending:
@@ -337,6 +356,7 @@ def walk(
                 for entry in entries:
                     is_folder = entry.is_dir(follow_symlinks=False)
                     if not is_folder and entry.is_symlink() and entry.is_dir():
+                        linked(f"{folder}/{entry.name}")
                         continue
                     (folders if is_folder else files).append(entry.name)
         except OSError as error:

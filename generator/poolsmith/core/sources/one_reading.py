@@ -156,7 +156,7 @@ class _Walk:
             yield from self._plain(event, is_key=is_key)
             return
         if match := _LOST.search(event.value):
-            yield _at(event, f"U+{ord(match[0]):04X} is lost or refused when the text is written anew", "take it out")
+            yield _at(event, f"U+{ord(match[0]):04X} is lost or refused when the file is rewritten", "take it out")
         if event.value.startswith("\t") and (event.style in _BLOCKS or "\n" in event.value):
             message = "kustomize writes a block that begins with a tab in a way that nobody can read"
             yield _at(event, message, "begin it with another sign")

@@ -110,12 +110,14 @@ def read_files(folder: Path, known: Collection[str] = ()) -> dict[str, bytes | N
     Files that are not `known` to be generated are read under the limit of profiles. Raises OSError, also for what
     exceeds a limit.
     """
+    from poolsmith.core.sources.input_tree import content_of  # on demand
+
     found: dict[str, bytes | None] = {}
     start = f"{folder}/"
     for path, mode in _walk(folder):
         if stat.S_ISREG(mode):
             limit = MAX_GENERATED_BYTES if path in known else MAX_OTHER_BYTES
-            content = _content(start + path, limit + 1)
+            content = content_of(start + path, limit + 1)
             if len(content) > limit:
                 raise OSError(errno.EFBIG, f"larger than {limit:,} bytes", path)
             if len(found) >= MAX_FILES:
@@ -124,18 +126,6 @@ def read_files(folder: Path, known: Collection[str] = ()) -> dict[str, bytes | N
         else:
             found[path] = None
     return found
-
-
-def _content(path: str, most: int) -> bytes:
-    """Of a file; no more than so many bytes. Raises OSError."""
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
-    try:
-        content = os.read(descriptor, min(most, os.fstat(descriptor).st_size + 1))
-        while len(content) < most and (part := os.read(descriptor, most - len(content))):
-            content += part
-        return content
-    finally:
-        os.close(descriptor)
 
 
 def files_below(folder: Path) -> list[str]:

@@ -7,62 +7,63 @@ the same of whatever this reads; a test holds the two against each other.
 
 from __future__ import annotations
 
-from functools import lru_cache
+import marshal
+from functools import cache, lru_cache
 from typing import Any
 
 from poolsmith.core.pattern import pattern
-from poolsmith.core.sources.pointer import copied
 from poolsmith.core.sources.scalars import NotJsonError, key_text, resolve_plain
+from poolsmith.core.sources.yaml_brackets import (
+    AFTER,
+    COMMENT,
+    ESCAPE,
+    IN_DOUBLE,
+    IN_SINGLE,
+    OtherError,
+    opened,
+    unquoted,
+    whole_collection,
+)
 
 CONFLICT_MARKERS = ("<<<<<<<", "|||||||", "=======", ">>>>>>>")
 _PLAIN_KEY = r"[A-Za-z0-9_./$][A-Za-z0-9_./$@%+:,=*~()-]{0,200}"
 _LINE = pattern(rf"""( *)((?:- +)*+)(?:({_PLAIN_KEY}|"[^"\\]{{1,200}}"|'[^']{{1,200}}'):(?: ++|$))?+(.*)""")
 """Indent, dashes, key, and what stands behind it."""
 _DASH = pattern(r"- +")
-_COMMENT = r" *(?: #.*)?"
-_AFTER = pattern(_COMMENT)
-_BLOCK = pattern(rf"([|>])([1-9]?)(-?){_COMMENT}")
-_IN_DOUBLE = r'[^"\\]*+(?:\\["\\nt ][^"\\]*+)*+'
-_IN_SINGLE = r"[^']*+(?:''[^']*+)*+"
-_QUOTED = pattern(rf"""(?:"({_IN_DOUBLE})"|'({_IN_SINGLE})'){_COMMENT}""")
-_QUOTED_ALONE = pattern(rf"""(?s:"({_IN_DOUBLE})"|'({_IN_SINGLE})')""")
-_IN_QUOTES = pattern(r"""\"[^"]*+"|'[^']*+'""")
-_ESCAPE = pattern(r"\\(.)")
-_ESCAPED = {"n": "\n", "t": "\t"}
-_FLOW = r"""[^,\[\]{}:#?"']*+(?:(?::(?![ ,\[\]{}?]|$)|(?<! )#)[^,\[\]{}:#?"']*+)*+"""
-_TOKEN = pattern(
-    rf""" *+(?:([\[\]{{}},])|((?:[A-Za-z0-9_./$~+(=^;\\<]|-(?=[A-Za-z0-9_./])){_FLOW})"""
-    rf"""|"({_IN_DOUBLE})"|'({_IN_SINGLE})')(: ++)?"""
-)
+_BLOCK = pattern(rf"([|>])([1-9]?)(-?){COMMENT}")
+_QUOTED = pattern(rf"""(?:"({IN_DOUBLE})"|'({IN_SINGLE})'){COMMENT}""")
+_QUOTED_ALONE = pattern(rf"""(?s:"({IN_DOUBLE})"|'({IN_SINGLE})')""")
 _ANCHOR = pattern(r"&([A-Za-z0-9_-]{1,60}) +([^#].*)")
-_ALIAS = pattern(rf"\*([A-Za-z0-9_-]{{1,60}}){_COMMENT}")
+_ALIAS = pattern(rf"\*([A-Za-z0-9_-]{{1,60}}){COMMENT}")
 _MOST_ALIASES = 1_000
 _BEFORE_PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./$~+(=^;\\<")
-_MERGE = "<<"
+_NO_PLAIN = frozenset("\"'[{")
 _NO_BREAK = "\xa0"
 """A blank that YAML takes for a letter."""
 _PRINTABLE = bytes((*range(32, 127), *b"\n\t"))
 _LARGEST = 1 << 23
 _DEEPEST = 90
-_DEEPEST_IN_BRACKETS = 8
 _NODES_OF_A_LINE = 3
 _REMEMBERED, _LONGEST_REMEMBERED = 4_096, 120
 """Lines and collections that are read once, since files have many of them alike; and how long they are at most."""
+_FEWEST_LINES, _MOST_LINES, _MOST_SIGNS = 3, 64, 4_096
+"""Of a block that is read once."""
+_DEEPEST_BESIDE = _DEEPEST - _MOST_LINES
+"""How deep such a block may stand; it has no more levels than lines and dashes."""
+_KEPT_BLOCKS, _KEPT_OF_A_LINE = 1_024, 3
+_PATIENCE = 4_096
+"""Blocks that may go by without one alike, until no more are kept."""
 
 
 _OTHER = object()
 """Stands for what is no plain scalar."""
 
 
-class _OtherError(Exception):
-    """What stands there is not for this reader."""
-
-
 def documents_in(text: str, most: int) -> list[Any] | None:
     """The documents of a text with fewer than `most` keys and values; None where a parser has to read it."""
     if len(text) > _LARGEST:
         return None
-    if not _is_printable(text) or _is_in_conflict(text):
+    if not _is_printable(text):
         return None
     lines = text.split("\n")
     if "*" in text and text.count("*") > _MOST_ALIASES:
@@ -72,7 +73,7 @@ def documents_in(text: str, most: int) -> list[Any] | None:
         return None
     try:
         return _read(lines, has_tabs="\t" in text)
-    except (_OtherError, NotJsonError):
+    except (OtherError, NotJsonError):
         return None
 
 
@@ -84,25 +85,80 @@ def _is_printable(text: str) -> bool:
     return signs.isprintable() or signs.replace(_NO_BREAK, "").isprintable()
 
 
-def _is_in_conflict(text: str) -> bool:
-    found = [mark for mark in CONFLICT_MARKERS if mark in text]
-    return any(f"\n{mark}" in text or text.startswith(mark) for mark in found)
+class _Blocks:
+    """What stands behind keys, as lines that were read before; whoever meets them again is given a copy.
+
+    `ready` has them by their first line, with the column that is left of all their keys, and their value as bytes;
+    `seen` those that stood once.
+    """
+
+    def __init__(self) -> None:
+        self.ready: dict[str, list[tuple[list[str], int, bytes]]] = {}
+        self.seen: dict[str, list[list[str]]] = {}
+        self.patience = _PATIENCE
+
+    def see(self, lines: list[str], column: int, value: Any) -> None:
+        if not self.patience or not _FEWEST_LINES <= len(lines) <= _MOST_LINES:
+            return
+        seen = self.seen.setdefault(lines[0], [])
+        if lines in seen:
+            seen.remove(lines)
+            self.patience = _PATIENCE
+            levels = len(lines) + sum(line.count("- ") for line in lines)
+            if len(self.ready) < _KEPT_BLOCKS and levels <= _MOST_LINES:
+                ready = self.ready.setdefault(lines[0], [])
+                ready.insert(0, (lines, column if value.__class__ is dict else column + 1, marshal.dumps(value)))
+                del ready[_KEPT_OF_A_LINE:]
+        elif len(self.seen) < _KEPT_BLOCKS and sum(map(len, lines)) < _MOST_SIGNS:
+            self.patience -= 1
+            seen.insert(0, lines)
+            del seen[_KEPT_OF_A_LINE:]
+
+    def find(self, lines: list[str], number: int, above: int) -> tuple[Any, int] | None:
+        """The value of the block that begins on that line and ends before a line that is no part of it, and the number
+        of that line; `above` is the column of the key."""
+        for block, column, value in self.ready[lines[number]]:
+            after = number + len(block)
+            if above < column and lines[number:after] == block and _ends_before(lines, after, above):
+                return marshal.loads(value), after  # noqa: S302 - bytes made here
+        return None
+
+
+@cache
+def _blocks() -> _Blocks:
+    return _Blocks()
+
+
+def _ends_before(lines: list[str], number: int, above: int) -> bool:
+    """Whether a line is surely no part of the block below a key in the column `above`.
+
+    Where the text ends without an end of line, the last text of the block would have none either.
+    """
+    line = lines[number] if number < len(lines) else "#"
+    if not line:
+        return number == len(lines) - 1
+    found, dashes, name, value, _ = _parts(line) if len(line) > _LONGEST_REMEMBERED else _known_line(line)
+    if found == above:
+        return name is not None and not dashes
+    return found < above and (name is not None or bool(dashes) or value[:1] not in ("", "#"))
 
 
 def _read(lines: list[str], *, has_tabs: bool) -> list[Any]:  # noqa: PLR0915 - the loop of every line
-    """`box` and `key` are where the next value goes, `at` is the column of the collection that `box` is.
+    """`box` and `key` are where the next value goes, `at` is the column of the collection that `box` is, and `began`
+    its first line; below 0 where it begins in the midst of one. `start` is that of a collection that begins now.
 
     `is_open`: a key or a dash stands there without its value. `raw` is the text of the last plain scalar, and `raw_end`
-    the number of the line that may go on with it.
+    the number of the line that may go on with it. `named` is the number of the last line with an anchor or an alias.
     """
     documents: list[Any] = []
     root: list[Any] = [None]
     box: Any = root
     key: Any = 0
     at, is_open, is_told = -1, True, False
-    stack: list[tuple[int, Any]] = []
+    stack: list[tuple[int, Any, int]] = []
     raw, raw_end, number, end = "", -1, 0, len(lines)
-    known, longest, resolve, other = _known_line, _LONGEST_REMEMBERED, resolve_plain, _OTHER
+    began, named, blocks = -1, 0, None if has_tabs else _blocks()
+    known, longest, resolve, other, loads = _known_line, _LONGEST_REMEMBERED, resolve_plain, _OTHER, marshal.loads
     anchors: dict[str, Any] = {}
     while number < end:
         line = lines[number]
@@ -110,21 +166,23 @@ def _read(lines: list[str], *, has_tabs: bool) -> list[Any]:  # noqa: PLR0915 - 
         column, dashes, name, value, plain = known(line) if len(line) <= longest else _parts(line)
         if column == at and name is not None and not (is_open or dashes or plain is other) and box.__class__ is dict:
             if name in box or (has_tabs and "\t" in line):
-                raise _OtherError
+                raise OtherError
             key, raw, raw_end = name, value, number
-            box[name] = plain
+            box[name] = loads(plain) if plain.__class__ is bytes else plain
             continue
         if name is None and not dashes and (not value or value[0] == "#"):
             continue
         if has_tabs and "\t" in line:
-            raise _OtherError
+            raise OtherError
         if not column and name is None and not dashes and value[:3] in ("---", "..."):
-            if value[0] == "." or _AFTER.fullmatch(value, 3) is None:
-                raise _OtherError
+            if value[0] == "." or AFTER.fullmatch(value, 3) is None:
+                raise OtherError
             if is_told:
                 documents.append(root[0])
+            if blocks is not None:
+                _close(blocks, stack, lines[: number - 1], (at, box, began), named)
             root = [None]
-            box, key, at, is_open, is_told = root, 0, -1, True, True
+            box, key, at, is_open, is_told, began = root, 0, -1, True, True, -1
             stack.clear()
             anchors.clear()
             continue
@@ -134,60 +192,66 @@ def _read(lines: list[str], *, has_tabs: bool) -> list[Any]:  # noqa: PLR0915 - 
         if is_open:
             is_open = column > at or (column == at and bool(dashes) and box.__class__ is dict)
         elif column > at:
-            if at < 0 or raw_end != number - 1 or name is not None or dashes or not _goes_on(value.rstrip(" ")):
-                raise _OtherError
+            goes_on = at >= 0 and raw_end == number - 1 and name is None and not dashes and raw[0] not in _NO_PLAIN
+            if not goes_on or not _goes_on(value.rstrip(" ")):
+                raise OtherError
             raw, number = _more_of_plain(raw, lines, number - 1, at)
             box[key], raw_end = resolve(raw), -1
             continue
         if not is_open:
-            while at > column:
-                at, box = stack.pop()
-            if at == column and not dashes and box.__class__ is list:
-                at, box = stack.pop()
+            while at > column or (at == column and not dashes and box.__class__ is list):
+                if began >= named and blocks is not None:
+                    blocks.see(lines[began : number - 1], at, box)
+                at, box, began = stack.pop()
             if at != column:
-                raise _OtherError
+                raise OtherError
+        start = number - 1
         while dashes:
             if is_open:
                 inner: Any = []
                 box[key] = inner
-                stack.append((at, box))
-                at, box = column, inner
+                stack.append((at, box, began))
+                at, box, began = column, inner, start
                 if len(stack) > _DEEPEST:
-                    raise _OtherError
+                    raise OtherError
             elif box.__class__ is not list:
-                raise _OtherError
+                raise OtherError
             box.append(None)
-            key, is_open = -1, True
+            key, is_open, start = -1, True, -1
             width = 2 if dashes == "- " else 1 if dashes == "-" else _width(dashes)
             column, dashes = column + width, dashes[width:]
         if name is not None:
             if is_open:
                 inner = {}
                 box[key] = inner
-                stack.append((at, box))
-                at, box = column, inner
+                stack.append((at, box, began))
+                at, box, began = column, inner, start
                 if len(stack) > _DEEPEST:
-                    raise _OtherError
+                    raise OtherError
             elif box.__class__ is not dict:
-                raise _OtherError
+                raise OtherError
             if name in box:
-                raise _OtherError
+                raise OtherError
             key, box[name], is_open = name, None, True
         elif not is_open:
-            raise _OtherError
+            raise OtherError
         if plain is not other:
             is_open, raw, raw_end = False, value, number
-            box[key] = plain
+            box[key] = loads(plain) if plain.__class__ is bytes else plain
             continue
         if not value or value[0] == "#":
+            if blocks is not None and name is not None and number < end and lines[number] in blocks.ready:
+                found = blocks.find(lines, number, at) if len(stack) < _DEEPEST_BESIDE else None
+                if found is not None:
+                    (box[key], number), is_open, raw_end = found, False, -1
             continue
         is_open, anchor = False, ""
         first = value[0]
         if first == "&":
             anchor, value = _anchored(value)
-            first = value[0]
+            first, named = value[0], number
         elif first == "*":
-            box[key] = _of_alias(value, anchors)
+            box[key], named = _of_alias(value, anchors), number
             continue
         if _may_be_plain(value):
             raw = value if _is_bare(value) else _plain(value)
@@ -200,23 +264,53 @@ def _read(lines: list[str], *, has_tabs: bool) -> list[Any]:  # noqa: PLR0915 - 
         elif first in "|>":
             box[key], number = _block(value, lines, number, at)
         else:
-            raise _OtherError
+            raise OtherError
         if anchor:
             raw_end, anchors[anchor] = -1, box[key]
             if box[key].__class__ in (dict, list):
-                raise _OtherError
+                raise OtherError
     if is_told:
         documents.append(root[0])
+    if blocks is not None and not lines[-1]:
+        _close(blocks, stack, lines[:-1], (at, box, began), named)
     return documents
 
 
+def _close(
+    blocks: _Blocks, stack: list[tuple[int, Any, int]], lines: list[str], last: tuple[int, Any, int], named: int
+) -> None:
+    """All that is open ends with these lines, but the document itself."""
+    for at, box, began in (last, *stack[:1:-1]):
+        if began >= named:
+            blocks.see(lines[began:], at, box)
+
+
 def _parts(line: str) -> tuple[int, str, str | None, str, Any]:
-    """The indent, the dashes, the key if there is one, what stands behind it, and what that is where it is a plain
-    scalar and nothing else."""
+    """The indent, the dashes, the key if there is one, what stands behind it, and what that is where it ends on its
+    line: a scalar, or a collection in brackets as bytes, of which each reader makes its own."""
     found: Any = _LINE.match(line)
     indent, dashes, name, value = found.groups()
-    plain = resolve_plain(value) if value and _may_be_plain(value) and _is_bare(value) else _OTHER
-    return len(indent), dashes, None if name is None else _key(name), value, plain
+    if not indent and value.startswith(CONFLICT_MARKERS):
+        raise OtherError
+    return len(indent), dashes, None if name is None else _key(name), value, _whole(value) if value else _OTHER
+
+
+def _whole(value: str) -> Any:
+    first = value[0]
+    if first in _NO_PLAIN:
+        return _alone(value)
+    return resolve_plain(value) if _may_be_plain(value) and _is_bare(value) else _OTHER
+
+
+def _alone(value: str) -> Any:
+    """A text in quotes or a collection in brackets that ends on its line; whatever else is there, its reader says."""
+    if value[0] in "\"'":
+        found = _QUOTED.fullmatch(value)
+        return _OTHER if found is None else unquoted(*found.groups())
+    try:
+        return marshal.dumps(whole_collection(value)) if opened(value) <= 0 else _OTHER
+    except (OtherError, NotJsonError):
+        return _OTHER
 
 
 def _may_be_plain(value: str) -> bool:
@@ -239,7 +333,7 @@ def _width(dashes: str) -> int:
 def _anchored(value: str) -> tuple[str, str]:
     found = _ANCHOR.fullmatch(value)
     if found is None:
-        raise _OtherError
+        raise OtherError
     return found[1], found[2]
 
 
@@ -247,7 +341,7 @@ def _of_alias(value: str, anchors: dict[str, Any]) -> Any:
     """The scalar that an alias stands for. A text with many of them is not read here."""
     found = _ALIAS.fullmatch(value)
     if found is None or found[1] not in anchors:
-        raise _OtherError
+        raise OtherError
     return anchors[found[1]]
 
 
@@ -271,7 +365,7 @@ def _indent(line: str) -> int:
 def _plain(value: str) -> str:
     text = value.partition(" #")[0].rstrip(" ")
     if ": " in text or text[-1] == ":":
-        raise _OtherError
+        raise OtherError
     return text
 
 
@@ -282,7 +376,7 @@ def _key(name: str) -> str:
     if value.__class__ is str:
         return value
     if value is None:
-        raise _OtherError
+        raise OtherError
     return key_text(value)
 
 
@@ -302,50 +396,43 @@ def _quoted(value: str, lines: list[str], number: int, at: int) -> tuple[str, in
                 texts[-1][-1] = texts[-1][-1][:-1]
                 texts[-1].append(text)
             else:
-                raise _OtherError
+                raise OtherError
         found = _QUOTED_ALONE.fullmatch(_folded(["".join(parts) for parts in texts]))
     if found is None:
-        raise _OtherError
-    return _text(*found.groups()), number
+        raise OtherError
+    return unquoted(*found.groups()), number
 
 
 def _is_cut(line: str, text: str) -> bool:
     """Whether a backslash takes away the end of a line."""
-    if not _ESCAPE.sub("", text).endswith("\\"):
+    if not ESCAPE.sub("", text).endswith("\\"):
         return False
     if line.endswith(" "):
-        raise _OtherError
+        raise OtherError
     return True
 
 
 def _has_odd(quote: str, text: str) -> bool:
-    return (_ESCAPE.sub("", text) if quote == '"' else text).count(quote) % 2 == 1
+    return (ESCAPE.sub("", text) if quote == '"' else text).count(quote) % 2 == 1
 
 
 def _next(lines: list[str], number: int, least: int) -> tuple[int, str]:
     """A line that goes on with a value, without the blanks around it, and its number; `least` is its least indent."""
     line = lines[number] if number + 1 < len(lines) else "\t"
     text = line.strip(" ")
-    if "\t" in line or (text and _indent(line) < least) or text[:3] in ("---", "..."):
-        raise _OtherError
+    if "\t" in line or (text and _indent(line) < least) or text.startswith(("---", "...", *CONFLICT_MARKERS)):
+        raise OtherError
     return number + 1, text
-
-
-def _text(double: str | None, single: str | None) -> str:
-    """What stands between quotes."""
-    if double is None:
-        return (single or "").replace("''", "'")
-    return _ESCAPE.sub(lambda sign: _ESCAPED.get(sign[1], sign[1]), double) if "\\" in double else double
 
 
 def _block(head: str, lines: list[str], number: int, at: int) -> tuple[str, int]:
     """The text behind `|` or `>`, and the number of the line after it."""
     found = _BLOCK.fullmatch(head)
     if found is None or at < 0:
-        raise _OtherError
+        raise OtherError
     width = at + int(found[2]) if found[2] else _indent_of_text(lines, number)
     if width <= at:
-        raise _OtherError
+        raise OtherError
     pad, texts = " " * width, []
     while number < len(lines):
         line = lines[number]
@@ -355,19 +442,19 @@ def _block(head: str, lines: list[str], number: int, at: int) -> tuple[str, int]
         elif not rest:
             texts.append("")
         elif rest[0] == "\t":
-            raise _OtherError
+            raise OtherError
         else:
             break
         number += 1
     else:
         if lines[-1]:
-            raise _OtherError
+            raise OtherError
     while texts and not texts[-1]:
         texts.pop()
     if not texts or (texts[0].startswith(" ") and not found[2]):  # a line of blanks that is longer than the indent
-        raise _OtherError
+        raise OtherError
     if found[1] == ">" and (not texts[0] or any(text[:1] in ("\t", " ") for text in texts if text)):
-        raise _OtherError
+        raise OtherError
     text = "\n".join(texts) if found[1] == "|" else _folded(texts)
     return (text if found[3] else f"{text}\n"), number
 
@@ -394,87 +481,14 @@ def _folded(texts: list[str]) -> str:
 
 def _in_brackets(text: str, lines: list[str], number: int) -> tuple[Any, int]:
     """A list or a mapping in brackets, and the number of the line after it."""
-    if len(text) <= _LONGEST_REMEMBERED and (known := _known_collection(text)) is not None:
-        return copied(known), number
-    depth = _opened(text)
+    depth = opened(text)
     if depth > 0:
         parts = [text.rstrip(" ")]
         while depth > 0:
             number, text = _next(lines, number, 0)
             if "#" in text or not (parts[-1][-1] in ",[{" or text[:1] in ("]", "}", ",")):
-                raise _OtherError
+                raise OtherError
             parts.append(text or " ")
-            depth += _opened(text)
+            depth += opened(text)
         text = " ".join(parts)
-    return _whole_collection(text), number
-
-
-@lru_cache(_REMEMBERED)
-def _known_collection(text: str) -> Any:
-    """To be copied by who gives it away; None where it goes on behind the line."""
-    return _whole_collection(text) if _opened(text) <= 0 else None
-
-
-def _whole_collection(text: str) -> Any:
-    value, end = _collection(text, 0, 0)
-    if _AFTER.fullmatch(text, end) is None:
-        raise _OtherError
-    return value
-
-
-def _opened(text: str) -> int:
-    """How many brackets are open behind a text; what is in quotes does not count, and ends on its line."""
-    bare = _IN_QUOTES.sub("", text)
-    if '"' in bare or "'" in bare:
-        raise _OtherError
-    return bare.count("[") + bare.count("{") - bare.count("]") - bare.count("}")
-
-
-def _collection(text: str, start: int, depth: int) -> tuple[Any, int]:
-    """The list or mapping that begins at `start`, and where it ends."""
-    is_list = text[start] == "["
-    closer = "]" if is_list else "}"
-    items: Any = [] if is_list else {}
-    place = start + 1
-    if depth > _DEEPEST_IN_BRACKETS:
-        raise _OtherError
-    while True:
-        sign, place, value, has_colon = _token(text, place, depth)
-        if sign == closer and not has_colon:
-            return items, place
-        if sign or has_colon == is_list:
-            raise _OtherError
-        if is_list:
-            items.append(value)
-        else:
-            key = value
-            if not isinstance(key, (str, int, float)) or key == _MERGE:
-                raise _OtherError
-            key = key_text(key)
-            sign, place, value, has_colon = _token(text, place, depth)
-            if sign or has_colon or key in items:
-                raise _OtherError
-            items[key] = value
-        sign, place, _, has_colon = _token(text, place, depth)
-        if has_colon or sign not in (",", closer):
-            raise _OtherError
-        if sign == closer:
-            return items, place
-
-
-def _token(text: str, place: int, depth: int) -> tuple[str, int, Any, bool]:
-    """A sign (`,` or what closes), or a value; where it ends, and whether a colon follows."""
-    found = _TOKEN.match(text, place)
-    if found is None:
-        raise _OtherError
-    sign, plain, double, single, colon = found.groups()
-    if sign and sign in "[{":
-        if colon:
-            raise _OtherError
-        value, end = _collection(text, found.start(1), depth + 1)
-        return "", end, value, False
-    if plain is not None:
-        return "", found.end(), resolve_plain(plain.rstrip(" ")), colon is not None
-    if sign:
-        return sign, found.end(), None, colon is not None
-    return "", found.end(), _text(double, single), colon is not None
+    return whole_collection(text), number

@@ -14,7 +14,6 @@ from poolsmith.core.facts.versions import is_older, version_key
 from poolsmith.core.sources.pointer import MISSING, value_at
 from poolsmith.fleet.profiles.node_pool import ToolkitSource
 from poolsmith.gpu.catalog.limits import limits
-from poolsmith.gpu.catalog.releases import advisable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -106,8 +105,7 @@ def _tell_toolkit(plan: ClusterPlan, facts: Facts) -> None:
             codes.VULNERABLE_STACK,
             RELEASE if version == default else _PINNED_AT,
             f"{tag} installs the toolkit {version}, which is open to {_names(found)}",
-            help=f"pin {advisable(found[-1].operator)} or a later release, or `toolkit.version` "
-            f"{found[-1].toolkit} or later in `stack.values`",
+            help=f"pin {found[-1].way_out} in `stack.values`",
             severity=None if any(item.critical for item in found) or version != default else Severity.NOTE,
         )
 

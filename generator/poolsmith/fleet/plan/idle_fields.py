@@ -225,7 +225,7 @@ def _idle(pool: PoolPlan) -> Iterator[tuple[str, str, str]]:
         for field, version in (("fabricManager", driver.fabric_manager), ("imex", driver.imex)):
             if version is not None:
                 message = (
-                    f"`driver.{field}` tells what is on the hosts beside a pre-installed driver, and this one is none"
+                    f"`driver.{field}` is for hosts with a pre-installed driver, and this driver is not pre-installed"
                 )
                 yield f"/spec/driver/{field}", message, "remove it, or write `source: preinstalled`"
     if driver.source is not DriverSource.PREINSTALLED and driver.rdma and spec.nic is Nic.NONE:
@@ -238,5 +238,5 @@ def _idle(pool: PoolPlan) -> Iterator[tuple[str, str, str]]:
             "add `rdma: true`",
         )
     if spec.toolkit.version is not None and spec.toolkit.source is not ToolkitSource.PREINSTALLED:
-        message = "`toolkit.version` tells the version of a pre-installed toolkit; the operator installs its own"
+        message = "`toolkit.version` is the version of a pre-installed toolkit; the operator installs its own"
         yield "/spec/toolkit/version", message, "remove it, or write `source: preinstalled`"

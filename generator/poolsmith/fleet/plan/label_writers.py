@@ -210,7 +210,7 @@ def _report(plan: ClusterPlan, pool: PoolPlan, lost: list[LabelSetting], facts: 
         pool,
         "/metadata/name",
         f"the nodes of pool `{pool.name}` need {shown}, which {release} removes {when}, and no NodeFeatureRule can "
-        "carry it: no names tell these nodes apart"
+        "carry it: these nodes have no names of their own in the profile"
         + (f". Then the operator's toolkit, which is set up for another runtime than {runtime}, runs there" * brings),
         severity=Severity.WARNING if brings else None,
         help=("" if pool.profile.spec.nodes.autoscaled else _NAMED)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.sources.pointer import join
 from poolsmith.fleet.profiles.node_pool import Nic
-from poolsmith.gpu.nodes.node_facts import NodeFacts, System, Told, one
+from poolsmith.gpu.nodes.node_facts import NodeFacts, System, Told, kernel_label, one
 from poolsmith.kubernetes.repository.node_template_marks import TaintMark
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def _facts(pool: PoolPlan, system: NodeSystem) -> NodeFacts:
     of_guest = driver is None or driver.vgpu is not None  # the version that a node tells is then another driver's
     return NodeFacts(
         systems=(System(Told(spec.os.id, "/spec/os/id"), Told(system.version, system.version_pointer)),),
-        kernels=one(system.kernel, system.kernel_pointer),
+        kernels=one(kernel_label(system.kernel or ""), system.kernel_pointer),
         runtimes=one(spec.runtime.name, "/spec/runtime/name"),
         runtime_versions=one(spec.runtime.version, "/spec/runtime/version"),
         architectures=one(spec.arch.value, "/spec/arch"),

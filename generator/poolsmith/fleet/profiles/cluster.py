@@ -312,8 +312,8 @@ class Delivery:
 
     engine: Engine = spec("The GitOps engine.")
     version: str | None = spec(
-        "Version of Flux or Argo CD that runs. What it does otherwise than others is told, and `diff` tells it where "
-        "the version changes. Default: unknown; what is generated holds for all that the catalog knows.",
+        "Version of Flux or Argo CD that runs. What it does differently from other versions is reported, and `diff` "
+        "shows it where the version changes. Default: unknown; what is generated holds for all that the catalog knows.",
         default=None,
         pattern=ENGINE_VERSION,
         form="a version, such as 2.9 or v3.4.2",
@@ -444,7 +444,8 @@ class ClusterSpec:
     )
     stack: Stack = spec("What manages the GPUs.")
     pool_label: str = spec(
-        "Key of the node label that tells pools apart: the nodes of a pool have this key with the pool's label value.",
+        "Key of the node label that distinguishes pools: the nodes of a pool have this key with the pool's label "
+        "value.",
         default="poolsmith.dev/pool",
         pattern=PREFIXED_NAME,
         form="a label key with a prefix, like example.com/gpu-pool",

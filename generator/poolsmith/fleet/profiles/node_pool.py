@@ -274,7 +274,7 @@ class Runtime:
     )
     config_version: int | None = spec(
         "The `version` in containerd's configuration file. If it is lower than the newest version that "
-        "containerd knows, the toolkit is told to read the file, from v25.10.1 on.",
+        "containerd knows, the toolkit is configured to read the file, from v25.10.1 on.",
         default=None,
         minimum=1,
         maximum=9,

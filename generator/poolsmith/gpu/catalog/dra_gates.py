@@ -5,17 +5,24 @@ Verdicts of the driver's own code are recorded: tests/recorded, dra_gates.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.message_text import did_you_mean, shorten
+from poolsmith.core.facts.versions import version_key
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.gpu.catalog.gpu_clusters import read_dra
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from poolsmith.gpu.catalog.gpu_clusters import FeatureGate
 
 _SHARES = "ConsumableShares"
+_VERSION = pattern(r"v?\d{1,3}\.\d{1,3}(\D|$)")
+_YEARS = 25
+"""The first year that versions were called by."""
 
 
 @record(kw_only=False)
@@ -27,13 +34,45 @@ class GateMistake:
     help: str
 
 
-def gates_on(settings: Mapping[str, Any]) -> frozenset[str]:
+def gates_of(version: str | None) -> Mapping[str, FeatureGate]:
+    """Those of a version of the driver; for what is no version all that are known, which are the newest ones."""
+    known = read_dra().gates
+    if version is None or _VERSION.match(version) is None:
+        return known
+    place = _place(version)
+
+    def is_there(since: str | None) -> bool:
+        return since is None or _place(since) <= place
+
+    return {
+        name: replace(
+            gate, conflicts=tuple(item for item in gate.conflicts if is_there(gate.conflicts_since.get(item)))
+        )
+        for name, gate in known.items()
+        if is_there(gate.since)
+    }
+
+
+def _is_known(version: str) -> bool:
+    """Whether it is no later than what is known, of those that are counted like it."""
+    is_counted, key = _place(version)
+    known = [_place(gate.since) for gate in read_dra().gates.values() if gate.since is not None]
+    return any(other is is_counted and key <= newest for other, newest in known)
+
+
+def _place(version: str) -> tuple[bool, tuple[int, ...]]:
+    """Versions of years come before those that are counted from 0.4 on."""
+    key = version_key(version.removeprefix("v"))[:2]
+    return key[0] < _YEARS, key
+
+
+def gates_on(settings: Mapping[str, Any], known: Mapping[str, FeatureGate] | None = None) -> frozenset[str]:
     """The gates that are on: those that are set, by themselves or as a group, and those that are on by themselves."""
     dra = read_dra()
     groups = {maturity: settings[name] for name, maturity in dra.gate_groups.items() if name in settings}
     return frozenset(
         name
-        for name, gate in dra.gates.items()
+        for name, gate in (dra.gates if known is None else known).items()
         if settings.get(name, groups.get("alpha" if gate.alpha else "beta", not gate.alpha)) is True
     )
 
@@ -47,15 +86,17 @@ def alpha_gates(settings: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def gate_mistakes(settings: Mapping[str, Any], shares: str | None) -> Iterator[GateMistake]:
-    """`shares` is the value of the variable CONSUMABLE_SHARES; None where nobody sets it."""
-    known = read_dra().gates
+def gate_mistakes(settings: Mapping[str, Any], shares: str | None, version: str | None = None) -> Iterator[GateMistake]:
+    """`shares` is the value of the variable CONSUMABLE_SHARES; None where nobody sets it. Without a `version` it is the
+    newest driver; of later ones than are known nothing is said."""
+    if version is not None and _VERSION.match(version) is not None and not _is_known(version):
+        return
+    known = gates_of(version)
     for name in settings:
         if name not in known and name not in read_dra().gate_groups:
-            advice = did_you_mean(name, [gate for gate, entry in known.items() if not entry.of_library])
-            yield GateMistake(name, f"the DRA driver has no feature gate `{shorten(name)}`", advice)
-    on = gates_on(settings)
-    yield from _pairs(settings, on)
+            yield _unknown(name, known, version)
+    on = gates_on(settings, known)
+    yield from _pairs(settings, on, known)
     for name in sorted(on):
         needed = known[name].needs
         if needed is not None and needed not in on:
@@ -64,8 +105,16 @@ def gate_mistakes(settings: Mapping[str, Any], shares: str | None) -> Iterator[G
     yield from _of_shares(on, settings, shares)
 
 
-def _pairs(settings: Mapping[str, Any], on: frozenset[str]) -> Iterator[GateMistake]:
-    known = read_dra().gates
+def _unknown(name: str, known: Mapping[str, FeatureGate], version: str | None) -> GateMistake:
+    later = read_dra().gates.get(name)
+    if later is not None:
+        message = f"the DRA driver {version} has no feature gate `{name}`, and stops: it came with {later.since}"
+        return GateMistake(name, message, "remove it, or take a later version")
+    advice = did_you_mean(name, [gate for gate, entry in known.items() if not entry.of_library])
+    return GateMistake(name, f"the DRA driver has no feature gate `{shorten(name)}`", advice)
+
+
+def _pairs(settings: Mapping[str, Any], on: frozenset[str], known: Mapping[str, FeatureGate]) -> Iterator[GateMistake]:
     told: set[frozenset[str]] = set()
     for name in [*(gate for gate in settings if gate in on), *sorted(on)]:
         for other in (*known[name].conflicts, *known[name].without):

@@ -6,6 +6,7 @@ time: callers may change what they get.
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.facts import store
@@ -16,7 +17,7 @@ from poolsmith.core.sources.pointer import copied
 from poolsmith.gpu.catalog.operands import whole, with_scripts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
 
 _ADMISSION = "admissionregistration.k8s.io/v1"
@@ -185,6 +186,7 @@ class FeatureGate:
     """`conflicts` are gates beside which the driver stops, `without` those that are documented not to go with it.
 
     `needs` has to be on, too, and `variable` has to be set beside it. `of_library`: Kubernetes' libraries bring it.
+    `since` is the first version of the driver that has it, `conflicts_since` the first that stops beside some.
     """
 
     alpha: bool
@@ -193,6 +195,8 @@ class FeatureGate:
     needs: str | None = None
     variable: str | None = None
     of_library: bool = False
+    since: str | None = None
+    conflicts_since: Mapping[str, str] = field(default_factory=dict)
 
 
 @record
@@ -247,6 +251,8 @@ def read_dra() -> DraFacts:
                 needs=entry.get("needs"),
                 variable=entry.get("variable"),
                 of_library=entry.get("ofLibrary", False),
+                since=entry.get("since"),
+                conflicts_since=entry.get("conflictsSince", {}),
             )
             for name, entry in data["gates"].items()
         },

@@ -35,6 +35,8 @@ _SWITCH = ("true", "false", "")
 _PAUSED = "paused-"
 """What the driver manager writes for a while."""
 _FAMILY = "nvidia.com/"
+_RESOURCE = "nvidia.com/gpu"
+"""What many call a label of their own, by which they select nodes."""
 _READ = (WORKLOAD, MIG_CONFIG, DEVICE_PLUGIN_CONFIG, VGPU_CONFIG, CC_MODE)
 _DISCOVERED = ("nvidia.com/gpu.", "nvidia.com/mig-", "nvidia.com/cuda.", "nvidia.com/vgpu.")
 _WORK = "nvidia.com/gpu.work"
@@ -65,7 +67,7 @@ def label_mistake(key: str, value: str, release: str | None = None) -> LabelMist
         )
     if key.startswith(DEPLOY):
         return _of_operand(key, value, release)
-    if key.startswith(_FAMILY) and key not in _READ and not key.endswith(_WRITTEN):
+    if key.startswith(_FAMILY) and key not in (*_READ, _RESOURCE) and not key.endswith(_WRITTEN):
         meant = nearest(key, _READ)
         if meant is not None and not _is_written(key):
             return LabelMistake("which nothing of the operator reads", f"write `{meant}`", is_dead=True)

@@ -9,15 +9,16 @@ from poolsmith.core.facts.packs import remembered
 from poolsmith.core.facts.versions import at_least, version_key
 from poolsmith.core.record import record
 from poolsmith.gpu.catalog.container_toolkit import numbers
+from poolsmith.gpu.catalog.releases import advisable
 
 
 @record
 class Vulnerability:
-    """`toolkit` and `operator` are the first versions that have the fix."""
+    """`toolkit` and `operator` are the first versions that have the fix; no `operator`: no release with it is known."""
 
     ids: tuple[str, ...]
     toolkit: str
-    operator: str
+    operator: str | None
     source: str
     published: str | None = None
     critical: bool = False
@@ -26,6 +27,14 @@ class Vulnerability:
     def shown(self) -> str:
         """Its identifiers, with the date of their record."""
         return ", ".join(self.ids) + (f" (published {self.published})" if self.published else "")
+
+    @property
+    def way_out(self) -> str:
+        """What to pin, for messages."""
+        of_toolkit = f"`toolkit.version` {self.toolkit} or later"
+        return (
+            of_toolkit if self.operator is None else f"{advisable(self.operator)} or a later release, or {of_toolkit}"
+        )
 
 
 @record
@@ -56,7 +65,11 @@ class Limits:
 
     def of_operator(self, release: str) -> tuple[Vulnerability, ...]:
         """What a release is open to with the toolkit that it brings."""
-        return tuple(item for item in self.vulnerabilities if version_key(release) < version_key(item.operator))
+        return tuple(
+            item
+            for item in self.vulnerabilities
+            if item.operator is None or version_key(release) < version_key(item.operator)
+        )
 
     def ended(self, number: int | None) -> str | None:
         """That support of a driver branch has ended, in words."""
@@ -103,7 +116,7 @@ def _vulnerability(entry: dict[str, Any]) -> Vulnerability:
     return Vulnerability(
         ids=tuple(entry["ids"]),
         toolkit=f"v{entry['toolkit']}",
-        operator=entry["operator"],
+        operator=entry.get("operator"),
         source=entry["source"],
         published=entry.get("published"),
         critical=entry.get("critical", False),

@@ -129,7 +129,7 @@ FORMS: dict[str, Form] = {
     "vulnerabilities": Form(
         _matches(r"CVE-\d{4}-\d{4,7}"),
         {"toolkit": _THREE, "operator": _TAG, "published": _is_day, "critical": _FLAG, "source": _text},
-        ("toolkit", "operator", "source"),
+        ("toolkit", "source"),
     ),
     "supported-lines": Form(_MINOR_LINE := _matches(r"\d{2}\.\d{1,2}"), {}, whole=_TAG),
     "kubernetes": Form(_MINOR_LINE, {}, whole=lambda value: _list_of(_MINOR)(value) and len(value) == 2),  # noqa: PLR2004 - low and high
@@ -154,6 +154,7 @@ FORMS: dict[str, Form] = {
             "without": _list_of(_WORD),
             "needs": _WORD,
             "variable": _WORD,
+            "since": _matches(r"\d{1,3}\.\d{1,3}"),
         },
         ("maturity",),
     ),

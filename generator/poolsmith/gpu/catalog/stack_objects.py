@@ -46,18 +46,17 @@ CHART_OF = {
     "kata-deploy": "kata-deploy",
 }
 """By each name that it has or had: the chart beside the operator's whose values are recorded (`data/stack_charts/`)."""
-CHARTS = frozenset(
-    (
-        *CHART_OF,
-        "gpu-operator",
-        "nvidia-gpu-operator",
-        "gpu-feature-discovery",
-        "confidential-containers",
-        "coco-operator",
-        "nvidia-mig-parted",
-        "mig-manager",
-    )
-)
+CHART_NAMES = {
+    **CHART_OF,
+    **dict.fromkeys(OPERATOR, OPERATOR[0]),
+    "gpu-feature-discovery": "gpu-feature-discovery",
+    "confidential-containers": "confidential-containers",
+    "coco-operator": "coco-operator",
+    "nvidia-mig-parted": "nvidia-mig-parted",
+    "mig-manager": "mig-manager",
+}
+"""The same of all charts of the stack, recorded or not."""
+CHARTS = frozenset(CHART_NAMES)
 _IMAGES = pattern(r"nvidia|nvcr\.io|node-feature-discovery|dcgm|mellanox|kata-deploy")
 _NAMES = pattern(
     r"(?:^|[-_.])(?:gpu-operator|nvidia|nfd|node-feature-discovery|dcgm|dcgm-exporter|network-operator|kata|coco"

@@ -40,7 +40,7 @@ def read_upgrades() -> UpgradeFacts:
     return UpgradeFacts(
         definitions=data["definitions"],
         labels=tuple(data["labels"]),
-        issues=(*data["issues"], *(_issue(item) for item in limits().vulnerabilities)),
+        issues=(*data["issues"], *(_issue(item) for item in limits().vulnerabilities if item.operator is not None)),
     )
 
 

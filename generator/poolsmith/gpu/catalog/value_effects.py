@@ -50,6 +50,12 @@ def switches() -> dict[str, Switch]:
     }
 
 
+@remembered
+def always_on() -> frozenset[str]:
+    """Switches that every release has on by default."""
+    return frozenset(store.read_yaml("values/switches.yaml")["alwaysOn"])
+
+
 def recorded_releases() -> tuple[str, ...]:
     """Oldest first."""
     return tuple(store.read_json(_FILE)["releases"])

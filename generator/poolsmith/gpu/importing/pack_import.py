@@ -35,7 +35,7 @@ _DISCOVERY = "node-feature-discovery"
 _ABOUT = {
     "charts/gpu-operator": "which values the chart takes: nothing can be generated",
     "crds": "custom resources: their fields are not judged",
-    "operands": "what the operator creates: privileges, images and labels can't be told",
+    "operands": "what the operator creates: privileges, images and labels are unknown",
     "nvidia_driver": "drivers of NVIDIADriver objects",
     "projection": "what the chart makes of its values",
     FACTS: "how the release behaves: nothing can be generated; name a release that is like it with --like",

@@ -241,9 +241,10 @@ def _row(identifier: str, fixed: Mapping[str, str], critical: bool, published: o
             f"{shorten(identifier)} names no version of the container toolkit, and no other component is judged by "
             "records"
         )
-    if "operator" not in found:
-        found["operator"] = _operator_with(found["toolkit"])
-    row: dict[str, Any] = {"toolkit": _three(found["toolkit"]), "operator": f"v{_three(found['operator'])}"}
+    operator = found.get("operator") or _operator_with(found["toolkit"])
+    row: dict[str, Any] = {"toolkit": _three(found["toolkit"])}
+    if operator is not None:
+        row["operator"] = f"v{_three(operator)}"
     if day := _day(published):
         row["published"] = day
     if critical:
@@ -251,15 +252,11 @@ def _row(identifier: str, fixed: Mapping[str, str], critical: bool, published: o
     return {**row, "source": f"record {shorten(identifier)}"}
 
 
-def _operator_with(toolkit: str) -> str:
-    """The first known release that brings such a toolkit."""
+def _operator_with(toolkit: str) -> str | None:
+    """The first known release that brings such a toolkit; None where it is newer than those of all."""
     runs = store.read_json("values/images.json")["images"]["toolkit.version"]
     found = next((tag for tag, image in runs if version_key(str(image).split("-")[0]) >= version_key(toolkit)), None)
-    if found is None:
-        raise PoolsmithError(
-            f"the record names no release of the operator, and no known one brings the toolkit {toolkit}"
-        )
-    return str(found).removeprefix("v")
+    return None if found is None else str(found).removeprefix("v")
 
 
 def _three(version: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from poolsmith.core.sources.pointer import join
 from poolsmith.gpu.catalog.container_runtimes import container_runtimes
 from poolsmith.gpu.catalog.live_cluster import read_node_marks
-from poolsmith.gpu.nodes.node_facts import NodeFacts, System, Told, one
+from poolsmith.gpu.nodes.node_facts import NodeFacts, System, Told, kernel_label, one
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +27,7 @@ def facts_of_node_info(info: Mapping[str, str], at: str = NODE_INFO) -> NodeFact
         systems=()
         if system is None
         else (System(Told(system[0], place), Told(system[1], place) if system[1] else None),),
-        kernels=one(info.get(_KERNEL), join(at, _KERNEL)),
+        kernels=one(kernel_label(info.get(_KERNEL, "")), join(at, _KERNEL)),
         runtimes=runtimes,
         runtime_versions=versions,
         architectures=one(info.get(_ARCHITECTURE), join(at, _ARCHITECTURE)),

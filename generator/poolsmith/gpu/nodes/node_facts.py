@@ -9,12 +9,15 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING
 
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from poolsmith.kubernetes.repository.node_template_marks import TaintMark
+
+_NO_LABEL = pattern(r"[^-A-Za-z0-9_.]")
 
 
 @record(kw_only=False)
@@ -84,6 +87,12 @@ def first(told: tuple[Told, ...]) -> str:
 def value_of(told: Told | None) -> str:
     """The value; empty where nobody says one."""
     return "" if told is None else told.value
+
+
+def kernel_label(release: str) -> str:
+    """A kernel's release (`uname -r`) as Node Feature Discovery writes it on nodes: `el9_6.aarch64+64k` becomes
+    `el9_6.aarch64_64k`. Source: kubernetes-sigs/node-feature-discovery:source/kernel/version.go, parseVersion."""
+    return _NO_LABEL.sub("_", release).strip("-_.")
 
 
 def one(value: str | None, pointer: str = "") -> tuple[Told, ...]:

@@ -23,6 +23,7 @@ _PARTS = ("driver", "toolkit", "devicePlugin")
 class DriverSwitch:
     """How an object keeps its cloud from installing a driver. `path` leads to what decides, with a star for each item
     of a list; `within` to texts of JSON in which it begins. `off` is the value for none, `shown` how people write it.
+    `image` leads to the nodes' image.
     """
 
     cloud: str
@@ -30,6 +31,7 @@ class DriverSwitch:
     within: tuple[str, ...]
     off: str
     shown: str
+    image: tuple[str, ...] = ()
 
     def said(self, body: Mapping[str, Any]) -> list[tuple[str, Any]]:
         """What the object says, each with its pointer."""
@@ -64,6 +66,13 @@ class NodeMaker:
     variables: dict[str, Any]
     switches: dict[str, DriverSwitch]
     needs: dict[str, str]
+    unfit: Mapping[str, str]
+
+    def is_unfit(self, body: Mapping[str, Any], switch: DriverSwitch) -> bool:
+        """Whether the image of these nodes is one on which no driver's container installs anything."""
+        said = [word(value) for _, value in reached(body, switch.image)] if switch.image else []
+        known = self.unfit if switch.image else {}
+        return bool(known) and all(image.startswith(known["beginning"]) for image in said or [known["otherwise"]])
 
     def keeps_off(self, *, own_driver: bool, has_operator: bool) -> bool:
         """Whether the cloud is to install none. `own_driver`: the operator installs one, or there is to be none."""
@@ -148,6 +157,7 @@ def _read(entry: dict[str, Any]) -> NodeMaker:
         variables=entry.get("variables", {}),
         switches={kind: _switch(entry["cloud"], found) for kind, found in entry.get("kinds", {}).items()},
         needs=entry["needs"],
+        unfit=entry.get("unfit", {}),
     )
 
 
@@ -158,4 +168,5 @@ def _switch(cloud: str, found: dict[str, Any]) -> DriverSwitch:
         within=tuple(found.get("in", ())),
         off=found["off"],
         shown=found["shown"],
+        image=tuple(found.get("image", ())),
     )

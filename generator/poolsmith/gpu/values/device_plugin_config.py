@@ -8,7 +8,7 @@ was meant, or not at all.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, reduce
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.message_text import did_you_mean, kind_of, shorten
@@ -437,6 +437,7 @@ def _without_effect(config: Any, plugin: str | None) -> Iterator[tuple[str, str]
     (way, _), sharing = _section(config), _field(config, "sharing")
     if way == "mps" and _field(_field(sharing, "timeSlicing"), "resources"):
         yield "sharing.timeSlicing", "keep one of the two: `sharing.mps` counts for more"
+    yield from _ignored(config, plugin)
     if _names_count(plugin):
         return
     for index in unnamed(config, plugin):
@@ -453,7 +454,15 @@ def _without_effect(config: Any, plugin: str | None) -> Iterator[tuple[str, str]
         for index, item in enumerate(items if isinstance(items, list) else ()):
             name = resource_of(item.get("name")) if isinstance(item, dict) else prefix
             if not name.startswith(prefix):
-                yield f"resources.{kind}[{index}].name", "remove it: resources have no names of one's own"
+                yield f"resources.{kind}[{index}].name", "remove it: resources have no names of your own"
+
+
+def _ignored(config: Any, plugin: str | None) -> Iterator[tuple[str, str]]:
+    found = _PLUGIN.match(plugin or "")
+    for path, row in configuration_facts()["ignored"].items():
+        is_said = reduce(_field, path.split("."), config) is row["is"]
+        if is_said and found is not None and is_older(found.group(), row["before"]):
+            yield path, row["do"]
 
 
 def _is_field(key: str, field: str, is_exact: bool) -> bool:

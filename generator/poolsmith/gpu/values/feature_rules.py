@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.message_text import nearest, shorten
 from poolsmith.core.pattern import pattern
+from poolsmith.gpu.catalog.label_words import label_mistake
 from poolsmith.gpu.catalog.operand_inputs import operand_inputs
 from poolsmith.gpu.values.discovery_mistake import DiscoveryMistake
 
@@ -36,6 +37,7 @@ def rule_mistakes(rules: Any, tag: str | None, allowed: Collection[str] | None) 
     for index, rule in enumerate(rules if isinstance(rules, list) else ()):
         if isinstance(rule, dict):
             yield from _keys(rule, (index,), allowed)
+            yield from _words(rule.get("labels"), (index, "labels"))
             yield from _taints(rule.get("taints"), (index, "taints"))
             for steps, term in _terms(rule, (index,)):
                 yield from _of_term(term, steps, tag)
@@ -65,6 +67,15 @@ def _keys(rule: dict[Any, Any], steps: Steps, allowed: Collection[str] | None) -
                     f"the master writes no {_WORDS[kind]} of `{shorten(namespace)}`",
                     f"take a namespace of your own or `{own[0]}`{also}",
                 )
+
+
+def _words(labels: Any, steps: Steps) -> Iterator[DiscoveryMistake]:
+    """Words of the operator on the nodes that the rule is for; `@` takes the value of a feature."""
+    for key, value in labels.items() if isinstance(labels, dict) else ():
+        mistake = label_mistake(key, value) if isinstance(key, str) and isinstance(value, str) else None
+        if mistake is not None and not value.startswith("@") and not any(mark in key + value for mark in _FILLED):
+            told = f"nodes get the label `{shorten(key)}` with the value `{shorten(value)}`, {mistake.message}"
+            yield DiscoveryMistake((*steps, key), told, mistake.help or "remove it")
 
 
 _WORDS = {"labels": "labels", "annotations": "annotations", "extendedResources": "extended resources"}

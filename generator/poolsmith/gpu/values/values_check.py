@@ -6,8 +6,6 @@ the release is the one that files near it name.
 
 from __future__ import annotations
 
-import posixpath
-import re
 from collections import Counter, defaultdict
 from dataclasses import field, replace
 from itertools import chain
@@ -20,27 +18,15 @@ from poolsmith.core.diagnostics.diagnostic import Span
 from poolsmith.core.diagnostics.message_text import did_you_mean
 from poolsmith.core.diagnostics.rule_engine import Finding, Found
 from poolsmith.core.facts.versions import version_key
-from poolsmith.core.pattern import pattern as compiled_later
 from poolsmith.core.record import record
 from poolsmith.core.sources.inner_text import InnerText
 from poolsmith.core.sources.pointer import join, overlap, value_at
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.gpu.catalog.schema_versions import operator_releases
-from poolsmith.gpu.catalog.stack_objects import CHART_OF, CHARTS
-from poolsmith.gpu.values.neighbour_files import is_of_neighbour, neighbour_blocks
 from poolsmith.gpu.values.release_tier import Tier, said_alike
 from poolsmith.gpu.values.values_file import not_a_mapping
-from poolsmith.gpu.values.values_places import FoundValues, place_in, values_file
-from poolsmith.kubernetes.repository.chart_folders import chart_at
+from poolsmith.gpu.values.values_places import FoundValues, place_in
 from poolsmith.kubernetes.repository.declared_charts import declared_charts
-from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
-from poolsmith.kubernetes.repository.manifest_files import folders_above
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from poolsmith.kubernetes.repository.model import RepositoryModel
-
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -121,10 +107,12 @@ def judge_values_of(
     files: defaultdict[str, list[int]] = defaultdict(list)
     for item in found:
         by, document = item.judged_by, item.document
-        if not item.values and by.tier is Tier.PINNED:
+        is_bare = not item.has_values and (item.is_of_operator or item.known() is None)
+        of_defaults = tuple(_of_defaults(item)) if is_bare else ()
+        result.diagnostics.extend(of_defaults)
+        if not item.values and by.tier is Tier.PINNED and not of_defaults:
             result.diagnostics.extend(_of_number(item))
-        if not item.has_values and (item.is_of_operator or item.known() is None):
-            result.diagnostics.extend(_of_defaults(item))
+        if is_bare:
             continue
         if not by.tags:
             result.unjudged.append(item)
@@ -170,7 +158,7 @@ def _of_defaults(item: FoundValues) -> Iterator[Diagnostic]:
 
 
 ALL_RELEASES = "all known releases"
-_OF_TIER = {Tier.PINNED: "pinned", Tier.FLOATING: "floating: the newest known", Tier.UNKNOWN: "none is told"}
+_OF_TIER = {Tier.PINNED: "pinned", Tier.FLOATING: "floating: the newest known", Tier.UNKNOWN: "none named"}
 
 
 def _judge_by_all(item: FoundValues, render: Render | None, apply: Apply | None) -> Iterator[Diagnostic]:
@@ -323,147 +311,3 @@ def _not_rendered(
         place = place_in(values, path)
         if place and not any(overlap(place, other) for other in told):
             yield Found(VALUES_DO_NOT_RENDER, Finding(place=place, message=message, help=mend_of_rendering(message)))
-
-
-_NAMES = (OPERATOR_CHART, *CHART_OF)
-_CHART = rf"(?<!-n )(?<!namespace[ =])(?P<chart>{'|'.join(_NAMES)})(?![\w-])"
-_REST = rf"(?:(?!{_CHART.replace('?P<chart>', '?:')})[^\n])*?"
-_COMMAND = compiled_later(rf"{_CHART}{_REST}(?:\\\n{_REST}){{0,12}}--version[ =]+[\"']?(?P<version>v?\d+\.\d+\.\d+)\b")
-_HELMFILE = compiled_later(
-    rf"^[ \t]*(?:- )?chart:[ \t]*[\"']?(?:[\w.-]+/)*{_CHART}[\"']?[ \t]*\n(?:[ \t]+[^\n]*\n){{0,4}}?"
-    r"[ \t]+version:[ \t]*[\"']?(?P<version>v?\d+\.\d+\.\d+)\b",
-    re.MULTILINE,
-)
-"""A release in a helmfile that is a template."""
-_COMMANDS = compiled_later(r"[\n;|&]")
-Commands = dict[str, defaultdict[str, list[list[str]]]]
-"""By folder, and by the last part of each of its words: the words of `helm` commands in scripts and READMEs."""
-_TEXTS = (".gotmpl", ".sh", ".md", ".mk", ".just", ".txt", ".bash", ".env")
-_TEXT_NAMES = frozenset(("Makefile", "justfile", "Justfile", "Taskfile.yml", "Taskfile.yaml", "Dockerfile"))
-_MOST_TEXT = 1 << 18
-
-
-def plain_files(model: RepositoryModel, release: str | None, named: frozenset[str]) -> Iterator[FoundValues]:
-    """Of the operator's chart. `release` is for all of them; without it each goes by what stands in its folder, or in
-    the nearest one above."""
-    from poolsmith.gpu.catalog.value_paths import value_paths  # on demand
-
-    newest, commands = value_paths().tags[-1], Commands()
-    for document in _unclaimed(model):
-        is_named, is_expected = document.path in named and release is not None, release is not None
-        if not is_named and (_has_neighbour(document) or is_of_neighbour(document)):
-            continue
-        loosely = values_file(document, release or newest, is_named=is_named, is_expected=is_expected)
-        if loosely is None or _is_of_chart(document.path, model, is_expected=is_expected):
-            continue
-        near = release or pinned_near(document.path, model)
-        found = values_file(
-            document, near or newest, is_named=is_named, is_expected=is_expected, is_told=near is not None
-        )
-        if found is not None:
-            own = FoundValues(installation=found.installation, release=near, is_file=True)
-            yield _with_settings(own, model, commands)
-
-
-def neighbour_files(model: RepositoryModel) -> Iterator[FoundValues]:
-    """Of the charts beside the operator's, each by the release of its chart that something near it names."""
-    commands = Commands()
-    for document in _unclaimed(model):
-        blocks = tuple(neighbour_blocks(document)) or tuple(_commanded(document, model, commands))
-        if not blocks or _is_of_chart(document.path, model, is_expected=False):
-            continue
-        for chart, pointer, values in blocks:
-            near = pinned_near(document.path, model, chart)
-            layer = ValuesLayer(values, document.source, pointer)
-            item = ChartInstallation(chart=chart, document=document, pointer=pointer, version=near, layers=(layer,))
-            yield FoundValues(installation=item, release=near, is_file=True)
-
-
-def _commanded(
-    document: CheckedDocument, model: RepositoryModel, known: Commands
-) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """The whole file, where `helm` in a script beside it gives it to a chart beside the operator's."""
-    if "value" in posixpath.basename(document.path) and isinstance(document.data, dict) and "kind" not in document.data:
-        for words in _commands_with(document.path, model, known):
-            named = {posixpath.basename(word) for word in words if "/" in word} & {*_NAMES}
-            charts = {CHART_OF.get(name, name) for name in named}
-            if len(charts) == 1 and charts != {OPERATOR_CHART}:
-                yield charts.pop(), "", document.data
-                return
-
-
-def _with_settings(found: FoundValues, model: RepositoryModel, known: Commands) -> FoundValues:
-    """With what the command that gives the file sets besides, which nobody reads here."""
-    path = found.installation.document.path
-    if not any(word.startswith("--set") for words in _commands_with(path, model, known) for word in words):
-        return found
-    unknown = Unknown(found.installation.document.source.locate(""), "what `--set` of the command beside it says")
-    return replace(found, installation=replace(found.installation, unknown=(unknown,)))
-
-
-def _commands_with(path: str, model: RepositoryModel, known: Commands) -> list[list[str]]:
-    """The words of each `helm` command in the folder of a values file that names it."""
-    folder, name = posixpath.split(path)
-    if folder not in known:
-        found = known[folder] = defaultdict(list)
-        for text, _ in _texts_in(folder, model):
-            for line in _COMMANDS.split(text.replace("\\\n", " ")) if "helm" in text else ():
-                words = [word.strip("\"'") for word in line.split()]
-                for last in {posixpath.basename(word.rpartition("=")[2]) for word in words if "helm" in words}:
-                    found[last].append(words)
-    return known[folder].get(name, [])
-
-
-def _unclaimed(model: RepositoryModel) -> Iterator[CheckedDocument]:
-    """Documents that may be values, and that no installation reads."""
-    claimed = {layer.source.path for item in model.all_installations for layer in item.layers}
-    for document in model.loose.documents:
-        if document.path not in claimed and not document.is_object:
-            yield document
-
-
-def _has_neighbour(document: CheckedDocument) -> bool:
-    """Whether the whole file is of a chart beside the operator's."""
-    return any(not pointer for _, pointer, _ in neighbour_blocks(document))
-
-
-def _is_of_chart(path: str, model: RepositoryModel, *, is_expected: bool) -> bool:
-    """The values.yaml of a chart has its own defaults: of a copy of the operator's those of the vendor. What it gives
-    to a dependency is read with that."""
-    if posixpath.basename(path) != "values.yaml":
-        return False
-    chart = chart_at(posixpath.dirname(path), model.files)
-    return chart is not None and (chart.name in CHARTS or not is_expected)
-
-
-def pinned_near(path: str, model: RepositoryModel, chart: str = OPERATOR_CHART) -> str | None:
-    """The only release of a chart that something in the folder of a file names, else in those above it."""
-    pins: dict[str, set[str]] = {}
-    for item in model.all_installations:
-        if CHART_OF.get(item.chart, item.chart) == chart and item.version:
-            pins.setdefault(posixpath.dirname(item.document.path), set()).add(item.version)
-    for folder in (*folders_above(path), *([] if path.startswith("/") else [""])):
-        versions = pins.get(folder) or set(_of_commands(folder, model, chart))
-        if versions:
-            return next(iter(versions)) if len(versions) == 1 else None
-        if folder in model.left_out:
-            return None
-    return None
-
-
-def _of_commands(folder: str, model: RepositoryModel, chart: str) -> Iterator[str]:
-    """What `helm install` in scripts and READMEs of a folder says."""
-    for text, pattern in _texts_in(folder, model):
-        if any(chart == CHART_OF.get(word, word) and word in text for word in _NAMES):
-            found = pattern.finditer(text)
-            yield from (match["version"] for match in found if CHART_OF.get(match["chart"], match["chart"]) == chart)
-
-
-def _texts_in(folder: str, model: RepositoryModel) -> Iterator[tuple[str, re.Pattern[str]]]:
-    """Scripts and READMEs of a folder, each with how a version is said in it."""
-    for path in model.files.files_in(folder):
-        name = posixpath.basename(path)
-        if name in _TEXT_NAMES or name.endswith(_TEXTS):
-            text = model.files.text(path) or ""
-            if len(text) <= _MOST_TEXT:
-                yield text, _HELMFILE if name.endswith(".gotmpl") else _COMMAND

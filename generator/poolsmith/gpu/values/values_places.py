@@ -10,14 +10,15 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.inner_text import InnerText
 from poolsmith.core.sources.pointer import join
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
-from poolsmith.gpu.catalog.stack_objects import CHART_OF, CHARTS, OPERATOR
+from poolsmith.gpu.catalog.stack_objects import CHART_NAMES, CHART_OF, CHARTS, OPERATOR
 from poolsmith.gpu.catalog.stack_words import OWN_KEYS, telling_keys
 from poolsmith.gpu.values.release_tier import JudgedBy, Tier, is_any, is_floating, is_of_vendor, judged_by
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, ValuesLayer, below
 from poolsmith.kubernetes.repository.manifest_files import LATER
+from poolsmith.kubernetes.repository.model import StackCharts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.gpu.catalog.value_paths import ReleaseValues, ValueNode, ValuePaths
@@ -142,6 +143,28 @@ def _kept(value: Any) -> Any:
 def is_filled_later(text: str) -> bool:
     """Whether another tool fills a text in, or some of it. Texts of several lines may hold what looks like it."""
     return "\n" not in text and any(mark in text for mark in _FILLED_LATER)
+
+
+def stack_charts() -> StackCharts:
+    """The charts of the stack, with the values of the operator's releases."""
+    return StackCharts(CHART_NAMES, _is_release, _published)
+
+
+def _is_release(chart: str, version: str | None) -> bool:
+    """Of a chart that nobody recorded any version may be one."""
+    from poolsmith.gpu.catalog.value_paths import value_paths  # on demand
+
+    own = OPERATOR_CHART if chart in OPERATOR else CHART_OF.get(chart)
+    if own is None:
+        return True
+    return judged_by(version or "", value_paths(own).tags, floats=False).tier is Tier.PINNED
+
+
+def _published(chart: str, version: str | None) -> Mapping[str, Any] | None:
+    from poolsmith.gpu.catalog.value_paths import value_paths  # on demand
+
+    known = value_paths().release(version or "") if chart in OPERATOR else None
+    return None if known is None else known.defaults
 
 
 def values_of(installations: Iterable[ChartInstallation], fallback: str | None) -> Iterator[FoundValues]:

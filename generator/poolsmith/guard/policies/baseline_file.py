@@ -26,7 +26,7 @@ class BaselineEntry:
     finding: str = spec("What the finding says; for people.", pattern=_LINE, default="")
     fingerprint: str = spec("Of the finding, without its line.", pattern=r"[0-9a-f]{32}")
     count: int = spec("How many findings are alike.", default=1, minimum=1, maximum=100_000)
-    reason: str = spec("Why it is not mended yet.", pattern=PROSE, default="")
+    reason: str = spec("Why it is not fixed yet.", pattern=PROSE, default="")
     since: str = spec("The day on which it was accepted.", pattern=DATE, form="a day such as 2027-06-30", default="")
     expires: str = spec("The last day on which it is accepted.", pattern=DATE, form="a day such as 2027-06-30")
 
@@ -36,7 +36,7 @@ class BaselineSpec:
     """What a repository mends over time."""
 
     flags: tuple[str, ...] = spec(
-        "Flags of `check` that it was written with. A run without one of them does not tell what is mended.",
+        "Flags of `check` that it was written with. A run without one of them does not show what is fixed.",
         default=(),
         pattern=r"--[a-z-]{1,40}",
         examples=("--all",),
@@ -60,7 +60,7 @@ def baseline_text(entries: Iterable[BaselineEntry], flags: Iterable[str] = ()) -
         },
         header=(
             "Findings that are accepted for now, each until its day. Say in `reason` why it waits.",
-            "`poolsmith check PATHS --write-baseline` takes out what is mended; it keeps reasons and days.",
+            "`poolsmith check PATHS --write-baseline` takes out what is fixed; it keeps reasons and days.",
         ),
     )
 

@@ -120,7 +120,7 @@ class PodTerms:
 def mount_term(mount: Mount) -> str:
     """Mounts that give no more than one does. Raises NotSayable of a path that is told with variables."""
     if mount.sub_path_expression:
-        raise NotSayable("a path below a volume is told with variables")
+        raise NotSayable("a path below a volume contains variables")
     terms = [
         f"name == {quoted(word(mount.body.get('name')))}",
         f"(subPath || '') == {quoted(mount.sub_path)}",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from poolsmith.guard.rules.charts import (
     dra_driver_gates,
     floating_version,
+    missing_values_file,
     operator_twice_by_one_set,
 )
 from poolsmith.guard.rules.templates import template_label_values
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 CHART_RULES: tuple[Rule[tuple[ChartInstallation, ...], Location], ...] = (
     dra_driver_gates,
     floating_version,
+    missing_values_file,
     operator_twice_by_one_set,
 )
 

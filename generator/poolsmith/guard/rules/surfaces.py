@@ -29,3 +29,8 @@ def rule_surfaces() -> dict[str, dict[str, str]]:
 def reasons() -> dict[str, str]:
     """What the words for reasons mean."""
     return dict(_table()["reasons"])
+
+
+def not_live() -> dict[str, str]:
+    """Rules over a setup that don't run on what is read of a live cluster: the code, and why."""
+    return dict(_table()["live"])

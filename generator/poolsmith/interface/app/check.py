@@ -13,18 +13,16 @@ from poolsmith.core.diagnostics.outcome import Outcome
 from poolsmith.core.diagnostics.rule_engine import Finding, run_rules
 from poolsmith.core.sources.input_tree import read_bytes, walk
 from poolsmith.gpu.catalog import Catalog
-from poolsmith.gpu.catalog.stack_objects import CHARTS
 from poolsmith.gpu.catalog.stack_words import may_be_of_stack
+from poolsmith.gpu.values.loose_values import neighbour_files, plain_files
 from poolsmith.gpu.values.values_check import (
     broken_texts,
     judge_values_of,
     known_release,
-    neighbour_files,
     not_mappings,
-    plain_files,
     release_with_schemas,
 )
-from poolsmith.gpu.values.values_places import values_of, values_of_neighbours
+from poolsmith.gpu.values.values_places import stack_charts, values_of, values_of_neighbours
 from poolsmith.guard.policies.policy_files import EXTERNAL
 from poolsmith.guard.rules.links.registry import LINK_RULES
 from poolsmith.guard.rules.links.repository_links import judge_links
@@ -42,6 +40,7 @@ from poolsmith.guard.rules.schema.object_schemas import (
 from poolsmith.guard.rules.setup.repository_setups import setups_of
 from poolsmith.guard.rules.templates.labelled_nodes import labelled_nodes
 from poolsmith.guard.rules.texts.judge_texts import judge_texts
+from poolsmith.guard.rules.texts.stack_text import FILE_ENDINGS
 from poolsmith.interface.app.check_scope import (
     by_release,
     file_problems,
@@ -165,12 +164,12 @@ def _check_paths(
     only: frozenset[str] | None,
     today: dt.date | None,
 ) -> Outcome:
-    files = RepositoryFiles(root, paths)
+    files = RepositoryFiles(root, paths, bool if everything else may_be_of_stack)
     listed = _listed(files, paths)
     named = frozenset(files.shown(path) for path in paths if not path.is_dir())
     asks_for_more = everything or named or only is not None or release is not None or given is not None
     search = None if asks_for_more else searched(files, listed, may_be_of_stack)
-    model = model_of(files, listed.yaml if search is None else search.found, listed.others, CHARTS)
+    model = model_of(files, listed.yaml if search is None else search.found, listed.others, stack_charts())
     scope = scope_of(model, named, everything=everything)
     if only is not None:
         scope, listed.yaml = replace(scope, named=frozenset(), only=only), tuple(filter(only.__contains__, listed.yaml))
@@ -296,7 +295,11 @@ def _listed(files: RepositoryFiles, paths: Sequence[Path]) -> Listed:
         if not _exists(path):
             raise UsageError(f"{path} does not exist")
     listed = files.listed()
-    if not listed.yaml and not listed.problems and not any(path.endswith(OTHER_ENDINGS) for path in listed.others):
+    if (
+        not listed.yaml
+        and not listed.problems
+        and not any(path.endswith((*OTHER_ENDINGS, *FILE_ENDINGS)) for path in listed.others)
+    ):
         raise NoInputError("there is no YAML file in " + ", ".join(str(path) for path in paths))
     return listed
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 from collections import Counter
 from dataclasses import field, replace
 from pathlib import Path
@@ -20,11 +21,12 @@ from poolsmith.core.diagnostics.codes.hygiene import BUILD_REFUSED
 from poolsmith.core.diagnostics.codes.schema import SCHEMA_VIOLATION
 from poolsmith.core.diagnostics.message_text import counted, joined
 from poolsmith.core.diagnostics.outcome import Outcome, Skipped
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mappings, word
 from poolsmith.core.sources.pointer import join
 from poolsmith.gpu.catalog.stack_objects import CHARTS, OPERATOR, is_of_stack, own_namespaces
-from poolsmith.gpu.catalog.stack_words import is_about_gpus, mentions
+from poolsmith.gpu.catalog.stack_words import is_about_gpus, may_be_of_stack, mentions
 from poolsmith.gpu.values.values_places import values_of
 from poolsmith.kubernetes.repository.manifest_files import (
     KUSTOMIZATION_NAMES,
@@ -92,7 +94,8 @@ class Scope:
             return True
         if not self.tells(file.path):
             return False
-        return file.text is not None and mentions(file.text.encode())
+        text = file.text if file.text is not None else file.unread
+        return mentions(text.encode()) or (bool(file.problems) and mentions(file.path.encode(errors="replace")))
 
     def has_unknown(self, unknown: Unknown, model: RepositoryModel) -> bool:
         """Whether the place speaks of the stack, or is a kustomization that brings some of it."""
@@ -224,8 +227,22 @@ def file_problems(paths: Iterable[str], files: RepositoryFiles, scope: Scope) ->
     """What is wrong with files as such, of those that may be of the stack."""
     for path in paths:
         file = files.file(path)
-        is_told = bool(file.problems) and scope.has_file(file)
+        is_told = bool(file.problems) and _may_hold_some(file, scope)
         yield from (problem for problem in file.problems if is_told or problem.code in _ALWAYS)
+
+
+def _may_hold_some(file: RepositoryFile, scope: Scope) -> bool:
+    """Whether something of the stack is in a file, or may be in what can't be read. A word in a comment, or in an
+    object of something else, is none."""
+    if not scope.has_file(file) or scope.everything or file.path in scope.named:
+        return scope.has_file(file)
+    if not file.documents or any(item.is_incomplete for item in file.documents):
+        return True
+    said = mentions(_COMMENT.sub("", file.text or "").encode())
+    return any(scope.has(item) if item.is_object else said for item in file.documents)
+
+
+_COMMENT = pattern(r"^[ \t]*#.*$", re.MULTILINE)
 
 
 def refused_builds(model: RepositoryModel, scope: Scope) -> Iterator[Diagnostic]:
@@ -291,7 +308,8 @@ def left_out(
         else:
             no_objects += 1
     read = tuple(path for path in listed.yaml if path not in unread)
-    skipped = [*named, *_forms(model, read, listed.others, scope)]
+    not_read = tuple(_not_read(model, read, listed, scope))
+    skipped = [*named, *_forms(model, read, listed.others, scope), *not_read]
     if unread:
         skipped.append(Skipped(counted(len(unread), "file"), "without a word of the GPU stack; --all checks them too"))
     if others:
@@ -308,7 +326,7 @@ def left_out(
         skipped.append(Skipped(what, "only their tools render them; check what `helm template` prints"))
     return LeftOut(
         tuple(skipped),
-        len(unknown) + templates,
+        len(unknown) + templates + len(not_read),
         others + no_objects,
         tuple(named),
         len(listed.yaml) if unread else 0 if listed.yaml else len(listed.others),
@@ -318,6 +336,41 @@ def left_out(
 def _is_template_of_stack(model: RepositoryModel, path: str, scope: Scope) -> bool:
     file = model.files.file(path)
     return file.form in (Form.CHART_TEMPLATE, Form.TEMPLATE) and scope.has_file(file)
+
+
+_UNREAD_ENDINGS = {
+    **dict.fromkeys(
+        (".j2", ".jinja", ".jinja2", ".tpl", ".tmpl", ".gotmpl", ".erb"), "a template, which its tool renders"
+    ),
+    **dict.fromkeys((".jsonnet", ".libsonnet", ".cue"), "another language, which its tool renders"),
+    **dict.fromkeys((".YAML", ".YML"), "a name that no tool takes for YAML"),
+    ".tf.json": "Terraform in JSON, which is not read",
+    ".yaml.gz": "compressed",
+}
+_MOST_LOOKED_AT = 1 << 20
+
+
+def _not_read(model: RepositoryModel, yaml: Iterable[str], listed: Listed, scope: Scope) -> Iterator[Skipped]:
+    """Files with words of the stack that nobody can read, or that no rule reads; folders that are not here."""
+    for path in listed.others:
+        why = next((why for end, why in _UNREAD_ENDINGS.items() if path.endswith(end)), None)
+        if why is None or model.files.chart_of_template(path) is not None or not scope.tells(path):
+            continue
+        content = model.files.content(path)
+        is_small = isinstance(content, bytes) and len(content) <= _MOST_LOOKED_AT
+        if mentions(path.encode(errors="replace")) or (is_small and may_be_of_stack(content)):  # type: ignore[arg-type]
+            yield Skipped(path, f"not judged: {why}")
+    for path in yaml:
+        file = model.files.file(path)
+        hidden = any(is_encrypted(item.data) and not item.is_object for item in file.documents)
+        if hidden and scope.tells(path) and may_be_of_stack((file.text or "").encode()):
+            yield Skipped(path, "not judged: encrypted by SOPS")
+    elsewhere = (*listed.links, *model.files.submodules) if scope.only is None else ()
+    for path in elsewhere:
+        if path in listed.links:
+            yield Skipped(path, "not judged: a link to a folder outside of what is checked")
+        elif not model.files.files_in(path) and not model.files.folders_in(path):
+            yield Skipped(path, "not judged: a submodule that is not checked out")
 
 
 def _forms(model: RepositoryModel, yaml: Iterable[str], others: Iterable[str], scope: Scope) -> Iterator[Skipped]:

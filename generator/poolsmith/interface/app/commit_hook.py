@@ -25,7 +25,7 @@ def to_be_added(root: Path, result: GenerateResult) -> Iterator[str]:
         return
     command = f"git add {shlex.quote((root / OUTPUT).as_posix())}"
     if not result.is_current:
-        yield f"the output was generated anew: look at it, run `{command}`, and commit again"
+        yield f"the output was generated again: look at it, run `{command}`, and commit again"
     elif unknown := _unknown(root):
         count = "a generated file is" if len(unknown) == 1 else f"{len(unknown)} generated files are"
         told = f"{count} not in git, such as {unknown[0]}"

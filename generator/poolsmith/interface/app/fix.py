@@ -30,7 +30,11 @@ if TYPE_CHECKING:
 _YAML = (".yaml", ".yml")
 _TEMPLATES = ("{{", "{%")
 _HEAD = 4096
-_GENERATED = pattern(r"\bdo not (?:edit|modify)\b|@generated\b|\bauto-?generated\b", re.IGNORECASE)
+_GENERATED = pattern(
+    r"\bdo not (?:edit|modify)\b|@generated\b|\bauto-?generated\b|\bansible managed\b"
+    r"|\b(?:managed|generated|rendered) by (?:terraform|ansible|puppet|chef|salt|helm|copier|projen|cdk8s|jsonnet)",
+    re.IGNORECASE,
+)
 _MOST_BYTES = 1 << 20
 
 
@@ -133,8 +137,8 @@ def _edited(file: Path, edits: Sequence[Edit]) -> tuple[tuple[str, str], int] | 
 def applied(text: str, edits: Sequence[Edit]) -> tuple[str, list[Edit]]:
     """The text with those that fit it and leave sound YAML, and which these are. `edits` are in their order."""
     done: list[Edit] = []
-    if any(mark in text for mark in _TEMPLATES):
-        return text, done
+    if any(mark in text for mark in _TEMPLATES) or not _is_yaml(text):
+        return text, done  # of two keys with one name nobody knows which was meant
     for edit in _apart(edits):
         tried = _with(text, edit)
         if tried is not None and _is_yaml(tried):

@@ -82,7 +82,7 @@ def initialize(
     if there:
         new = None  # it has its pools, and no sample is put beside them
     if answers is not None and new is None:
-        raise UsageError("what is said of nodes is for a new cluster: name one, or edit the profiles that are there")
+        raise UsageError("the flags about nodes are for a new cluster: name one, or edit the profiles that are there")
     written = _destination(root, around, new, engine or _value(around.engine, _ENGINE), destination)
     files = repository_files(around, _value(around.branch, _BRANCH)) if not around.prefix else ()
     folders = {path.rpartition("/")[0] for path in profiles or ()} | ({f"{PROFILES}/{new}"} if new else set())

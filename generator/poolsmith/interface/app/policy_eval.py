@@ -246,7 +246,7 @@ def _request(
     if resource.guessed:
         notes.append(
             f"{shorten(resource.kind)} of {shorten(resource.group)} is not known: its resource is taken to be "
-            f"`{shorten(resource.plural)}`; its CustomResourceDefinition beside the policies would tell"
+            f"`{shorten(resource.plural)}`; its CustomResourceDefinition beside the policies would say"
         )
     return request
 

@@ -38,7 +38,7 @@ PROFILE_KINDS = (
 POLICY_KINDS = (
     _kind(GRANT, GrantSpec, "privilege-grant", "What containers of some workloads may hold, and why"),
     _kind(
-        ENFORCEMENT, EnforcementSpec, "privilege-enforcement", "What becomes of pods that want more than was granted"
+        ENFORCEMENT, EnforcementSpec, "privilege-enforcement", "What happens to pods that request more than was granted"
     ),
     _kind(SUPPLY, SupplySpec, "supply-policy", "Where charts, manifests and images may come from"),
     _kind(WAIVERS, WaiverListSpec, "waiver-list", "Findings that are accepted for a while"),
@@ -49,7 +49,7 @@ FACT_KINDS = (
     _kind(PACK, CatalogPackSpec, "catalog-pack", "Facts of releases beside those that come with poolsmith"),
     _kind(LOCK, CatalogLockSpec, "catalog-lock", "The packs of facts that a project takes"),
     _kind(RING_ORDER, RingOrderSpec, "ring-order", "The order in which what is new reaches the clusters"),
-    _kind(BASELINE, BaselineSpec, "baseline", "Findings of a repository that are mended over time"),
+    _kind(BASELINE, BaselineSpec, "baseline", "Findings of a repository that are fixed over time"),
     _kind(EXTERNAL, ExternalNamesSpec, "external-names", "Names that come from outside of the repository"),
     _kind(TEAMS, TeamListSpec, "team-list", "Which team may bring which clusters and bases into the fleet"),
 )

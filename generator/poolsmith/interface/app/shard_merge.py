@@ -206,7 +206,7 @@ def _whole(parts: Sequence[tuple[str, ShardPart]]) -> tuple[ShardPart, ...]:
     of = first.shard.of
     if lacking := [str(number) for number in range(1, of + 1) if number not in by_number]:
         raise ShardError(
-            f"of {of} shards {listed(lacking, _FEW)} are not among the files; nothing is told of their clusters"
+            f"of {of} shards {listed(lacking, _FEW)} are not among the files; their clusters are not reported"
         )
     return tuple(by_number[number][1] for number in range(1, of + 1))
 

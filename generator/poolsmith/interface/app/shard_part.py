@@ -53,10 +53,10 @@ def unfit(result: ClusterResult, review: tuple[Diagnostic, ...], *, is_judged: b
     if not all(matches(DNS_LABEL, name) for name in result.admission or ()):
         return "a namespace that is none"
     if (judged is not None) is not (is_judged and folder is not None) or (review and not is_judged):
-        return "a cluster that was judged otherwise than the others"
+        return "a cluster that was judged in another way than the others"
     findings = folder.findings if folder is not None else None
     if folder is not None and (findings is not None) is not is_judged and not (is_judged and folder.diagnostics):
-        return "a folder that was judged otherwise than the others"
+        return "a folder that was judged in another way than the others"
     if findings is not None and not _is_of_schemas(findings.schemas):
         return "versions of schemas that there are none of"
     told = (*result.diagnostics, *review, *(folder.diagnostics if folder is not None else ()))

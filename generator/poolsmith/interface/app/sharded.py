@@ -140,6 +140,6 @@ def _with_part(
     reviews: Mapping[str, tuple[Diagnostic, ...]],
 ) -> Outcome:
     clusters = f"{len(run.selected)} of {counted(asked.clusters, 'cluster')}"
-    here = f"shard {shard}: {clusters}; `poolsmith report merge` tells of all"
+    here = f"shard {shard}: {clusters}; `poolsmith report merge` reports all of them"
     part = part_of(run.project, shard, asked, files, fresh, reviews)
     return replace(outcome, facts=(here, *outcome.facts), shard=part)

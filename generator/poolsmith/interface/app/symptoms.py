@@ -97,7 +97,11 @@ def _likeness(text: str, seen: list[str]) -> int:
 
 
 def _shown(entry: Mapping[str, Any]) -> str:
-    told = f"told beforehand by {entry['told']}: `poolsmith explain {entry['told']}`" if entry["told"] else "not told"
+    told = (
+        f"found before the merge by {entry['told']}: `poolsmith explain {entry['told']}`"
+        if entry["told"]
+        else "not found before the merge"
+    )
     return "\n".join(
         (
             *(f"- {seen}" for seen in entry["seen"]),

@@ -34,8 +34,8 @@ def command(root: Path, clusters: tuple[str, ...], since: str, until: str, outpu
     """Print who had which privilege, where, from when until when, and which grant allowed
     it.
 
-    It is told from the ledgers and grants that were committed, on the branch's own line of commits; nothing is
-    generated anew, and nothing but git objects is read. What can't be read is told, and the exit code is 1.
+    It reads the ledgers and grants that were committed, on the first-parent line of the branch. Nothing is generated,
+    and only git objects are read. What can't be read is listed, and the exit code is 1.
     """
     from poolsmith.core.diagnostics.masking import masked
     from poolsmith.interface.app.audit import audit

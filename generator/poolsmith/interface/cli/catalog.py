@@ -142,7 +142,7 @@ def outdated(folder: Path | None, today: dt.datetime | None, root: Path, output_
 
 @command.command("add")
 @click.argument("source", type=click.Path(path_type=Path))
-@click.option("--hash", "sha256", metavar="HASH", help="Hash of its pack.yaml, as its maker tells it.")
+@click.option("--hash", "sha256", metavar="HASH", help="Hash of its pack.yaml, as its maker states it.")
 @options.root
 def add(source: Path, sha256: str | None, root: Path) -> int:
     """Take a pack of facts that somebody else made, a folder or .tgz archive, into profiles/_catalog/, and pin it."""

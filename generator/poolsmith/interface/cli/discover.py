@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @click.option(
     "--pool-label",
     metavar="KEY",
-    help="The label of nodes that tells pools apart. Default: what driver objects select by, or a provider's.",
+    help="The node label that distinguishes pools. Default: what driver objects select by, or a provider's.",
 )
 @click.option(
     "--helm-records",

@@ -27,9 +27,9 @@ _DIFFS = ("legacy", "server-side", "structured-merge")
 def command(root: Path, clusters: tuple[str, ...], engine: str | None, diff: str | None, output_format: str) -> int:
     """Print what Argo CD or Flux will always show as out of sync.
 
-    These are fields that the API server stores otherwise than they are applied, or that somebody else writes: which of
-    them an engine shows depends on how it compares. What is generated for them is told beside them. With `--engine
-    flux`, `--diff` means nothing: Flux always asks the server.
+    These are fields that the API server stores in another form than they are applied, or that somebody else writes.
+    Which of them an engine shows depends on how it compares. What is generated for them is printed beside them. With
+    `--engine flux`, `--diff` has no effect: Flux always asks the server.
     """
     from poolsmith.change.drift.delivered import DiffMode
     from poolsmith.fleet.profiles.cluster import Engine

@@ -75,7 +75,7 @@ def command(
 
     Only objects that the operator makes are shown: not its own Deployment, feature discovery and the rest that the
     chart installs; `template --all` shows those. Files that the operator brings along in ConfigMaps are shown by their
-    length, as `<N chars>`. Conditions of the custom resources, errors and what is unknown are told on standard error.
+    length, as `<N chars>`. Conditions of the custom resources, errors and what is unknown go to standard error.
     """
     from poolsmith.interface.app.expand import ExpandRequest, expand, expand_json, expand_yaml
 

@@ -111,7 +111,7 @@ def delivery_namespace(cluster: str, namespace: str, **shared: Any) -> int:
 @_ACCEPTED
 @_shared
 def stack_namespace(cluster: str, namespace: str, **shared: Any) -> int:
-    """Put the stack itself into another namespace. Every release is uninstalled and installed anew."""
+    """Put the stack itself into another namespace. Every release is uninstalled and installed again."""
     return _move("namespace", (cluster, namespace), {}, **shared)
 
 

@@ -203,7 +203,7 @@ chart_set = click.option(
 object_format = form("yaml", "json")
 change_format = form("text", *(name for name in names_for(DIFF) if name not in ("text", "html")), told="Report format.")
 strict = click.option("--strict", is_flag=True, help="Report as an error what could not be evaluated.")
-dry_run = click.option("--dry-run", is_flag=True, help="Write nothing; tell what it would do.")
+dry_run = click.option("--dry-run", is_flag=True, help="Write nothing; print what it would do.")
 hook = click.option(
     "--hook",
     is_flag=True,

@@ -44,7 +44,9 @@ def command() -> None:
 @click.option("--uid", default="", metavar="UID", help="That user's uid.")
 @click.option("--extra", multiple=True, metavar="KEY=VALUE", help="What else is known of that user; repeatable.")
 @click.option("--subresource", default="", metavar="NAME", help="Such as `exec` or `scale`.")
-@click.option("--resource", "plural", default="", metavar="PLURAL", help="The resource, if the kind does not tell it.")
+@click.option(
+    "--resource", "plural", default="", metavar="PLURAL", help="The resource, if the kind does not determine it."
+)
 @options.form("text", "json")
 @options.verbose
 def evaluate(

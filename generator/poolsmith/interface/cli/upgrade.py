@@ -60,7 +60,7 @@ def command(
 ) -> int:
     """Tell what another release or driver does to clusters, and write it into their profiles.
 
-    The output is generated anew. Of each profile one line changes, with comments kept. Steps that NVIDIA does not
+    The output is generated again. Of each profile one line changes, with comments kept. Steps that NVIDIA does not
     support are refused, with the way to take. A release that is older takes an upgrade back.
     """
     if sum((release is not None, driver is not None, done)) != 1:

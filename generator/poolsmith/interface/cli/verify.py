@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     "--since",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Also tell what is new and what is gone since an earlier run, whose JSON the file is.",
+    help="Also print what is new and what is gone since an earlier run, whose JSON the file is.",
 )
 @click.option(
     "--older-than",

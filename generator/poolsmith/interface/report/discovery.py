@@ -52,7 +52,7 @@ class UnseenField:
 class Discovery:
     """`nodes` have GPUs; those that are `unlabelled` lack the label of pools, and `unlike` says which pools have nodes
     that are not alike. `compared` objects were held against the cluster, and `differences` were found. `refused` keeps
-    the profiles from being generated; `not_evaluated` could not be read."""
+    the profiles from being generated, and `warned` is told of them besides; `not_evaluated` could not be read."""
 
     cluster: str
     pool_label: str
@@ -63,6 +63,7 @@ class Discovery:
     compared: int
     differences: tuple[str, ...]
     refused: tuple[str, ...]
+    warned: tuple[str, ...]
     unlabelled: tuple[str, ...]
     unlike: tuple[str, ...]
     not_evaluated: tuple[str, ...]
@@ -81,7 +82,7 @@ def discovery_text(found: Discovery, *, verbose: bool) -> str:
 
 def _lines(found: Discovery, *, verbose: bool) -> Iterator[str]:
     pools = len(found.profiles) - 1
-    label = f", told apart by the label `{found.pool_label}`" if found.pool_label else ""
+    label = f", distinguished by the label `{found.pool_label}`" if found.pool_label else ""
     yield _plain(f"{found.cluster}: {counted(pools, 'pool')} of {counted(found.nodes, 'node')} with GPUs{label}")
     seen = [row for row in found.fields if not row.asked]
     asked = [row for row in found.fields if row.asked]
@@ -99,6 +100,7 @@ def _lines(found: Discovery, *, verbose: bool) -> Iterator[str]:
             f"  label   {counted(len(found.unlabelled), 'node')} without it: {', '.join(found.unlabelled[:_FEW])}"
         )
     yield from _some("refused", found.refused, verbose=verbose)
+    yield from _some("warned ", found.warned, verbose=verbose)
     yield from _some("differs", found.differences, verbose=verbose)
     if found.compared and not found.differences:
         yield f"  same    {counted(found.compared, 'object')} that they generate or predict, with the cluster's"

@@ -59,7 +59,7 @@ _DIAGNOSTIC = {
         "help": {"type": ["string", "null"]},
         "fingerprint": {**_TEXT, "pattern": "^[0-9a-f]{32}$", "description": "Stable while lines move."},
         "status": {"enum": ["open", "waived"]},
-        "firstSeen": {**_MOMENT, "description": "Of a running cluster: when a run first told it."},
+        "firstSeen": {**_MOMENT, "description": "Of a running cluster: when a run first reported it."},
     },
     "optional": ("firstSeen",),
 }

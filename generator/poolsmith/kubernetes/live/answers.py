@@ -77,7 +77,7 @@ def host_of(location: str) -> str:
 def kinds_of(body: dict[str, Any], api_version: str) -> dict[str, tuple[str, bool]]:
     """Of an APIResourceList, without subresources. Raises ClusterError for what is none."""
     if not isinstance(body.get("resources"), list):
-        raise ClusterError(f"what {api_version} has is not told: the answer has no `resources`")
+        raise ClusterError(f"what {api_version} has is unknown: the answer has no `resources`")
     rows = [(word(item.get("kind")), word(item.get("name")), item) for item in mappings(body["resources"])]
     return {
         kind: (name, bool(item.get("namespaced"))) for kind, name, item in rows if kind and name and "/" not in name

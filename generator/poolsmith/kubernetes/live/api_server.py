@@ -114,7 +114,7 @@ def read_cluster(
         return _awaited(whole)
     except TimeoutError:
         raise ClusterError(
-            f"the cluster was not read within {how.whole_seconds:.0f} seconds; nothing is told of it"
+            f"the cluster was not read within {how.whole_seconds:.0f} seconds; nothing is reported of it"
         ) from None
 
 
@@ -222,10 +222,10 @@ class _Server:
     async def _ask_version(self) -> None:
         told = await self._get("/version")
         if told.status != _OK:
-            raise ClusterError(f"the cluster does not tell its version: {reason_of(told)}")
+            raise ClusterError(f"the cluster does not report its version: {reason_of(told)}")
         version = told.body.get("gitVersion")
         if not isinstance(version, str) or not version:
-            raise ClusterError("the cluster does not tell its version: what answers is no API server of Kubernetes")
+            raise ClusterError("the cluster does not report its version: what answers is no API server of Kubernetes")
         self.version = version
 
     async def close(self) -> None:
@@ -321,7 +321,7 @@ class _Server:
                 raise ClusterError(f"the API server says that it serves {api_version}, and answers with 404 for it")
             return None
         if answer.status != _OK:
-            raise ClusterError(f"what {api_version} has is not told: {reason_of(answer)}")
+            raise ClusterError(f"what {api_version} has is unknown: {reason_of(answer)}")
         return kinds_of(answer.body, api_version)
 
     async def _all_groups(self) -> frozenset[str]:
@@ -331,7 +331,7 @@ class _Server:
             groups = answer.body.get("groups")
             if answer.status != _OK or not isinstance(groups, list) or not groups:
                 why = reason_of(answer) if answer.status != _OK else "the answer has no `groups`"
-                raise ClusterError(f"which groups the API server has is not told: {why}")
+                raise ClusterError(f"which groups the API server has is unknown: {why}")
             versions = (item for group in mappings(groups) for item in mappings(group.get("versions")))
             self._groups = frozenset(("v1", *(word(item.get("groupVersion")) for item in versions)))
         return self._groups
@@ -345,7 +345,7 @@ class _Server:
     ) -> list[KubernetesObject] | Answer:
         """Whole, or the answer that ended it; of each item what is `kept`.
 
-        A list that expired on the way (410) is begun anew.
+        A list that expired on the way (410) is started again.
         """
         for _ in range(_MOST_RELISTS):
             items: list[KubernetesObject] = []

@@ -24,6 +24,7 @@ from poolsmith.core.sources.scalars import text_of
 from poolsmith.core.sources.source_file import SourceFile
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, Delivered, Unknown, ValuesLayer, delivered
 from poolsmith.kubernetes.repository.flux_releases import add_text, last
+from poolsmith.kubernetes.repository.manifest_files import is_encrypted, without_ciphers
 from poolsmith.kubernetes.repository.set_values import set_layer
 
 if TYPE_CHECKING:
@@ -112,7 +113,8 @@ def helm_layers(
         if found is not None:
             layers.append(found)
         elif shown is None or not helm.get("ignoreMissingValueFiles"):
-            unknown.append(Unknown(place, f"the values file `{path}` is not among the files"))
+            is_missing = shown is not None and _is_of_this_branch(path, source, sources)
+            unknown.append(Unknown(place, f"the values file `{path}` is not among the files", is_missing=is_missing))
     if isinstance(values := helm.get("valuesObject"), dict):
         layers.append(ValuesLayer(values, item.source, f"{pointer}/valuesObject"))
     else:
@@ -143,6 +145,17 @@ def _value_file(path: str, source: ArgoSource, sources: list[ArgoSource], elsewh
     return None if source.path is None else normal(posixpath.join(source.path, path))
 
 
+_OF_THIS_BRANCH = ("HEAD", "main", "master", "")
+
+
+def _is_of_this_branch(path: str, source: ArgoSource, sources: list[ArgoSource]) -> bool:
+    """Whether a values file comes from what these files are, as far as anybody says."""
+    reference = path[1:].partition("/")[0] if path.startswith("$") else ""
+    read = [other for other in sources if word(other.data.get("ref")) == reference] if reference else [source]
+    is_open = "{{" in path or "$" in path[1:]
+    return not is_open and all(word(other.data.get("targetRevision")) in _OF_THIS_BRANCH for other in read)
+
+
 def files_of_reference(reference: str, sources: list[ArgoSource], files: RepositoryFiles) -> int:
     """How many values files that the sources take from a `ref` are here. What stands at the top of a repository, or is
     an object, may be here by chance."""
@@ -166,6 +179,8 @@ def file_layer(path: str, files: RepositoryFiles) -> ValuesLayer | None:
     first = documents[0]
     if not isinstance(first.data, dict):
         return None
+    if is_encrypted(first.data):
+        return ValuesLayer(without_ciphers(first.data), first.source, is_incomplete=True)
     return ValuesLayer(first.data, first.source, is_incomplete=first.is_incomplete)
 
 

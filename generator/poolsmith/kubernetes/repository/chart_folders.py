@@ -118,7 +118,7 @@ def of_folder(
     declared: ChartInstallation, chart: ChartFolder, files: RepositoryFiles, above: frozenset[str] = frozenset()
 ) -> Iterator[ChartInstallation]:
     """What an installation of a chart whose files are here brings: the chart itself, in the version that its Chart.yaml
-    says, and its dependencies. Its own values.yaml are its defaults."""
+    says, and its dependencies. Its own values.yaml are its defaults, unless somebody changed them."""
     version = chart.document.data.get("version")
     yield replace(
         declared,
@@ -127,6 +127,7 @@ def of_folder(
         version_document=chart.document,
         version_pointer="/version",
         is_locked=True,
+        own=file_layer(posixpath.join(chart.folder, VALUES_FILE), files),
     )
     yield from brought_along(
         chart,
@@ -137,6 +138,14 @@ def of_folder(
         release_name=declared.release_name,
         above=above,
     )
+
+
+def copies(folder: str, files: RepositoryFiles) -> Iterator[ChartInstallation]:
+    """A chart that stands in a folder, and what it brings; nothing of one inside of another."""
+    above, _, inside = folder.rpartition("/")[0].rpartition("/")
+    chart = None if inside == "charts" and chart_at(above, files) is not None else chart_at(folder, files)
+    if chart is not None:
+        yield from of_folder(ChartInstallation(chart=chart.name, document=chart.document, is_copy=True), chart, files)
 
 
 def resolved(declared: ChartInstallation, folder: str, files: RepositoryFiles) -> Iterator[ChartInstallation]:

@@ -11,7 +11,7 @@ from poolsmith.core.sources.source_file import SourceFile
 from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from poolsmith.core.diagnostics import Location
 
@@ -35,13 +35,15 @@ class Layer:
 class Unknown:
     """What can't be resolved from the files: said once for each place. `advice` is what would resolve it.
 
-    `is_here`: it stands in these files, and only its tool can tell what comes of it.
+    `is_here`: it stands in these files, and only its tool can tell what comes of it. `is_missing`: it would have to
+    stand there, and does not.
     """
 
     place: Location
     what: str
     advice: str = ""
     is_here: bool = False
+    is_missing: bool = False
 
 
 class LayeredSource(SourceFile):
@@ -216,6 +218,10 @@ class ChartInstallation:
     """A lock file, a digest or a folder of the repository says which one it is, whatever the version says."""
     brought_by: str = ""
     """The chart that it is a dependency of."""
+    own: ValuesLayer | None = None
+    """The values.yaml of a copy of the chart, which is in the repository: its defaults, and what somebody changed."""
+    is_copy: bool = False
+    """Nobody says who installs it: a copy of it stands here."""
     version_document: CheckedDocument | None = None
     """Where `version_pointer` leads, if it is not in `document`. Without a pointer nobody says where the version is."""
 
@@ -282,6 +288,19 @@ def _merge(target: dict[str, Any], layer: dict[str, Any]) -> None:
             _merge(present, value)
         else:
             target[key] = copied(value)
+
+
+def beyond(values: dict[str, Any], published: Mapping[str, Any]) -> dict[str, Any]:
+    """What values say that others don't: mappings key by key, lists and scalars as a whole."""
+    found: dict[str, Any] = {}
+    for key, value in values.items():
+        other = published.get(key)
+        if isinstance(value, dict) and isinstance(other, dict):
+            if inner := beyond(value, other):
+                found[key] = inner
+        elif key not in published or type(value) is not type(other) or value != other:
+            found[key] = value
+    return found
 
 
 def _with(node: Any, steps: Steps, value: Any) -> Any:

@@ -13,7 +13,9 @@ afterwards), and drone/envsubst.
 from __future__ import annotations
 
 import base64
+import marshal
 import posixpath
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.pattern import pattern
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.kubernetes.repository.kustomize.accumulator import Build
     from poolsmith.kubernetes.repository.kustomize.build import Builder
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
@@ -157,6 +158,8 @@ GROUP = "kustomize.toolkit.fluxcd.io"
 _FIELDS = {"targetNamespace": "namespace"}
 _COPIED = ("patches", "images", "namePrefix", "nameSuffix")
 MOST_NESTED = 30
+_PLAIN = 2
+"""The form of marshal whose bytes follow from the values alone."""
 BOOTSTRAP = "flux-system"
 
 Identity = tuple[str, int]
@@ -195,6 +198,8 @@ class FluxClusters:
         self._files = files
         self._builder = builder
         self._others = others
+        self.made: dict[tuple[str, str, bytes], _Made] = {}
+        """By where a cluster's delivery begins, the folder, and what a unit puts on it."""
 
     def deliveries(self, items: Iterable[CheckedDocument]) -> Iterator[FluxDelivery]:
         """One for each Kustomization that no other one delivers."""
@@ -249,7 +254,7 @@ class FluxClusters:
         return bool(path)  # the top of a repository is said by name or not at all
 
     def _delivered(self, top: CheckedDocument) -> FluxDelivery:
-        run = _Run(self, self._files, self._builder, self._others)
+        run = _Run(self, self._files, self._builder, self._others, posixpath.dirname(top.path))
         run.add(delivered(top), 0)
         return FluxDelivery(
             top=top,
@@ -284,8 +289,10 @@ class _Run:
         files: RepositoryFiles,
         builder: Builder,
         others: Callable[[str, str], Sequence[CheckedDocument]],
+        place: str,
     ) -> None:
         self.clusters, self.files, self.builder, self.others = clusters, files, builder, others
+        self.place = place
         self.objects: list[Delivered] = []
         self.unknown: list[Unknown] = []
         self.folders: set[str] = set()
@@ -294,8 +301,8 @@ class _Run:
         self.left_out: set[str] = set()
         self._seen: set[tuple[str, str, str]] = set()
         self._named: dict[tuple[str, str], list[Delivered]] = {}
-        self._as_they_are: dict[str, list[Delivered]] = {}
-        """Folders that were applied without a change, each with what its first unit left to others: itself."""
+        self._applied: dict[tuple[str, str, bytes], list[Delivered]] = {}
+        """What was made for a unit, by its case, and what the first such unit left to others: itself."""
 
     def add(self, item: Delivered, depth: int) -> None:
         spec = mapping(item.data.get("spec"))
@@ -310,58 +317,50 @@ class _Run:
             self.unknown.append(Unknown(item.source.locate("/spec/path"), what))
             return
         self.folders.add(folder)
-        built = self._built(item, spec, folder)
-        is_as_it_is = built is self.builder.folder(folder) and not isinstance(spec.get("postBuild"), dict)
-        if is_as_it_is and folder in self._as_they_are:
-            self._keep(self._as_they_are[folder])
-            self._as_they_are[folder] = []
+        overlay = _overlay(spec, folder)
+        variables = self._variables(item, spec.get("postBuild")) if self.builder.folder(folder).objects else None
+        case = self.place, folder, _said(spec, overlay, variables)
+        if case not in self.clusters.made:
+            self.clusters.made[case] = self._made(item, folder, overlay, variables)
+        made = self.clusters.made[case]
+        self.emptied += (replace(one, unit=_place_of(item)) for one in made.emptied)
+        if case in self._applied:
+            self._keep(self._applied[case])
+            self._applied[case] = []
             return
-        self.unknown += built.unknown
-        paths = {found.path for found in built.objects}
-        unseen = {path for path in paths if self.clusters.leaves_out(item, folder, path)}
-        self.left_out |= unseen
-        objects = [self._with_variables(item, spec, found) for found in built.objects if found.path not in unseen]
-        self.units.append(tuple(objects))
+        self.unknown += made.unknown
+        self.left_out |= made.left_out
+        objects = made.objects
+        self.units.append(objects)
         own = [found for found in objects if identity(found) == identity(item) and is_flux_kustomization(found)]
         self._keep(found for found in objects if not any(found is one for one in own))
-        if is_as_it_is:
-            self._as_they_are[folder] = own
+        self._applied[case] = own
         for found in objects:
             if is_flux_kustomization(found):
                 self.add(found, depth + 1)
+
+    def _made(self, item: Delivered, folder: str, overlay: dict[str, Any], variables: Variables | None) -> _Made:
+        built = self.builder.folder(folder)
+        if overlay:
+            built = self.builder.overlay(built, overlay, item.source, "/spec", _PLACES)
+        unseen = {path for path in {one.path for one in built.objects} if self.clusters.leaves_out(item, folder, path)}
+        here = tuple(one for one in built.objects if one.path not in unseen)
+        return _Made(
+            objects=here if variables is None else tuple(_with_variables(one, variables) for one in here),
+            emptied=() if variables is None else tuple(_emptied(here, variables, _place_of(item))),
+            unknown=tuple(built.unknown),
+            left_out=frozenset(unseen),
+        )
 
     def _keep(self, objects: Iterable[Delivered]) -> None:
         for found in objects:
             self.objects.append(found)
             self._named.setdefault((found.kind, word(found.metadata.get("name"))), []).append(found)
 
-    def _built(self, item: Delivered, spec: Any, folder: str) -> Build:
-        built = self.builder.folder(folder)
-        overlay = {key: spec[key] for key in _COPIED if spec.get(key)}
-        overlay |= {new: spec[key] for key, new in _FIELDS.items() if spec.get(key)}
-        components = [path for path in spec.get("components") or () if isinstance(path, str)]
-        if components:
-            overlay["components"] = [posixpath.join(folder, path) for path in components]
-        common = mapping(spec.get("commonMetadata"))
-        if common.get("labels"):
-            overlay["labels"] = [{"pairs": common["labels"]}]
-        if common.get("annotations"):
-            overlay["commonAnnotations"] = common["annotations"]
-        if not overlay:
-            return built
-        return self.builder.overlay(built, overlay, item.source, "/spec", _PLACES)
-
-    def _with_variables(self, item: Delivered, spec: Any, found: Delivered) -> Delivered:
-        build = spec.get("postBuild")
-        if not isinstance(build, dict) or is_left_alone(found.data):
-            return found
-        variables = self._variables(item, build)
-        for pointer, name in undefined(found.data, variables):
-            self.emptied.append(Emptied(name, found, pointer, item.source.locate("/spec/postBuild")))
-        data = substituted(found.data, variables)
-        return found if data is found.data else delivered(found, data)
-
-    def _variables(self, item: Delivered, build: Any) -> Variables:
+    def _variables(self, item: Delivered, build: Any) -> Variables | None:
+        """None where a unit puts none in."""
+        if not isinstance(build, dict):
+            return None
         known: dict[str, str] = {}
         hidden: set[str] = set()
         is_complete = True
@@ -372,7 +371,7 @@ class _Run:
             if source is None:
                 if not reference.get("optional"):
                     place = item.source.locate(f"/spec/postBuild/substituteFrom/{index}")
-                    self._tell(Unknown(place, f"variables of {kind} `{name}`, which is not among the files"))
+                    self.unknown.append(Unknown(place, f"variables of {kind} `{name}`, which is not among the files"))
                 is_complete = False
                 continue
             values, secret = _pairs(source.data)
@@ -400,9 +399,52 @@ class _Run:
         is_only = len({identity(found) for found in own} or there) == 1
         return source, not is_filled and (is_only or own[:1] == delivered_ones[:1] != [])
 
-    def _tell(self, unknown: Unknown) -> None:
-        if unknown not in self.unknown:
-            self.unknown.append(unknown)
+
+@record
+class _Made:
+    """What units apply of one folder that put the same on it."""
+
+    objects: tuple[Delivered, ...]
+    emptied: tuple[Emptied, ...]
+    unknown: tuple[Unknown, ...]
+    left_out: frozenset[str]
+
+
+def _overlay(spec: Any, folder: str) -> dict[str, Any]:
+    """What a unit puts on all that is built of a folder, as fields of a kustomization."""
+    overlay = {key: spec[key] for key in _COPIED if spec.get(key)}
+    overlay |= {new: spec[key] for key, new in _FIELDS.items() if spec.get(key)}
+    components = [path for path in spec.get("components") or () if isinstance(path, str)]
+    if components:
+        overlay["components"] = [posixpath.join(folder, path) for path in components]
+    common = mapping(spec.get("commonMetadata"))
+    if common.get("labels"):
+        overlay["labels"] = [{"pairs": common["labels"]}]
+    if common.get("annotations"):
+        overlay["commonAnnotations"] = common["annotations"]
+    return overlay
+
+
+def _said(spec: Any, overlay: dict[str, Any], variables: Variables | None) -> bytes:
+    """All that decides what a unit makes of a folder; the same bytes for what is equal."""
+    put_in = None if variables is None else (variables.known, sorted(variables.hidden), variables.is_complete)
+    said: Any = (spec.get("sourceRef"), spec.get("path"), overlay, put_in)
+    return marshal.dumps(said, _PLAIN)
+
+
+def _place_of(item: Delivered) -> Location:
+    return item.source.locate("/spec/postBuild")
+
+
+def _emptied(objects: Iterable[Delivered], variables: Variables, unit: Location) -> Iterator[Emptied]:
+    for found in objects:
+        for pointer, name in undefined(found.data, variables) if not is_left_alone(found.data) else ():
+            yield Emptied(name, found, pointer, unit)
+
+
+def _with_variables(found: Delivered, variables: Variables) -> Delivered:
+    data = found.data if is_left_alone(found.data) else substituted(found.data, variables)
+    return found if data is found.data else delivered(found, data)
 
 
 _PLACES = {"namespace": "targetNamespace", "labels": "commonMetadata", "commonAnnotations": "commonMetadata"}

@@ -17,7 +17,7 @@ from poolsmith.kubernetes.repository.argo_applications import file_layer, normal
 from poolsmith.kubernetes.repository.chart_folders import resolved
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
 from poolsmith.kubernetes.repository.flux_releases import layer_of_text, named
-from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
+from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, has_marks
 from poolsmith.kubernetes.repository.node_template_marks import labels_at
 from poolsmith.kubernetes.repository.set_values import set_layer
 from poolsmith.kubernetes.repository.terraform_scope import releases_of_add_ons
@@ -138,7 +138,7 @@ def _installation(
         version=version if isinstance(version, str) and version else None,
         version_pointer=f"{top}/{key}",
         is_locked=not is_fetched,
-        repository=repository if isinstance(repository, str) else None,
+        repository=repository if isinstance(repository, str) else None if is_fetched else chart,
         namespace=_text(data.get("namespace")),
         release_name=_text(data.get("name")),
         layers=tuple(layers),
@@ -166,6 +166,8 @@ def _add_values(
         if isinstance(item, HclFile):
             shown = normal(posixpath.join(folder, item.path))
             layer = file_layer(shown, files) if shown is not None else None
+            if item.is_template and layer is not None and shown is not None:
+                layer, is_whole = _filled(layer, shown, files)
         elif isinstance(item, str):
             layer = layer_of_text(document.source, pointer, item)
         elif isinstance(item, dict):
@@ -174,7 +176,17 @@ def _add_values(
         if layer is not None:
             layers.append(layer)
         if layer is None or not is_whole:
-            unknown.append(Unknown(document.source.locate(pointer), "values that Terraform computes", is_here=True))
+            is_text = isinstance(item, str) and "${" not in item
+            what = "values of a text that can't be read" if is_text else "values that Terraform computes"
+            unknown.append(Unknown(document.source.locate(pointer), what, is_here=True))
+
+
+def _filled(layer: ValuesLayer, path: str, files: RepositoryFiles) -> tuple[ValuesLayer | None, bool]:
+    """A values file that Terraform fills in, and whether nothing of it is left open."""
+    if not has_marks(files.text(path) or ""):
+        return layer, True
+    found = next((item for item in files.filled(path) if isinstance(item.data, dict)), None)
+    return None if found is None else ValuesLayer(found.data, found.source), False
 
 
 def _add_set(

@@ -11,10 +11,11 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import mapping, mappings, word, words
 from poolsmith.core.sources.pointer import join, value_at
 from poolsmith.kubernetes.repository.argo_applications import file_layer, normal
-from poolsmith.kubernetes.repository.chart_folders import CHART_FILE, brought_along, chart_at, resolved
+from poolsmith.kubernetes.repository.chart_folders import CHART_FILE, chart_at, copies, resolved
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
 from poolsmith.kubernetes.repository.flux_releases import GROUP as FLUX
 from poolsmith.kubernetes.repository.flux_releases import add_text, last, named, release_of
@@ -214,7 +215,8 @@ def _fleet_values(
     if isinstance(values := helm.get("values"), dict):
         layers.append(ValuesLayer(values, document.source, f"{pointer}/values"))
     for index, path in enumerate(words(helm.get("valuesFiles"))):
-        _add_file(document, f"{pointer}/valuesFiles/{index}", posixpath.join(folder, path), files, layers, unknown)
+        place, shown = f"{pointer}/valuesFiles/{index}", posixpath.join(folder, path)
+        _add_file(document, place, shown, files, layers, unknown, is_from_git=True)
     if helm.get("valuesFrom"):
         unknown.append(Unknown(document.source.locate(f"{pointer}/valuesFrom"), "values from objects of the cluster"))
     return tuple(layers), tuple(unknown)
@@ -227,13 +229,17 @@ def _add_file(
     files: RepositoryFiles,
     layers: list[ValuesLayer],
     unknown: list[Unknown],
+    *,
+    is_from_git: bool = False,
 ) -> None:
+    """`is_from_git`: nobody can have made the file beside the repository."""
     shown = normal(path)
     layer = file_layer(shown, files) if shown is not None else None
     if layer is not None:
         layers.append(layer)
     else:
-        unknown.append(Unknown(item.source.locate(pointer), f"the values file `{path}` is not among the files"))
+        what, is_missing = f"the values file `{path}` is not among the files", is_from_git and shown is not None
+        unknown.append(Unknown(item.source.locate(pointer), what, is_missing=is_missing))
 
 
 def helmfile_releases(path: str, files: RepositoryFiles) -> Iterator[ChartInstallation]:
@@ -241,14 +247,36 @@ def helmfile_releases(path: str, files: RepositoryFiles) -> Iterator[ChartInstal
     documents = [item for item in files.filled(path) if isinstance(item.data, dict)]
     listed = [entry for item in documents for entry in mappings(item.data.get("repositories"))]
     urls = {word(entry.get("name")): word(entry.get("url")) for entry in listed}
+    environments = {str(name) for item in documents for name in mapping(item.data.get("environments"))}
     for document in documents:
-        yield from _releases(document, urls, files)
+        releases = list(mappings(mapping(document.data).get("releases")))
+        most = max(1, _MOST_OF_ENVIRONMENTS // max(1, len(releases)))
+        names = sorted(environments)[:most] or ["default"]
+        of_each = {name: _in_environment(releases, name) for name in names}
+        alike = next(iter(of_each.values()))
+        for made in [alike] if all(made == alike for made in of_each.values()) else of_each.values():
+            yield from _releases(document, made, urls, files)
 
 
-def _releases(document: CheckedDocument, urls: dict[str, str], files: RepositoryFiles) -> Iterator[ChartInstallation]:
-    data = mapping(document.data)
+_MOST_OF_ENVIRONMENTS = 300
+"""Releases that are made of those of one file."""
+_ENVIRONMENT = pattern(r"\{\{-?\s*\.Environment\.Name\s*-?\}\}")
+
+
+def _in_environment(value: Any, name: str) -> Any:
+    """What a helmfile says, with the name of an environment for which it is rendered."""
+    if isinstance(value, dict):
+        return {key: _in_environment(item, name) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_in_environment(item, name) for item in value]
+    return _ENVIRONMENT.sub(lambda _: name, value) if isinstance(value, str) else value
+
+
+def _releases(
+    document: CheckedDocument, releases: list[dict[str, Any]], urls: dict[str, str], files: RepositoryFiles
+) -> Iterator[ChartInstallation]:
     folder = posixpath.dirname(document.path)
-    for index, release in enumerate(mappings(data.get("releases"))):
+    for index, release in enumerate(releases):
         chart, pointer = word(release.get("chart")), f"/releases/{index}"
         if not chart or release.get("installed") is False:
             continue
@@ -356,9 +384,7 @@ def loose_installations(
             yield from helmfile_releases(path, files)
     for path in sorted(whole.paths):
         if posixpath.basename(path) == CHART_FILE and path not in used:
-            chart = chart_at(posixpath.dirname(path), files)
-            if chart is not None:
-                yield from brought_along(chart, files)
+            yield from copies(posixpath.dirname(path), files)
 
 
 _ANSIBLE = "chart_ref"

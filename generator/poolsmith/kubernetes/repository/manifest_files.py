@@ -146,6 +146,11 @@ class CheckedTree:
         return self._by_name.get((kind, name), ())
 
     @cached_property
+    def made(self) -> dict[str, Any]:
+        """What rules share, by a name."""
+        return {}
+
+    @cached_property
     def kustomizations(self) -> tuple[CheckedDocument, ...]:
         return tuple(
             document
@@ -169,6 +174,10 @@ def parse_documents(shown: str, content: bytes) -> tuple[list[CheckedDocument], 
 def documents_of(shown: str, text: str, found: list[Any]) -> list[CheckedDocument]:
     """Those of a text that was read, without the empty ones."""
     stream = StreamPlaces(shown, text)
+    if shown.rpartition("/")[2] in KUSTOMIZATION_NAMES:
+        from poolsmith.kubernetes.repository.kustomization_fields import in_their_names  # on demand
+
+        found = list(map(in_their_names, found))
     return [CheckedDocument(shown, index, data, text, stream) for index, data in enumerate(found) if data is not None]
 
 
@@ -266,6 +275,15 @@ def _one_of(marks: tuple[str, ...]) -> re.Pattern[str]:
 def has_control(text: str) -> bool:
     """Whether marks of a template decide which lines there are."""
     return _CONTROL.search(text) is not None
+
+
+def without_ciphers(data: Any) -> Any:
+    """The same with LATER in the place of each cipher."""
+    if isinstance(data, dict):
+        return {key: without_ciphers(value) for key, value in data.items() if key != "sops"}
+    if isinstance(data, list):
+        return list(map(without_ciphers, data))
+    return LATER if isinstance(data, str) and data.startswith("ENC[") else data
 
 
 def is_encrypted(data: Any) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import posixpath
 from collections import Counter
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
 from poolsmith.kubernetes.repository.argo_cd import ArgoClusters, is_application
-from poolsmith.kubernetes.repository.chart_folders import templated_installations
+from poolsmith.kubernetes.repository.chart_folders import CHART_FILE, templated_installations
+from poolsmith.kubernetes.repository.delivered import Unknown, beyond
 from poolsmith.kubernetes.repository.flux import FluxClusters, identity
 from poolsmith.kubernetes.repository.installed_charts import (
     inflated,
@@ -27,15 +28,34 @@ from poolsmith.kubernetes.repository.manifest_files import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
-    from poolsmith.kubernetes.repository.delivered import ChartInstallation, Delivered, Unknown
+    from poolsmith.kubernetes.repository.delivered import ChartInstallation, Delivered
     from poolsmith.kubernetes.repository.flux import Emptied, FluxDelivery, Identity
     from poolsmith.kubernetes.repository.kustomize.accumulator import Build
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 
 _ASSERTS = ("chainsaw-test.yaml", "kuttl-test.yaml")
 _ASSERT_ENDINGS = ("-assert.yaml", "-errors.yaml", "-error.yaml")
+
+
+def _always(_chart: str, _version: str | None) -> bool:
+    """Any version is a release."""
+    return True
+
+
+def _nothing(_chart: str, _version: str | None) -> None:
+    """Of no chart is known what it was published with."""
+
+
+@record(kw_only=False)
+class StackCharts:
+    """Charts that are judged: what each of their names stands for, whether a version is a release, and the values that
+    it was published with, None where nobody recorded them."""
+
+    names: Mapping[str, str] = field(default_factory=dict)
+    is_known: Callable[[str, str | None], bool] = _always
+    published: Callable[[str, str | None], Mapping[str, Any] | None] = _nothing
 
 
 @record(slots=False)
@@ -84,23 +104,23 @@ class RepositoryModel:
 
 
 def model_of(
-    files: RepositoryFiles, yaml: Iterable[str], others: Iterable[str] = (), whole: Container[str] = ()
+    files: RepositoryFiles, yaml: Iterable[str], others: Iterable[str] = (), stack: StackCharts | None = None
 ) -> RepositoryModel:
     """The model of the files that a run was asked to judge; others are read where these name them, or are Terraform.
 
-    Of `whole` charts what they bring along is a part of themselves.
+    Of the charts of `stack` what they bring along is a part of themselves.
     """
-    modelling = _Modelling(files, tuple(yaml), tuple(others), whole)
+    modelling = _Modelling(files, tuple(yaml), tuple(others), stack or StackCharts())
     modelling.alone += of_other_languages(others, files)
     return modelling.model()
 
 
 class _Modelling:
     def __init__(
-        self, files: RepositoryFiles, yaml: tuple[str, ...], others: tuple[str, ...], whole: Container[str]
+        self, files: RepositoryFiles, yaml: tuple[str, ...], others: tuple[str, ...], stack: StackCharts
     ) -> None:
         self.files = files
-        self.charts_with_theirs = whole
+        self.stack = stack
         self.others = others
         self.builder = Builder(files)
         self.documents = tuple(document for path in yaml for document in files.documents(path))
@@ -124,8 +144,8 @@ class _Modelling:
         loose = tuple(item for item in whole if identity(item) not in self.taken and item.path not in self.kustomized)
         loose = (*loose, *self._of_tasks(loose))
         tree = CheckedTree(loose, frozenset(item.path for item in loose))
-        charts = {found.document.path for item in self.deliveries for found in item.installations}
-        charts |= {found.document.path for found in self.alone}
+        installed = (*(found for item in self.deliveries for found in item.installations), *self.alone)
+        charts = {item.path for found in installed for item in (found.document, found.version_document) if item}
         return RepositoryModel(
             files=self.files,
             documents=self.documents,
@@ -283,7 +303,41 @@ class _Modelling:
             yield from inflated(document, posixpath.dirname(document.path), self.files)
 
     def _own(self, installations: Iterable[ChartInstallation]) -> tuple[ChartInstallation, ...]:
-        return tuple(item for item in installations if item.brought_by not in self.charts_with_theirs)
+        """Without the parts of a chart; one that brings what it is named after is a chart around that."""
+        found, names = tuple(installations), self.stack.names
+        around = {
+            item.document.path for item in found if item.brought_by and _are_one(item.chart, item.brought_by, names)
+        }
+        kept = (item for item in found if item.brought_by not in names or item.document.path in around)
+        return tuple(made for item in kept if (made := self._with_changes(item, around)) is not None)
+
+    def _with_changes(self, item: ChartInstallation, around: Container[str]) -> ChartInstallation | None:
+        """With what a copy of a chart changes of the published values; None of one that nobody installs and that
+        changes none."""
+        chart_file = item.version_document.path if item.version_document is not None else ""
+        if posixpath.basename(chart_file) != CHART_FILE or item.chart not in self.stack.names:
+            return None if item.is_copy else item
+        if not self.stack.is_known(item.chart, item.version):
+            return None if chart_file in around else self._own_chart(item)
+        if item.own is None:
+            return None if item.is_copy else item
+        published = self.stack.published(item.chart, item.version)
+        changes = beyond(item.own.values, published) if published is not None else {}
+        what = "what this copy of the chart changes of its own values"
+        unknown = (Unknown(item.version_at(), what),) if published is None else ()
+        if item.is_copy and not changes:
+            self.unknown += unknown
+            return None
+        path = item.own.source.path
+        layers = tuple(layer for layer in item.layers if layer.source.path != path)
+        own = (replace(item.own, values=changes),) if changes else ()
+        return replace(item, layers=own + layers, unknown=item.unknown + unknown)
+
+    def _own_chart(self, item: ChartInstallation) -> ChartInstallation | None:
+        """A chart of somebody's own, called like one of the stack: its own templates say what it reads."""
+        what = f"what this chart, which is none of the releases of {item.chart}, reads"
+        self.unknown.append(Unknown(item.version_at(), what))
+        return None if item.is_copy else replace(item, chart=f"./{item.chart}")
 
     def _add(
         self,
@@ -310,6 +364,10 @@ class _Modelling:
                 refused=refused,
             )
         )
+
+
+def _are_one(chart: str, other: str, names: Mapping[str, str]) -> bool:
+    return chart in names and names[chart] == names.get(other)
 
 
 def _certain(build: Build) -> tuple[Unknown, ...]:

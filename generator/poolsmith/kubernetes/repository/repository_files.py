@@ -12,7 +12,8 @@ import os
 import posixpath
 import re
 from dataclasses import field
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +37,7 @@ from poolsmith.kubernetes.repository.manifest_files import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 
 _BEGINNING = pattern(r"^---(?=[ \t\r]*(?:#.*)?$)", re.MULTILINE)
@@ -145,6 +146,8 @@ MAX_MANIFEST_BYTES = 32 << 20
 _SKIPPED_FOLDERS = frozenset((".git", "node_modules", ".venv", "__pycache__"))
 _CHART = "Chart.yaml"
 _TEMPLATES = "templates"
+_SUBMODULE = pattern(r"^[ \t]*path[ \t]*=[ \t]*([^\n]*)$", re.MULTILINE)
+_NO_YAML = (".tf", ".toml", ".csv")
 
 
 @record
@@ -156,6 +159,8 @@ class RepositoryFile:
     documents: tuple[CheckedDocument, ...] = ()
     problems: tuple[Diagnostic, ...] = ()
     form: Form | None = None
+    unread: str = ""
+    """What can be made out of a file that is no text as Kubernetes reads it: it says whether it is of any interest."""
 
 
 @record(frozen=False)
@@ -164,19 +169,27 @@ class Listed:
 
     yaml: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+    """To folders that lie outside of what is checked."""
     problems: list[Diagnostic] = field(default_factory=list)
 
 
 class RepositoryFiles:
     """Paths are as they are shown: relative to the root with forward slashes, absolute where they lie elsewhere."""
 
-    def __init__(self, root: Path, paths: Sequence[Path] = ()) -> None:
+    def __init__(
+        self, root: Path, paths: Sequence[Path] = (), is_of_interest: Callable[[bytes], bool] | None = None
+    ) -> None:
+        """Of definitions of kinds that are of no interest no schema is read, which is most of some repositories. Files
+        in JSON with objects of interest count as YAML."""
         self._root = os.path.abspath(root)  # noqa: PTH100 - resolve() would follow links
         self._within = tuple(os.path.realpath(path) for path in (root, *paths))
         self._paths = paths
+        self._is_of_interest = is_of_interest
         self._files: dict[str, RepositoryFile] = {}
         self._folders: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
         self._charts: dict[str, bool] = {}
+        self._in_json: dict[str, bool] = {}
 
     def shown(self, file: Path) -> str:
         """The path relative to the root where it lies below it."""
@@ -188,26 +201,40 @@ class RepositoryFiles:
         return (below.lstrip(os.sep) if is_below else absolute).replace(os.sep, "/")
 
     def listed(self) -> Listed:
-        """All files below the paths of the run; a path that is a file is YAML, whatever its name."""
+        """All files below the paths of the run; a path that is a file is YAML, unless its name says otherwise."""
         yaml: dict[str, None] = {}
         others: dict[str, None] = {}
         found = Listed()
         failures: list[OSError] = []
+        links: list[str] = []
         for path in self._paths:
             if not path.is_dir():
-                yaml.setdefault(self.shown(path))
+                (others if path.name.endswith(_NO_YAML) else yaml).setdefault(self.shown(path))
                 continue
-            for folder, names in walk(str(path), _SKIPPED_FOLDERS.__contains__, failures.append):
+            for folder, names in walk(str(path), _SKIPPED_FOLDERS.__contains__, failures.append, links.append):
                 top = self.shown(Path(folder))
                 for name in names:
                     shown = f"{top}/{name}" if top else name
-                    (yaml if name.endswith(YAML_ENDINGS) else others).setdefault(shown)
+                    is_yaml = name.endswith(YAML_ENDINGS) or (name.endswith(".json") and self._is_read_json(shown))
+                    (yaml if is_yaml else others).setdefault(shown)
+        outside = (link for link in links if leads_out(link, self._within))
+        found.links = tuple(self.shown(Path(link)) for link in outside)
         for failure in failures:
             message = f"can't be read: {failure.strerror or failure}"
             place = whole_file(self.shown(Path(failure.filename)))
             found.problems.append(diagnose(reading.UNREADABLE_FILE, message, place))
         found.yaml, found.others = tuple(yaml), tuple(others)
         return found
+
+    def _is_read_json(self, path: str) -> bool:
+        """Whether a file in JSON has objects of interest, or values."""
+        known = self._in_json.get(path)
+        if known is None:
+            content = self.content(path) if self._is_of_interest is not None else b""
+            is_object = isinstance(content, bytes) and b'"apiVersion"' in content and b'"kind"' in content
+            is_object |= isinstance(content, bytes) and "values" in path.rpartition("/")[2]
+            known = self._in_json[path] = is_object and self._is_of_interest(content)  # type: ignore[misc,arg-type]
+        return known
 
     def file(self, path: str) -> RepositoryFile:
         """Read once; a file that is not there has no text."""
@@ -286,6 +313,12 @@ class RepositoryFiles:
             yield from self.files_in(top)
             below = [name for name in self._listing(top)[1] if name not in _SKIPPED_FOLDERS]
             pending += [f"{top}/{name}" if top else name for name in reversed(below)]
+
+    @cached_property
+    def submodules(self) -> tuple[str, ...]:
+        """The folders that other git repositories stand in."""
+        text = self.text(".gitmodules") if self.is_file(".gitmodules") else None
+        return tuple(match[1].strip().strip("/") for match in _SUBMODULE.finditer(text or ""))
 
     @cached_property
     def inventories(self) -> tuple[str, ...]:
@@ -367,12 +400,65 @@ class RepositoryFiles:
             text = content.decode("utf-8")
         except UnicodeDecodeError:
             problem = diagnose(reading.NOT_UTF8, "the file is not UTF-8", whole_file(path))
-            return RepositoryFile(path=path, problems=(problem,))
+            return RepositoryFile(path=path, problems=(problem,), unread=_made_out(content))
         if self.chart_of_template(path) is not None:
             return RepositoryFile(path=path, text=text, form=Form.CHART_TEMPLATE)
-        if not posixpath.basename(path).endswith(YAML_ENDINGS) and path not in self._named:
+        is_yaml = posixpath.basename(path).endswith(YAML_ENDINGS) or self._in_json.get(path, False)
+        if not is_yaml and path not in self._named:
             return RepositoryFile(path=path, text=text)
+        if self._is_of_interest is not None and _DEFINITION in content:
+            lean = without_schemas(text, self._is_of_interest)
+            return _lean(path, text, lean) or _parsed(path, text, content)
         return _parsed(path, text, content)
+
+
+def _made_out(content: bytes) -> str:
+    """In the encoding that the file begins with, else sign by sign."""
+    wide = "utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "latin-1"
+    return content.decode(wide, "replace")
+
+
+_DEFINITION = b"kind: CustomResourceDefinition"
+_KIND = pattern(r"^kind: CustomResourceDefinition[ \t\r]*$", re.MULTILINE)
+_SCHEMA = pattern(r"^( *)(?:schema|validation):[ \t]*\n", re.MULTILINE)
+
+
+def without_schemas(text: str, is_of_interest: Callable[[bytes], bool]) -> str:
+    """The text with empty lines where the schemas of definitions are, those of interest left as they stand."""
+    several = _BEGINNING.finditer(text) if "\n---" in text else ()
+    begins = [0, *(match.start() for match in several), len(text)]
+    parts: list[str] = []
+    for start, end in pairwise(begins):
+        whole = text[start:end]
+        lean = _without_schemas(whole) if _KIND.search(whole) is not None else whole
+        parts.append(whole if lean is whole or is_of_interest(lean.encode()) else lean)
+    return "".join(parts)
+
+
+def _without_schemas(text: str) -> str:
+    parts: list[str] = []
+    at = 0
+    while (match := _SCHEMA.search(text, at)) is not None:
+        below = _deeper(len(match[1])).match(text, match.end())
+        parts.append(text[at : match.start()])
+        at = match.end() if below is None else below.end()
+        parts.append("\n" * text.count("\n", match.start(), at))
+    return "".join((*parts, text[at:]))
+
+
+@lru_cache
+def _deeper(indent: int) -> re.Pattern[str]:
+    """All lines that stand deeper, are empty, or comments."""
+    return re.compile(rf"(?:(?: {{{indent + 1}}}[^\n]*|[ \t]*#[^\n]*|[ \t]*)(?:\n|\Z))*+")
+
+
+def _lean(path: str, text: str, lean: str) -> RepositoryFile | None:
+    """None where the text has to be read as a whole."""
+    try:
+        found = read_documents(lean)
+    except YamlProblem:
+        return None
+    return RepositoryFile(path=path, text=text, documents=tuple(documents_of(path, lean, found)))
 
 
 def _parsed(path: str, text: str, content: bytes) -> RepositoryFile:

@@ -7,6 +7,7 @@ order of their names, come before a variable's default; a module gets its inputs
 from __future__ import annotations
 
 import posixpath
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.sources.hcl_file import COMPUTED, HclProblemError
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 ENDING = ".tf"
 _MOST_BYTES = 1 << 20
 _MOST_CALLS = 20
+_MOST_ENTRIES = 40
+"""Of one file, which is read anew for each."""
 _CALL = "module"
 
 
@@ -37,13 +40,26 @@ class TerraformScopes:
         self._scopes: dict[str, list[Resolve]] = {}
 
     def readings(self, path: str) -> Iterator[tuple[HclBlock, ...]]:
-        """The blocks of a file once for each call of its module, or once as the module at the top."""
+        """The blocks of a file once for each call of its module, or once as the module at the top; those with
+        `for_each` once for each entry that is known."""
         folder = posixpath.dirname(path)
         if folder not in self._scopes:
             calls: list[dict[str, Any] | None] = [*self._inputs(folder)]
             self._scopes[folder] = [self._scope(folder, inputs) for inputs in calls or [None]]
         for scope in self._scopes[folder]:
-            yield self._read(path, scope)
+            yield tuple(self._for_each(path, scope))
+
+    def _for_each(self, path: str, scope: Resolve) -> Iterator[HclBlock]:
+        left = _MOST_ENTRIES
+        for block in self._read(path, scope):
+            entries = _entries(block.data.get("for_each"))[:left]
+            left -= len(entries)
+            for key, value in entries:
+                own = {"key": key, "value": value}
+                read = self._read(path, partial(_with_entry, own, scope))
+                yield next(item for item in read if (item.kind, item.labels) == (block.kind, block.labels))
+            if not entries:
+                yield block
 
     def _read(self, path: str, resolve: Resolve | None = None) -> tuple[HclBlock, ...]:
         text = self._files.text(path)
@@ -104,15 +120,28 @@ class TerraformScopes:
                     if block.kind == _CALL and isinstance(source, str) and source.startswith("."):
                         target = posixpath.normpath(posixpath.join(posixpath.dirname(path), source))
                         self._called.setdefault(target, []).append((path, block))
-        return [self._resolved(path, block) for path, block in self._called.get(folder or ".", ())[:_MOST_CALLS]]
+        calls = self._called.get(folder or ".", ())[:_MOST_CALLS]
+        return [data for path, block in calls for data in self._resolved(path, block)]
 
-    def _resolved(self, path: str, call: HclBlock) -> dict[str, Any]:
+    def _resolved(self, path: str, call: HclBlock) -> list[dict[str, Any]]:
         """The inputs of a call, with what names stand for in the folder that calls."""
-        blocks = self._read(path, self._scope(posixpath.dirname(path), None))
-        return next((item.data for item in blocks if (item.kind, item.labels) == (call.kind, call.labels)), call.data)
+        blocks = self._for_each(path, self._scope(posixpath.dirname(path), None))
+        found = [item.data for item in blocks if (item.kind, item.labels) == (call.kind, call.labels)]
+        return found or [call.data]
 
     def _has(self, path: str, word: str) -> bool:
         return word in (self._files.text(path) or "")
+
+
+def _entries(value: Any) -> list[tuple[Any, Any]]:
+    """Of a map, or a set of texts; none where nobody knows them all."""
+    if isinstance(value, dict) and COMPUTED not in value:
+        return list(value.items())
+    return [(item, item) for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+def _with_entry(entry: dict[str, Any], scope: Resolve, kind: str, name: str) -> Any:
+    return entry.get(name, COMPUTED) if kind == "each" else scope(kind, name)
 
 
 def releases_of_add_ons(block: HclBlock) -> Iterator[tuple[str, dict[str, Any]]]:

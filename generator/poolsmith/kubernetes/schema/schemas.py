@@ -186,8 +186,9 @@ class Schemas:
         if wanted in view.kinds:
             core = self.versions.kubernetes if self.versions.kubernetes in kubernetes_minors() else None
             return KindSchema(_custom_compiler(family, version, core), view.kinds[wanted], family, version)
-        if release.decides and _is_of_a_family(family, wanted.partition(" ")[2]):
-            return _not_served(f"{family} {version}", wanted.partition("/")[0], wanted, view)
+        group = wanted.partition("/")[0]
+        if release.decides and _serves(view, group) and _is_of_a_family(family, wanted.partition(" ")[2]):
+            return _not_served(f"{family} {version}", group, wanted, view)
         return NoSchema(f"no schema of {wanted} is known; {family} {version} has {listed(view.kinds)}")
 
 
@@ -261,6 +262,11 @@ def _is_of_a_tool(wanted: str, view: PackView) -> bool:
     if "/" in api_version or _VERSION.fullmatch(api_version) is None:
         return False
     return not any(item.endswith(f" {kind}") for item in view.kinds)
+
+
+def _serves(view: PackView, group: str) -> bool:
+    """Of a group that one version has not, another project's chart may bring the kinds: that of the DRA driver."""
+    return any(item.startswith(f"{group}/") for item in view.kinds)
 
 
 def _is_of_a_family(family: str, kind: str) -> bool:

@@ -195,7 +195,7 @@ def _walk(schema: Schema, old: Any, new: Any, resolve: Callable[[Schema], Schema
     found: list[Violation] = []
     if IMMUTABLE in schema.get("rules", ()) and old != new:
         change = f" (`{shown(old)}` to `{shown(new)}`)" if isinstance(old, (str, bool, int)) else ""
-        found.append(Violation(What.RULE, f"can't be changed{change}", help="delete the object, and create it anew"))
+        found.append(Violation(What.RULE, f"can't be changed{change}", help="delete the object, and create it again"))
     for step, child, before, after in _pairs(schema, old, new):
         below = _walk(resolve(child), before, after, resolve)
         for violation in below:

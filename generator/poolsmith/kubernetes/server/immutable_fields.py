@@ -1,4 +1,4 @@
-"""Fields that the API server lets nobody change: an object has to be deleted and made anew.
+"""Fields that the API server lets nobody change: an object has to be deleted and recreated.
 
 Source: kubernetes/kubernetes@v1.34.1:pkg/apis/*/validation, the functions `Validate*Update`; each row, and that other
 fields may change, is tried on a real API server.

@@ -173,7 +173,7 @@ def _with_running(
     resolved = resolve_cluster(before, project.catalog)
     if resolved.plan is None:
         why = next(item.message for item in resolved.diagnostics if item.severity is Severity.ERROR)
-        message = f"what {stack.upgrading_from} runs in `{loaded.name}` can't be told: {why}"
+        message = f"what {stack.upgrading_from} runs in `{loaded.name}` is unknown: {why}"
         place = loaded.file.locate("/spec/stack/upgradingFrom")
         diagnostics.append(diagnose(RUNNING_RELEASE_UNKNOWN, message, place, subject=loaded.name))
         return prediction

@@ -50,7 +50,7 @@ def facts_of(root: Path) -> Iterator[None]:
             names = listed([pack.name for pack in packs.packs])
             raise PoolsmithError(
                 f"the facts of a pack have a form that can't be used: {type(error).__name__}; nothing was written. "
-                f"Take the pack out, or make it anew with `poolsmith catalog import`: {names}"
+                f"Take the pack out, or make it again with `poolsmith catalog import`: {names}"
             ) from error
 
 

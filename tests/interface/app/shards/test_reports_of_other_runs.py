@@ -1,4 +1,4 @@
-"""Reports that are none of this run: each is refused, in one line, and nothing is told or written."""
+"""Reports that are none of this run: each is refused, in one line, and nothing is reported or written."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ def test_a_shard_that_has_an_error_writes_nothing(fleet, run_cli, contents):
 def test_the_text_of_a_shard_says_which_it_is(project, run_cli):
     found = run_cli(["check", "--root", project, "--shard", "2/5", *TODAY])
 
-    assert "shard 2/5: 1 of 5 clusters; `poolsmith report merge` tells of all" in found.out
+    assert "shard 2/5: 1 of 5 clusters; `poolsmith report merge` reports all of them" in found.out
     assert "2 errors" not in found.out
 
 

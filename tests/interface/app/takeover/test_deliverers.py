@@ -68,6 +68,19 @@ spec:
   startingCSV: gpu-operator-certified.v25.10.1
 ---
 """
+KUSTOMIZATION = """\
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+helmCharts:
+  - {name: gpu-operator, repo: https://helm.ngc.nvidia.com/nvidia, version: v25.10.1, releaseName: gpu-operator,
+     namespace: gpu-operator}
+"""
+UMBRELLA = """\
+apiVersion: v2
+name: platform
+version: 0.1.0
+dependencies: [{name: gpu-operator, version: v25.10.1, repository: https://helm.ngc.nvidia.com/nvidia}]
+"""
 PLUGIN = HELM_RELEASE.replace("chart: gpu-operator, version: v25.10.1", "chart: nvidia-device-plugin, version: 0.17.1")
 CASES = [
     ("gpu.tf", TERRAFORM, "Terraform delivers it today (gpu.tf:", "`terraform state rm`"),
@@ -87,6 +100,8 @@ CASES = [
         "keep `gpu-policy` from being",
     ),
     ("gpu.yaml", HELM_RELEASE, "Flux delivers it today (gpu.yaml:", "write `suspend: true` into `gpu`"),
+    ("kustomization.yaml", KUSTOMIZATION, "whoever applies the kustomization delivers it today (", "turn pruning off"),
+    ("Chart.yaml", UMBRELLA, "whoever installs the chart around it delivers it today (", "helm.sh/resource-policy"),
 ]
 
 
@@ -107,6 +122,22 @@ def test_the_same_owner_is_no_other_one(tmp_path):
     (found,) = taken(repository(tmp_path, {"gpu.yaml": HELM_RELEASE}))
 
     assert not any("delivers it today" in item for item in found.lines)
+    assert any("The removal of gpu uninstalls the operator, unless it is suspended" in item for item in found.lines)
+
+
+def test_the_plugins_own_chart_has_an_owner_too(tmp_path):
+    (found,) = taken(repository(tmp_path, {"gpu.yaml": PLUGIN}))
+
+    (line,) = [item for item in found.lines if item.startswith("differs HelmRelease: gpu becomes ")]
+    assert "-device-plugin-chart. The removal of gpu uninstalls" in line
+
+
+def test_values_alone_say_nothing_of_who_installs_them(tmp_path):
+    root = repository(tmp_path, {"values.yaml": "driver: {enabled: false}\nmigManager: {enabled: true}\n"})
+    (found,) = taken(root, source=root / "values.yaml", release="v25.10.1")
+
+    assert any(item.startswith("unknown delivery: ") for item in found.lines)
+    assert not any(item.startswith("same    chart, release") for item in found.lines)
 
 
 def test_a_helm_chart_means_k3s_or_rke2(tmp_path):

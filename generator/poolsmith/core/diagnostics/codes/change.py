@@ -13,7 +13,7 @@ POLICY_WIDENING = RuleInfo(
     applies_to="policy",
     what="With --policies-from: after the change, `policies/` allows something that it does not allow in the base: a "
     "grant that is new or wider or holds longer, a waiver, a weaker setting, less enforcement, an admission policy "
-    "that is gone, that nobody can tell to be as strict as before, or that newly reads secrets.",
+    "that is gone, that is not known to be as strict as before, or that newly reads secrets.",
     why="The change itself is judged by the policies of the base, but the next one would be judged by these. What "
     "nobody looked at today would pass tomorrow without a finding.",
     fix="leave it as it is in the base; or have the owners of policies/ approve the change, and check it with "
@@ -61,7 +61,7 @@ UNACCEPTED_SETTING = RuleInfo(
     applies_to="profile",
     what="With --policies-from: the Helm values of a change give a predicted object a setting that it does not have in "
     "the base, that does not follow from the profiles, and that nobody has accepted: another command, a variable, a "
-    "volume, an annotation, a device, an object of one's own. Or a pod loses what kept it in its place; or a pool "
+    "volume, an annotation, a device, an object of your own. Or a pod loses what kept it in its place; or a pool "
     "names a ConfigMap, a Secret or an argument of its kernels that no pool of the base has.",
     why="Not all power is a privilege. A library that is loaded first, another image, or a volume of somebody else's "
     "runs as root in a driver container just as well.",

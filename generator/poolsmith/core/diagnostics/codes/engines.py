@@ -11,10 +11,10 @@ ENGINE_VERSION = RuleInfo(
     code="PSM931",
     name="engine-version",
     severity=Severity.NOTE,
-    what="`delivery.version` names the version of the engine: what it does otherwise than the oldest one that the "
+    what="`delivery.version` names the version of the engine: what it does differently from the oldest one that the "
     "catalog knows, or that the catalog does not know this version.",
     why="The same files become something else after an upgrade of the engine. With the version in the profile, that "
-    "upgrade is a change that `diff` tells.",
+    "upgrade is a change that `diff` shows.",
     fix="read what the finding says before the engine is upgraded; nothing is to be done for what is generated",
     bad='delivery: {engine: flux, version: "2.9"}\n',
     good="delivery: {engine: flux}   # the version is unknown: judged for all\n",

@@ -12,10 +12,10 @@ MIG_GPU_GROUPS = RuleInfo(
     code="PSM150",
     name="mig-gpu-groups",
     severity=Severity.WARNING,
-    what="A MIG layout of one's own names a GPU of the nodes in no group, or in two with different instances.",
+    what="A MIG layout of your own names a GPU of the nodes in no group, or in two with different instances.",
     why="The MIG manager leaves a GPU of no group as it is, in whatever slices the layout before made; layouts that "
     "begin after GPU 0 are reported to fail. A GPU of two groups never has what the first says: the manager stops the "
-    "GPU's clients and makes it anew at every start.",
+    "GPU's clients and partitions it again at every start.",
     fix="name each GPU in one group; `migEnabled: false` keeps a GPU whole",
     bad="gpu: {product: A30, count: 2, mig: {layout: half, devices: [{devices: [1], migDevices: {1g.6gb: 4}}]}}\n",
     good="gpu: {product: A30, count: 2, mig: {layout: half, devices: [{devices: [0], migEnabled: false}, "
@@ -159,9 +159,10 @@ DRA_GATES = RuleInfo(
 COMPUTE_DOMAIN = RuleInfo(
     code="PSM143",
     name="compute-domain",
-    what="A pool says that its NVLink spans several nodes, and its GPUs have none that is documented.",
-    why="ComputeDomains stay not ready: there is no NVLink fabric to join.",
-    fix="remove `gpu.multiNodeNvlink`",
+    what="A pool says that its NVLink spans several nodes, and its GPUs have none that is documented. As a warning: a "
+    "ComputeDomain beside a GPUCluster or a DRA driver that serve none; as a note where nothing here does.",
+    why="ComputeDomains stay not ready: there is no NVLink fabric to join, or nobody who joins it.",
+    fix="remove `gpu.multiNodeNvlink`, or the object; or turn `computeDomains` of the DRA driver on",
     bad="gpu: {product: NVIDIA-L40S, count: 4, multiNodeNvlink: true}\n",
     good="gpu: {product: GB200, count: 4, multiNodeNvlink: true}\n",
     references=(_PAGE,),

@@ -41,7 +41,7 @@ BAD_LOCK = RuleInfo(
     name="bad-lock",
     applies_to="output",
     what="A lock file is not one that poolsmith wrote.",
-    why="Without a lock, poolsmith can't tell generated files from foreign ones, so it changes nothing.",
+    why="Without a lock, poolsmith can't know which files are generated, so it changes nothing.",
     fix="restore it from version control; after a merge conflict take either side, then run `poolsmith generate`",
 )
 PATH_OCCUPIED = RuleInfo(
@@ -59,7 +59,7 @@ VALUE_OF_SOME_RELEASES = RuleInfo(
     severity=Severity.NOTE,
     applies_to="values",
     what="Nobody says for which release of the chart these Helm values are, and not all known releases read a key.",
-    why="Helm silently drops a key that its chart does not read. Without the release nobody can tell whether it does.",
+    why="Helm silently drops a key that its chart does not read. Without the release it is unknown whether it does.",
     fix="write the chart's version where it is installed, or give `--release TAG`",
     references=("values.yaml and templates of the chart at each tag",),
 )

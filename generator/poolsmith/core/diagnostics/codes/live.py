@@ -124,7 +124,7 @@ NOT_READ = RuleInfo(
     name="not-read",
     applies_to="live",
     what="A list that says what runs on the cluster could not be read.",
-    why="The verdict is not whole: what was not read may be otherwise than it was committed.",
+    why="The verdict is not whole: what was not read may differ from what was committed.",
     fix="give the right that `poolsmith live rbac` prints, or look at the API server; then ask again",
 )
 

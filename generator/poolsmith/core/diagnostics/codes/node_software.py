@@ -16,7 +16,7 @@ UNKNOWN_DRIVER_IMAGE = RuleInfo(
     "repository that is an error; of other repositories nothing is known.",
     why=("The tag follows from driver, system and kernel. That a node needs an image does not mean that it exists."),
     symptom="ImagePullBackOff of nvidia-driver-daemonset after an update of kernel or system: manifest unknown",
-    fix="mirror the image, then list the registry's tags anew with `poolsmith images --import`, or keep the kernel "
+    fix="mirror the image, then list the registry's tags again with `poolsmith images --import`, or keep the kernel "
     "that has one",
     references=("NVIDIA/gpu-operator issue 910", "NVIDIA/gpu-operator issue 682", "NVIDIA/gpu-operator issue 1203"),
 )

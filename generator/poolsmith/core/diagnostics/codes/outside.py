@@ -44,8 +44,8 @@ UNKNOWN_DELIVERY = RuleInfo(
     code="PSM704",
     name="unknown-delivery",
     applies_to="profile",
-    what="A cluster would be delivered otherwise than policies/supply.yaml allows: to another destination, by another "
-    "Argo CD, in another project or namespace of it, or from another Flux source.",
+    what="A cluster would be delivered in a way that policies/supply.yaml does not allow: to another destination, by "
+    "another Argo CD, in another project or namespace of it, or from another Flux source.",
     why="The manifests of one cluster would be applied to another, or with the rights of another project.",
     fix="deliver it as policies/supply.yaml says, or have its owners add an entry to `deliveries`",
     bad="delivery: {engine: argocd, destination: {name: prod-us}}   # of the cluster prod-eu\n",
@@ -75,10 +75,10 @@ SWITCHED_OFF = RuleInfo(
     name="switched-off",
     applies_to="profile",
     what="With --policies-from: a line of a profile takes away what protects the cluster in the base: a Kubernetes "
-    "version or a namespace for which policies are not shipped, a namespace or a pool label that a policy tells "
-    "objects by, pods of a release in `upgradingFrom` that the cluster does not run, signatures that `delivery.verify` "
-    "demands of the source, sandboxes of a pool, CC mode and other protections; a cluster that "
-    "leaves its ring for none or an earlier one; another order of rings.",
+    "version or a namespace for which policies are not shipped, a namespace or a pool label by which a policy selects "
+    "objects, pods of a release in `upgradingFrom` that the cluster does not run, signatures that `delivery.verify` "
+    "demands of the source, sandboxes of a pool, CC mode and other protections; a cluster that leaves its ring for "
+    "none or an earlier one; another order of rings.",
     why="The policies are the same as before, and nobody sees that they no longer hold.",
     fix="leave the line as it is in the base, or first change the policies so that they hold for the new one; the loss "
     "of a protection can be accepted in policies/supply.yaml",

@@ -100,7 +100,7 @@ CHANGED_POLICIES = RuleInfo(
     applies_to="policy",
     what="With --policies-from: files in `policies/` differ from those of the revision whose policies judge.",
     why="The other revision's policies judge. But this revision's policies, parameters and grants are shipped to "
-    "the clusters, and only a reviewer can tell whether they protect less.",
+    "the clusters, and only a reviewer can decide whether they protect less.",
     fix="have the owners of policies/ review the change",
 )
 
@@ -296,7 +296,7 @@ UNUSED_BASELINE = RuleInfo(
     severity=Severity.NOTE,
     applies_to="policy",
     what="An entry of a baseline accepts more findings than there are.",
-    why="The finding is mended. The entry would accept it again when it comes back.",
+    why="The finding is fixed. The entry would accept it again when it comes back.",
     fix="remove the entry: `--write-baseline` with the same paths and flags does so",
 )
 

@@ -167,14 +167,14 @@ PACK_REFUSED = RuleInfo(
     "row of a table that is built in and that the pack does not say it corrects.",
     why="A pack adds releases, and rows of tables. It can't change what is known of other releases, so that adding one "
     "changes nothing for clusters on them; and it changes no row in silence.",
-    fix="take the release out of the pack; or make the pack anew with `poolsmith catalog import`",
+    fix="take the release out of the pack; or make the pack again with `poolsmith catalog import`",
 )
 PACK_CORRECTS = RuleInfo(
     code="PSM022",
     name="pack-corrects",
     severity=Severity.NOTE,
     applies_to="profile",
-    what="A pack of facts says otherwise than a row of a table that is built in.",
+    what="A pack of facts contradicts a row of a built-in table.",
     why="The pages of the catalog have the built-in fact, and clusters are generated and judged by the pack's.",
     fix="see that the pack is right; take the row out when the built-in fact is",
 )

@@ -75,7 +75,7 @@ SECRET_IN_ADDRESS = RuleInfo(
     what="An address in a profile has a password or a user name in it, or a query or a fragment, which may be a token.",
     why="Profiles and what is generated from them are read by people, build servers and GitOps engines that must not "
     "know it, and git never forgets it.",
-    fix="write the address alone, give the secret out anew, and keep it in a Secret",
+    fix="write the address alone, replace the secret, and keep it in a Secret",
     bad="delivery: {engine: argocd, repoURL: ssh://git:token@git.example.com/gpu.git}\n",
     good="delivery: {engine: argocd, repoURL: ssh://git@git.example.com/gpu.git}\n",
 )
@@ -96,7 +96,7 @@ DUPLICATE_NAME = RuleInfo(
     code="PSM112",
     name="duplicate-name",
     what="Two pools of a cluster, or two bases, have the same name. Or two pools have the same `objectName`, or two "
-    "clusters of one Argo CD the same `delivery.name`, be it only because the one is called so and the other was.",
+    "clusters of one Argo CD the same `delivery.name`; a name that a cluster had before counts too.",
     why="Their generated files and objects would overwrite each other.",
     fix="give one of them another metadata.name, `objectName` or `delivery.name`",
 )
@@ -184,8 +184,8 @@ ASSUMED_VALUE = RuleInfo(
     name="assumed-value",
     severity=Severity.WARNING,
     applies_to="profile",
-    what="A line of a profile still has the comment with which `poolsmith init` and `poolsmith discover` mark what no "
-    "file and no node told them.",
+    what="A line of a profile still has the comment with which `poolsmith init` and `poolsmith discover` mark a "
+    "value that they found in no file and on no node.",
     why="It is a guess so that there is something to generate. The cluster may be another one.",
     fix="write what is true of your nodes, take the comment away, and run `poolsmith generate`",
     bad='kubernetes:\n  version: "1.34"  # TODO assumed: nothing says it\n',
@@ -199,7 +199,7 @@ SHARED_DESTINATION = RuleInfo(
     name="shared-destination",
     applies_to="profile",
     what="Two clusters are delivered by the same Argo CD to the same destination: by name, by server, or both to the "
-    "cluster that Argo CD runs in, which is meant where `delivery.destination` is left out, and by `name: in-cluster`. "
+    "cluster that Argo CD runs in, which is the default, and what `name: in-cluster` names. "
     "A name and a server are not compared: which server has which name, only Argo CD knows.",
     why="One cluster gets the stacks of both, and the other one gets none. Two operators and two sets of driver "
     "objects there take turns in overwriting each other.",

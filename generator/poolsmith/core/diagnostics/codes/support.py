@@ -57,7 +57,7 @@ IMPOSSIBLE_KERNEL = RuleInfo(
     name="impossible-kernel",
     what="A pool with precompiled drivers declares a kernel that `uname -r` never prints on its system.",
     why="The kernel is a part of the image's name, letter by letter. No image has such a name, and the driver pods "
-    "wait for one for ever.",
+    "never become ready.",
     fix="write what `uname -r` prints on a node",
     bad='kernel: {release: 5.15.0-105}\ndriver: {source: precompiled, version: "535"}\n',
     good='kernel: {release: 5.15.0-105-generic}\ndriver: {source: precompiled, version: "535"}\n',
@@ -70,7 +70,7 @@ UNKNOWN_VERSION = RuleInfo(
     severity=Severity.WARNING,
     what="A driver, or the Kubernetes of a cluster, has a version that is far from all that are known: no branch of "
     "drivers has such a number, or Kubernetes is not there yet.",
-    why="It is a slip of the pen, most likely; and where it decides an image's name, there is no such image.",
+    why="It is most likely a typing error; where it decides an image's name, there is no such image.",
     fix="compare it with what the vendor has published",
     bad="driver: {source: container, version: 999.1.2}\n",
     good="driver: {source: container, version: 580.126.20}\n",

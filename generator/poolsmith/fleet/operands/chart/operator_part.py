@@ -167,7 +167,7 @@ def _documents(item: Any) -> list[Any]:
         except YamlProblem as error:
             raise TemplateError(f"the text is no YAML: {error.message}") from None
         if len(documents) > 1:
-            raise TemplateError("the text has a document that Helm would not tell from the one before it")
+            raise TemplateError("the text has two documents that Helm would read as one")
         found.extend(document for document in documents if document is not None)
     return found
 

@@ -74,7 +74,7 @@ def _of_artefact(verify: Verify) -> Iterator[tuple[str, str, str]]:
             yield "/identities", "`identities` are for cosign; notation reads its trust policy", "remove it"
         return
     if verify.secret is None and not verify.identities:
-        message = "anybody may have signed: without keys, cosign accepts every identity that is not told apart"
+        message = "anybody may have signed: without keys, cosign accepts every identity that is not restricted"
         yield "", message, "name the keys in `secret`, or who has to have signed in `identities`"
     if verify.secret is not None and verify.identities:
         message = "`identities` have no effect beside `secret`: Flux then asks the keys alone"

@@ -33,6 +33,6 @@ def judge_engine(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
         facts.report_cluster(ENGINE_VERSION, _POINTER, message, help="leave it out, or add its facts to the catalog")
     elif told := told_since(engine, version):
         oldest = next(iter(known["versions"]))
-        message = f"{known['name']} {version} does otherwise than {oldest}: {'; '.join(told)}"
+        message = f"{known['name']} {version} differs from {oldest}: {'; '.join(told)}"
         facts.report_cluster(ENGINE_VERSION, _POINTER, message)
     return plan

@@ -63,8 +63,8 @@ def _note(asking: dict[str, list[PoolPlan]], managed: list[PoolPlan]) -> list[st
     if not others:
         return []
     said = (
-        f"The device plugin is told of {' and '.join(asking)} on all nodes, also of {listed(others)} without such a "
-        "module: its variables are one list for the cluster."
+        f"The device plugin has {' and '.join(asking)} switched on for all nodes, also of {listed(others)} without "
+        f"such a module: its variables are one list for the cluster."
     )
     return [said]
 

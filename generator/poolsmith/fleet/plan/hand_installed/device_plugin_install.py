@@ -272,12 +272,12 @@ def _values(plan: ClusterPlan, facts: Facts, entry: ChartEntry, asking: tuple[Or
 def _strategy(plan: ClusterPlan, facts: Facts, asking: tuple[Origin, ...]) -> Iterator[ValueSetting]:
     """What of MIG there is to see. Where it is not said, the chart gives SYS_ADMIN, for there might be any."""
     found = next((item.value for item in plan.singletons if item.name == MIG_STRATEGY), _NO_STRATEGY)
-    because = "one for the cluster; where nothing is said, the chart gives the capability to see partitions"
+    because = "one for the cluster; unless it is set, the chart gives the capability to see partitions"
     partitioned = tuple(facts.at_pool(pool, "/spec/gpu/mig") for pool in plan.pools if pool.mig_strategy is not None)
     yield ValueSetting(("migStrategy",), found, Derived(_STEP, because, partitioned or asking))
     config = [setting for setting in plan.values if setting.path[:2] == _CONFIG]
     for setting in config:
         yield ValueSetting(setting.path[1:], setting.value, setting.origin)
     if config and found == _NO_STRATEGY:
-        because = "the plugin's own default; where nothing is said, the chart gives the capability to mount"
+        because = "the plugin's own default; unless it is set, the chart gives the capability to mount"
         yield ValueSetting(("deviceListStrategy",), _BY_ENVIRONMENT, Derived(_STEP, because, asking))

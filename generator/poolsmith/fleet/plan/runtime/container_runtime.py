@@ -103,7 +103,7 @@ def _report_missing(pool: PoolPlan, distribution: Distribution, facts: Facts) ->
         codes.UNKNOWN_RUNTIME,
         pool,
         RUNTIME,
-        f"{distribution.name} does not come with {pool.profile.spec.runtime.name}, as far as the catalog knows",
+        f"{distribution.name} does not come with {pool.profile.spec.runtime.name}, by the catalog",
         help=f"{distribution.name} runs " + listed(distribution.rules),
     )
 

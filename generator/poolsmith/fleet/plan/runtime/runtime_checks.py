@@ -237,7 +237,7 @@ def check_paths(
                 RUNTIME_PATH,
                 pool,
                 pointer_of(field),
-                f"{distribution.name} keeps it at `{known}`, and the toolkit is told `{given}`",
+                f"{distribution.name} keeps it at `{known}`, and the toolkit is configured with `{given}`",
                 help=f"remove `runtime.{yaml_name(field)}`, unless {distribution.name} was set up with other folders",
                 severity=Severity.WARNING,
             )

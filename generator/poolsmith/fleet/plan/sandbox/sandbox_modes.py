@@ -128,7 +128,8 @@ def check_hosts(plan: ClusterPlan, pool: PoolPlan, era: KataEra | None, facts: F
             gpu_use.HOST_FACTS_UNDECLARED,
             pool,
             "/spec/workload",
-            f"nobody says of the hosts of pool `{pool.name}` that " + "; that ".join(item.says for item in missing),
+            f"no profile line says of the hosts of pool `{pool.name}` that "
+            + "; that ".join(item.says for item in missing),
             help=("declare the kernel argument, or acknowledge what" if provable else "acknowledge what")
             + " somebody has looked up: `acknowledge: ["
             + ", ".join(f"{{fact: {item.fact}}}" for item in missing)

@@ -137,7 +137,7 @@ def configure_layouts(plan: ClusterPlan, hosts: list[PoolPlan], facts: Facts) ->
                 f"pool `{own[0].name}` has a layout of its own, whose ConfigMap takes the place of the operator's: "
                 f"`{pool.name}` has no layout in it",
                 help="name a layout in `gpu.vgpu.layout`: a type, or one of your own",
-                related=((own[0], _DEVICES, "the layout of one's own"),),
+                related=((own[0], _DEVICES, "the layout of your own"),),
             )
             return plan
         if configs.setdefault(layout.layout, entry) != entry:

@@ -9,7 +9,6 @@ import hashlib
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics import Severity
 from poolsmith.core.diagnostics.codes import compatibility as codes
 from poolsmith.core.diagnostics.codes import gpu_use
 from poolsmith.core.diagnostics.message_text import listed
@@ -65,7 +64,7 @@ def partition_gpus(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     is_mixed = bool(mixed) or asked == MIXED
     plan = map_pools(plan, lambda pool: _advertise(pool, facts, mixed=is_mixed))
     if mixed and asked is None:
-        _warn_of_renamed(plan, mixed[0], facts)
+        _tell_renamed(plan, mixed[0], facts)
     if users:
         strategy = MIXED if is_mixed else "single"
         plan = with_singleton(plan, MIG_STRATEGY, strategy, mixed or users, "mig.strategy is one for the cluster")
@@ -73,11 +72,13 @@ def partition_gpus(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     return _own_layouts(plan, users, own, facts) if own else plan
 
 
-def _warn_of_renamed(plan: ClusterPlan, asking: PoolPlan, facts: Facts) -> None:
+def _tell_renamed(plan: ClusterPlan, asking: PoolPlan, facts: Facts) -> None:
     """Pools whose slices would be `nvidia.com/gpu`, and have names of their own because of another pool."""
     for pool in plan.pools:
         known = {item.fact for item in pool.profile.spec.acknowledge}
         fact = offers_fact(pool.resources)
+        slicing = pool.profile.spec.sharing.time_slicing
+        known |= {offers_fact((name,)) for name in (slicing.shared if slicing is not None else ())}
         if pool.mig_strategy == MIXED or not is_partitioned(pool) or not pool.resources or fact in known:
             continue
         facts.report_pool(
@@ -89,7 +90,6 @@ def _warn_of_renamed(plan: ClusterPlan, asking: PoolPlan, facts: Facts) -> None:
             help=f"see that its pods ask for these names, and write `mig: {{strategy: {MIXED}}}` in `stack.values`, or "
             f"`acknowledge: [{{fact: {fact}}}]` in the pool; or move one of the pools to another cluster",
             related=((asking, LAYOUT, "makes slices of several sizes"),),
-            severity=Severity.WARNING,
         )
 
 

@@ -25,7 +25,7 @@ RULE = RuleInfo(
     applies_to="values",
     what="Helm values combine driver settings that exclude each other: precompiled with a full version, a digest, "
     "GPUDirect Storage or GDRCopy; GPUDirect Storage with modules that are not open. With a registry of your own, a "
-    "full version is not told: nobody knows its images.",
+    "full version is not reported: its images are unknown.",
     why="The tag of a precompiled image has a branch and a kernel, so there is no image for a full version. The "
     "operator refuses the other combinations: the ClusterPolicy or NVIDIADriver is not ready, and no driver pod "
     "is created.",

@@ -8,6 +8,7 @@ from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import nearest, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.gpu.catalog.chart_contents import image_default
+from poolsmith.gpu.catalog.container_toolkit import known_variables
 from poolsmith.gpu.catalog.operand_inputs import operand_inputs
 from poolsmith.gpu.values.device_plugin_config import wrong_word
 from poolsmith.gpu.values.effective_values import Environment, is_off, text
@@ -83,6 +84,8 @@ def _version(document: ValuesDocument, path: str, operand: str) -> str | None:
 def _reader(operand: str, name: str) -> str | None:
     """The one operand that reads a variable, and it is another one."""
     readers = {other for other in COMPONENTS.values() if name in operand_inputs(other).names}
+    if operand != _DRIVER and name in known_variables():
+        readers.add("toolkit")
     return next(iter(readers)) if len(readers) == 1 and operand not in readers else None
 
 

@@ -29,7 +29,7 @@ RULE = RuleInfo(
     what="Helm values have the paths of microk8s, k0s or k3s, but not RUNTIME_CONFIG_SOURCE or "
     "RUNTIME_DROP_IN_CONFIG, which that distribution needs from 25.10 on; or folders of GKE without "
     "`RUNTIME_CONFIG_SOURCE: file`, which it needs from Kubernetes 1.33 on. It is a warning if only users report "
-    "the problem, and a note where nobody says the version of Kubernetes.",
+    "the problem, and a note where no file says the version of Kubernetes.",
     why="The toolkit asks containerd for its configuration and writes a drop-in file of the version in the answer. "
     "If containerd starts from another file, or from one of an older version, it does not start again and the "
     "node is NotReady; or it never reads the drop-in file.",

@@ -9,7 +9,6 @@ from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding, Found
 from poolsmith.gpu.catalog.chart_contents import image_default
 from poolsmith.gpu.catalog.limits import limits
-from poolsmith.gpu.catalog.releases import advisable
 from poolsmith.gpu.values.effective_values import is_off
 
 if TYPE_CHECKING:
@@ -22,8 +21,8 @@ RULE = RuleInfo(
     code="PSM427",
     name="vulnerable-toolkit",
     applies_to="values",
-    what="Helm values pin a container toolkit that lacks the fixes of published vulnerabilities. A warning if "
-    "none of them is critical, or if it is the toolkit of the release itself, which is told for critical ones alone.",
+    what="Helm values pin a container toolkit that lacks the fixes of published vulnerabilities. A warning if none of "
+    "them is critical, or if it is the toolkit of the release itself, which is reported only for critical ones.",
     why="With CVE-2024-0132, CVE-2025-23266 and CVE-2026-24260, the image of a pod can take over its node: the "
     "toolkit runs as root outside the container, and does what the image says.",
     fix="remove the pin, or pin a toolkit that has the fix; if it is the release's own, upgrade the release",
@@ -67,7 +66,7 @@ def of_release(tag: str) -> Iterator[Found[ValuePlace]]:
         finding: Finding[ValuePlace] = Finding(
             place=(),
             message=f"{tag} installs the toolkit {default}, which is open to {_names(found)}",
-            help=f"pin {advisable(found[-1].operator)} or a later release, or write `toolkit.version`",
+            help=f"pin {found[-1].way_out}",
             severity=Severity.WARNING,
         )
         yield Found(RULE, finding)
@@ -81,8 +80,9 @@ def of_number(release: str, values: dict[str, Any]) -> Found[ValuePlace] | None:
     found = tuple(item for item in limits().of_operator(release) if item.critical)
     if not found:
         return None
-    message = f"{shorten(release)} is older than {found[0].operator}, the first release whose toolkit is not open to "
-    help_text = f"pin {advisable(limits().of_operator(release)[-1].operator)} or a later release"
+    since = f"is older than {found[0].operator}, the first release" if found[0].operator else "comes before any release"
+    message = f"{shorten(release)} {since} whose toolkit is not open to "
+    help_text = f"pin {limits().of_operator(release)[-1].way_out}"
     finding: Finding[ValuePlace] = Finding(
         place=(), message=message + _names(found[:1]), help=help_text, severity=Severity.WARNING
     )

@@ -24,7 +24,7 @@ RULE = RuleInfo(
     what="A description of new nodes lets the cloud install a driver, or takes an image that has one, and the pool's "
     "driver comes from the operator; or it forbids a driver, or takes an image without one, and the profile says that "
     "one is installed.",
-    why="Clouds install a driver where nobody says otherwise. The operator's comes on top of it, and its pod stops at "
+    why="Clouds install a driver unless that is switched off. The operator's comes on top of it, and its pod stops at "
     "a module that is loaded already; or nobody installs one. On GKE the installation is a part of the device plugin "
     "that the operator's nodes are kept free of, and Google's DaemonSet for it leaves out nodes with a version.",
     fix="switch the cloud's driver off, or write `driver: {source: preinstalled}` into the profile",

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.codes.gpu_use import DRA_GATES
 from poolsmith.core.diagnostics.rule_engine import Finding
-from poolsmith.core.facts.versions import version_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,9 +16,6 @@ if TYPE_CHECKING:
 RULE = DRA_GATES
 _CHARTS = ("nvidia-dra-driver-gpu", "k8s-dra-driver-gpu", "dra-driver-nvidia-gpu")
 _GATES = "featureGates"
-_KNOWN = (0, 5)
-"""The line whose gates are known; releases are counted from 0.4 on anew, after 25.12."""
-_BY_YEAR = 25
 _SHARED = "memory"
 """How devices are shared stands elsewhere in the values of this chart."""
 
@@ -27,20 +23,15 @@ _SHARED = "memory"
 def check(installations: tuple[ChartInstallation, ...]) -> Iterator[Finding[Location]]:
     for item in installations:
         gates = item.values.get(_GATES) if item.chart in _CHARTS else None
-        if not isinstance(gates, dict) or not _is_known(item.version):
+        if not isinstance(gates, dict) or item.version is None:
             continue
-        from poolsmith.gpu.catalog.dra_gates import gate_mistakes, gates_on  # on demand
+        from poolsmith.gpu.catalog.dra_gates import gate_mistakes, gates_of, gates_on  # on demand
 
-        shares = _SHARED if "ConsumableShares" in gates_on(gates) else None
-        for mistake in gate_mistakes({str(name): on for name, on in gates.items()}, shares):
+        shares = _SHARED if "ConsumableShares" in gates_on(gates, gates_of(item.version)) else None
+        for mistake in gate_mistakes({str(name): on for name, on in gates.items()}, shares, item.version):
             yield Finding(
                 message=mistake.message,
                 place=item.locate((_GATES, mistake.gate) if mistake.gate else (_GATES,)),
                 help=mistake.help,
                 subject=item.document.name,
             )
-
-
-def _is_known(version: str | None) -> bool:
-    key = version_key((version or "").removeprefix("v"))[:2]
-    return bool(key) and (key <= _KNOWN or key[0] == _BY_YEAR)

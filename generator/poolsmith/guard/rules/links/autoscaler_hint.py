@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
-from poolsmith.core.sources.pod_template import mapping
-from poolsmith.core.sources.pointer import join
+from poolsmith.core.sources.pod_template import mapping, word, words
+from poolsmith.core.sources.pointer import MISSING, join
+from poolsmith.guard.rules.links.machine_images import names_gpus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +22,8 @@ RULE = RuleInfo(
     severity=Severity.WARNING,
     applies_to="manifest",
     what="Machines of Cluster API announce a number of GPUs without their type, or a type without a number, to an "
-    "autoscaler that has seen no node of them.",
+    "autoscaler that has seen no node of them. Or a group of EKS with GPUs lacks the label by which Cluster "
+    "Autoscaler waits for the GPUs of a new node.",
     why="The autoscaler takes GPUs only where both are there: it never starts a node from zero for a pod that asks for "
     "one.",
     fix="write both annotations",
@@ -34,14 +36,18 @@ RULE = RuleInfo(
             "kubernetes/autoscaler:cluster-autoscaler/cloudprovider/clusterapi/clusterapi_unstructured.go, "
             "InstanceCapacity"
         ),
+        "kubernetes/autoscaler:cluster-autoscaler/cloudprovider/aws/aws_cloud_provider.go, GPULabel; issue 1949",
     ),
 )
 _CAPACITY = "capacity.cluster-autoscaler.kubernetes.io/"
 _COUNT, _TYPE, _DRIVER = f"{_CAPACITY}gpu-count", f"{_CAPACITY}gpu-type", f"{_CAPACITY}dra-driver"
+_ACCELERATOR, _AUTOSCALER = "k8s.amazonaws.com/accelerator", "cluster-autoscaler"
+_GROUPS = ("eks", "terraform-eks")
 _KINDS = ("MachineDeployment", "MachineSet", "MachinePool")
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
+    yield from _unlabelled(view) if view.is_alone and _scales_on_aws(view) else ()
     for item in view.of_kind(*_KINDS):
         annotations = mapping(item.metadata.get("annotations"))
         count, kind = annotations.get(_COUNT), annotations.get(_TYPE)
@@ -56,3 +62,28 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
             place=item.place(join("/metadata/annotations", there)),
             help=f"write `{missing}` as well",
         )
+
+
+def _scales_on_aws(view: LinkView) -> bool:
+    """Whether Cluster Autoscaler starts nodes here, by its chart or by hand."""
+    if any(chart.value("cloudProvider") in (MISSING, "aws") for chart in view.named(_AUTOSCALER)):
+        return True
+    said = (
+        (word(container.get("image")), *words(container.get("command")), *words(container.get("args")))
+        for pod in view.pods
+        for _, container in pod.containers
+    )
+    return any(f"/{_AUTOSCALER}" in image and "--cloud-provider=aws" in flags for image, *flags in said)
+
+
+def _unlabelled(view: LinkView) -> Iterator[Finding[Location]]:
+    for template in view.machines.whole:
+        body = mapping(template.body)
+        is_of_gpus = template.tool in _GROUPS and names_gpus(body)
+        if is_of_gpus and all(mark.key != _ACCELERATOR for mark in template.labels):
+            yield Finding(
+                message=f"{template.title} has GPUs and no label `{_ACCELERATOR}`: until a new node offers its GPUs "
+                "the autoscaler takes it for one without, and starts another for the same pod",
+                place=template.at(template.top),
+                help=f"give its nodes the label `{_ACCELERATOR}`, with the GPU's name",
+            )

@@ -28,7 +28,7 @@ RULE = RuleInfo(
     "DRA driver, Node Feature Discovery, kata-deploy) is installed in a namespace that enforces a lower Pod Security "
     "level, or that says none where the distribution enforces one by default; or in an Autopilot cluster of GKE.",
     why="These pods mount folders of the host, or are privileged. The DaemonSet is made and its pods are refused, "
-    "which only its events tell.",
+    "which only its events show.",
     fix=f"label the namespace `{ENFORCE}: {PRIVILEGED}`",
     bad="kind: Namespace\nmetadata: {name: gpu, labels: {pod-security.kubernetes.io/enforce: baseline}}\n",
     good="kind: Namespace\nmetadata: {name: gpu, labels: {pod-security.kubernetes.io/enforce: privileged}}\n",

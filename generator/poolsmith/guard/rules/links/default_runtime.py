@@ -22,8 +22,8 @@ RULE = RuleInfo(
     severity=Severity.WARNING,
     applies_to="manifest",
     what="On k3s, RKE2 or Talos the device plugin, dcgm-exporter or a pod that asks for a GPU names no runtime class, "
-    "and no operator is there. A HelmChart of helm.cattle.io, or files of these distributions, tell that the chart "
-    "goes there.",
+    "and no operator is there. A HelmChart of helm.cattle.io, or files of these distributions, say that the chart is "
+    "installed there.",
     why="k3s and RKE2 find NVIDIA's runtime and make the class `nvidia`, Talos has it from an extension; the default "
     "stays runc. A pod without the class has no driver's files: the plugin finds no GPU, the workload none either.",
     fix="write `runtimeClassName: nvidia`, or `default-runtime: nvidia` into the configuration of k3s",
@@ -85,10 +85,9 @@ def _distribution(view: LinkView) -> str:
     if _says_default(view.machines):
         return ""
     told = [name for name in view.distributions if view.is_alone]
-    if any(name.startswith(_OF_K3S) for name in told) or any(
-        item.group == "helm.cattle.io" for item in view.of_kind("HelmChart")
-    ):
-        return "k3s"
+    of_k3s = sorted(name.partition(" ")[0] for name in told if name.startswith(_OF_K3S))
+    if of_k3s or any(item.group == "helm.cattle.io" for item in view.of_kind("HelmChart")):
+        return of_k3s[0] if of_k3s else "k3s"
     return "Talos" if told == [_TALOS] else ""
 
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import word
-from poolsmith.core.sources.pointer import value_at
+from poolsmith.core.sources.pointer import MISSING, value_at
 from poolsmith.gpu.catalog.stack_objects import DRA_DRIVER_CHARTS, OPERATOR
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.links.link_view import LinkView
+    from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView
     from poolsmith.guard.rules.setup.setup_view import SetupObject
 
 RULE = RuleInfo(
@@ -23,7 +23,8 @@ RULE = RuleInfo(
     severity=Severity.WARNING,
     applies_to="manifest",
     what="One Flux Kustomization applies a custom resource of the stack and the HelmRelease whose chart brings the "
-    "definition of its kind.",
+    "definition of its kind. As a note: the network operator's chart renders NodeFeatureRules, and nothing here brings "
+    "their definition.",
     why="Flux checks all objects of a Kustomization at the server before it applies any. On a new cluster the kind is "
     "not known: nothing is applied, so that the release never brings it.",
     fix="put the custom resources into a Kustomization of their own with `dependsOn`, and `wait: true` on the first",
@@ -41,7 +42,13 @@ _BRINGS = {
 """Charts that bring the definitions of a group."""
 
 
+_SWITCH, _RULES, _OF_RULES = "nfd.enabled", "nfd.deployNodeFeatureRules", "nfd.k8s-sigs.io"
+"""Of the network operator's chart, which renders rules whether or not it brings their definition. Source:
+Mellanox/network-operator@v24.10.1:deployment/network-operator/templates/nodefeaturerules.yaml, values.yaml."""
+
+
 def check(view: LinkView) -> Iterator[Finding[Location]]:
+    yield from _rendered(view)
     defined = {word(value_at(item.spec, ("names", "kind"))) for item in view.of_kind("CustomResourceDefinition")}
     for unit in view.units:
         charts = {word(value_at(item.spec, ("chart", "spec", "chart"))): item for item in unit if _is_release(item)}
@@ -65,3 +72,25 @@ def _late(
                 help="move it into a Kustomization of its own with `dependsOn`",
                 related=(release.place("/metadata/name", "the release"),),
             )
+
+
+def _rendered(view: LinkView) -> Iterator[Finding[Location]]:
+    for chart in view.named(*_BRINGS["mellanox.com"]):
+        is_off = chart.value(_SWITCH) is False and chart.value(_RULES) in (True, MISSING)
+        if is_off and not chart.partial and not any(map(_brings_rules, view.charts)) and not _defines_rules(view):
+            yield Finding(
+                message=f"the chart {chart.name} brings NodeFeatureRules, and nothing here brings their definition: "
+                "where Node Feature Discovery is not installed otherwise, the release fails",
+                place=chart.place(_SWITCH),
+                help=f"write `{_SWITCH}: true`, or `{_RULES}: false`, or install Node Feature Discovery before",
+                severity=Severity.NOTE,
+            )
+
+
+def _brings_rules(chart: LinkedChart) -> bool:
+    return chart.name in _BRINGS[_OF_RULES] and chart.value(_SWITCH) is not False
+
+
+def _defines_rules(view: LinkView) -> bool:
+    found = view.of_kind("CustomResourceDefinition")
+    return any(item.own_name.endswith(_OF_RULES) for item in found)

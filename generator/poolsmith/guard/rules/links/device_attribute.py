@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.message_text import did_you_mean
+from poolsmith.core.diagnostics.message_text import did_you_mean, listed, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts import store
 from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import mapping, mappings, word
+from poolsmith.gpu.catalog import Catalog
 from poolsmith.gpu.catalog.gpu_requests import device_requests
 
 if TYPE_CHECKING:
@@ -42,6 +44,8 @@ _ASKED = pattern(
     r"device\.(attributes|capacity)\[\s*(?:\"gpu\.nvidia\.com\"|'gpu\.nvidia\.com')\s*\]"
     r"(?:\.([A-Za-z_]\w*)|\[\s*(?:\"([^\"\s]{1,64})\"|'([^'\s]{1,64})')\s*\])"
 )
+_PROFILE = pattern(r"\.profile\s*==\s*(?:\"([^\"\s]{1,32})\"|'([^'\s]{1,32})')")
+_FEW = 6
 _LONGEST = 10_240
 """Of an expression, by the API server."""
 
@@ -49,6 +53,7 @@ _LONGEST = 10_240
 def check(view: LinkView) -> Iterator[Finding[Location]]:
     for item in view.of_kind("ResourceClaim", _TEMPLATE, "DeviceClass"):
         for pointer, expression in _expressions(item):
+            yield from _of_profiles(view, item.place(pointer), expression)
             for kind, name in dict.fromkeys(_unknown(expression)):
                 yield Finding(
                     message=f"NVIDIA's DRA driver publishes no {_WORDS[kind]} `{name}`: the selector fails for each",
@@ -58,6 +63,32 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
 
 
 _WORDS = {"attributes": "attribute", "capacity": "capacity"}
+
+
+def _of_profiles(view: LinkView, place: Location, expression: str) -> Iterator[Finding[Location]]:
+    """Profiles of MIG of which no GPU of the nodes has one; of no known GPU at all where nobody gave nodes."""
+    asked = [match[1] or match[2] for match in _PROFILE.finditer(expression[:_LONGEST])]
+    known, whose = view.kept("profiles", lambda: _profiles(view)) if asked else (frozenset(), "")
+    if asked and known and not set(asked) & known:
+        yield Finding(
+            message=f"no device has the MIG profile `{shorten(asked[0])}`: {whose}",
+            place=place,
+            help=f"write one of {listed(sorted(known, key=_size), _FEW)}",
+        )
+
+
+def _size(profile: str) -> tuple[bool, int, str]:
+    """Whole instances first, from the smallest on."""
+    return not profile.endswith("gb"), len(profile), profile
+
+
+def _profiles(view: LinkView) -> tuple[Any, ...]:
+    entries = [Catalog().gpus.find(node.gpu) for node in view.nodes or ()]
+    of_nodes = [entry.mig_profiles for entry in entries if entry is not None]
+    if entries and len(of_nodes) == len(entries):
+        return frozenset(chain(*of_nodes)), "the GPUs of the nodes here have other sizes"
+    others = store.table("mig_layouts.yaml")["otherProfiles"]
+    return frozenset(chain(others, *(entry.mig_profiles for entry in Catalog().gpus.entries))), "no GPU does"
 
 
 def published() -> dict[str, list[str]]:

@@ -37,7 +37,7 @@ RULE = RuleInfo(
     applies_to="manifest",
     what="A virtual machine asks for an NVIDIA device that the list `permittedHostDevices` of the KubeVirt here "
     "lacks; or "
-    "that list names devices otherwise than the operator's plugin does, or offers them itself; or the machine "
+    "that list names devices in another way than the operator's plugin does, or offers them itself; or the machine "
     "names them "
     "as host devices, whose gate is shut.",
     why="KubeVirt refuses the machine, or no node has the resource and it stays in scheduling.",

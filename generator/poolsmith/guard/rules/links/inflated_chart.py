@@ -24,9 +24,9 @@ RULE = RuleInfo(
     applies_to="manifest",
     what="A kustomization inflates the operator's chart without its definitions, or without a namespace for objects "
     "that name none themselves.",
-    why="kustomize leaves the folder `crds` out unless it is told, and runs `helm template`, which writes no namespace "
-    "into objects: those that the chart gives none go into `default`, while roles are bound to accounts of the "
-    "release's namespace.",
+    why="kustomize leaves the folder `crds` out unless `includeCRDs` is set, and runs `helm template`, which writes "
+    "no namespace into objects: those that the chart gives none go into `default`, while roles are bound to accounts "
+    "of the release's namespace.",
     fix="write `includeCRDs: true` into the entry, and `namespace:` into the kustomization",
     bad="helmCharts: [{name: gpu-operator, version: v25.3.4, namespace: gpu-operator}]\n",
     good="namespace: gpu-operator\nhelmCharts: [{name: gpu-operator, version: v25.3.4, namespace: gpu-operator, "

@@ -14,6 +14,7 @@ from poolsmith.core.sources.pointer import join
 from poolsmith.gpu.catalog.node_labels import GPU_PRODUCT
 from poolsmith.guard.rules.links.label_offers import DISCOVERY, DOMAIN, FIELDS, Machines, PciFields, Since, Tagged, like
 from poolsmith.guard.rules.links.name_needs import names_of, state_of
+from poolsmith.guard.rules.links.plugin_offers import shares_by
 from poolsmith.guard.rules.links.selections import selections, selections_in, selections_of_charts
 from poolsmith.guard.rules.names.known_labels import is_given_by_hand
 from poolsmith.guard.rules.names.need import State
@@ -29,7 +30,7 @@ RULE = RuleInfo(
     code="PSM775",
     name="label-of-no-rule",
     applies_to="manifest",
-    what="A pod that asks for GPUs, or a chart of the stack, selects nodes by a label that is a slip of the pen for "
+    what="A pod that asks for GPUs, or a chart of the stack, selects nodes by a label that is a misspelling of "
     "one of GPU feature discovery or of a NodeFeatureRule here, by a value that the rule does not write, by a label of "
     "PCI devices that Node Feature Discovery here builds of other fields, by one that is a tag of instances, or that "
     "the operator writes from a later release on. As a warning: by a label, or a value, that no description of "
@@ -60,6 +61,7 @@ _OF_AUTOSCALER = "k8s.io/cluster-autoscaler/node-template/label/"
 def check(view: LinkView) -> Iterator[Finding[Location]]:
     yield from _of_control_planes(view)
     yield from _of_itself(view)
+    yield from _of_shared(view)
     if not view.is_whole and not view.is_alone:
         return
     for need in selections(view):
@@ -89,8 +91,7 @@ def _written(verdict: Verdict) -> Iterator[Finding[Location]]:
     if verdict.state is State.LACKS_KEY and isinstance(offer.keys, frozenset):
         yield _of_values(need, offer)
     elif isinstance(offer.via, Since):
-        text = f"by `{need.name}`, which the operator writes from {offer.via.release} on"
-        yield _selects(need, text, f"take the selector away, or upgrade to {offer.via.release}")
+        yield _of_release(need, offer.via)
     elif isinstance(offer.via, PciFields):
         yield _selects(
             need,
@@ -105,6 +106,14 @@ def _written(verdict: Verdict) -> Iterator[Finding[Location]]:
     elif need.name != GPU_PRODUCT:
         text = f"by `{shorten(need.name)}`, and what is here to label nodes writes `{shorten(offer.name)}`"
         yield _selects(need, text, f"did you mean `{offer.name}`?")
+
+
+def _of_release(need: Need, since: Since) -> Finding[Location]:
+    if since.ended:
+        text = f"by `{need.name}`, which the operator's rules wrote before {since.release}: nothing here writes it now"
+        return _selects(need, text, "select by another label, or bring a NodeFeatureRule that writes it")
+    text = f"by `{need.name}`, which the operator writes from {since.release} on"
+    return _selects(need, text, f"take the selector away, or upgrade to {since.release}")
 
 
 def _of_values(need: Need, offer: Offer) -> Finding[Location]:
@@ -191,6 +200,27 @@ def _of_chart(view: LinkView, chart: LinkedChart, verdict: Verdict) -> Iterator[
             "nothing is missing",
             severity=Severity.NOTE,
         )
+
+
+def _of_shared(view: LinkView) -> Iterator[Finding[Location]]:
+    """Parts of charts that wait for a label of GPU feature discovery, which is off there and not here otherwise."""
+    rows = store.table("selectors.yaml")["shared"]
+    for chart in view.charts if view.is_alone else ():
+        row = rows.get(chart.name)
+        if row is None or chart.partial or row["label"] in view.labels_said or any(map(_discovers, view.charts)):
+            continue
+        if chart.value(row["writer"]) is not True and shares_by(view, chart, row["way"]):
+            yield Finding(
+                message=f"the chart {chart.name} shares GPUs by `{row['way']}`, and {row['part']} runs on nodes with "
+                f"`{row['label']}` alone: GPU feature discovery writes that, and is off",
+                place=chart.place("config"),
+                help=f"write `{row['writer'].replace('.', ': {')}: true}}`, or label the nodes",
+                severity=Severity.WARNING,
+            )
+
+
+def _discovers(chart: LinkedChart) -> bool:
+    return chart.is_operator or chart.name == "gpu-feature-discovery"
 
 
 def _of_control_planes(view: LinkView) -> Iterator[Finding[Location]]:

@@ -86,9 +86,10 @@ class Machines:
 
 @record
 class Since:
-    """The operator's label comes with a later release."""
+    """The operator's label comes with a later release, or, if it `ended`, went with an earlier one."""
 
     release: str
+    ended: bool = False
 
 
 def label_supply(view: LinkView) -> Supply:
@@ -148,13 +149,15 @@ def _of_machines(view: LinkView, asked: set[str]) -> Iterator[Offer]:
 
 
 def _of_releases(view: LinkView, asked: set[str]) -> Iterator[Offer]:
-    """Labels that the operator here does not know yet."""
-    since = store.table("selectors.yaml")["since"]
-    for key in sorted(asked & {f"{DOMAIN}{name}" for name in since}):
-        release = since[key.removeprefix(DOMAIN)]
-        for chart in view.charts:
-            if chart.is_operator and chart.version and not at_least(chart.version, release):
-                yield Offer(kind=NODE_LABEL, name=key + release, calls=(key,), via=Since(release=release))
+    """Labels that the operator here does not write yet, or no longer."""
+    for chart in view.charts:
+        version = chart.version if chart.is_operator else None
+        for field in ("since", "until") if version else ():
+            found = store.table("selectors.yaml")[field]
+            for key in sorted(asked & {*found}):
+                if at_least(version or "", found[key]) is (field == "until"):
+                    via = Since(release=found[key], ended=field == "until")
+                    yield Offer(kind=NODE_LABEL, name=key + via.release, calls=(key,), via=via)
 
 
 def _spelled(written: Spelling, key: str) -> Offer | None:

@@ -24,7 +24,7 @@ from poolsmith.gpu.catalog.stack_objects import DRA_DRIVER_CHARTS, OPERATOR
 from poolsmith.kubernetes.repository.manifest_files import CheckedTree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.policies.external_names import ExternalBook
@@ -208,7 +208,7 @@ class LinkView:
         """Those that ask for GPUs."""
         return tuple(pod for pod in self.pods if pod.asks_for_gpus)
 
-    def kept(self, name: str, make: Callable[[], Iterator[Any]]) -> tuple[Any, ...]:
+    def kept(self, name: str, make: Callable[[], Iterable[Any]]) -> tuple[Any, ...]:
         """What several rules look at, made by the first of them."""
         if name not in self.made:
             self.made[name] = tuple(make())

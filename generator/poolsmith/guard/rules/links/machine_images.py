@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
     from poolsmith.kubernetes.repository.node_templates import NodeTemplate
 
+TALOS = "Talos"
+_PLUGIN_OF_IMAGE = "settings.kubelet-device-plugins.nvidia"
 _KARPENTER, _AWS = "karpenter.sh", "karpenter.k8s.aws"
 _GPU_MACHINES = pattern(r"(g[3-9]|gr[3-9]|p[2-9])[a-z0-9-]*(\.[a-z0-9-]+)?")
 _GPU_KEY, _GPU_TAINT = "karpenter.k8s.aws/instance-gpu-", "nvidia.com/gpu"
@@ -47,7 +49,7 @@ def machine_images(documents: Iterable[CheckedDocument]) -> dict[str, Location]:
             and isinstance(document.data, dict)
             and isinstance(document.data.get("machine"), dict)
         ):
-            found.setdefault("Talos", document.source.locate("/machine"))
+            found.setdefault(TALOS, document.source.locate("/machine"))
         if _AWS in document.text:
             objects.extend(objects_of(document))
     with_gpus = set(_classes_with_gpus(objects))
@@ -58,8 +60,10 @@ def machine_images(documents: Iterable[CheckedDocument]) -> dict[str, Location]:
 
 
 def _classes_with_gpus(objects: Iterable[SetupObject]) -> Iterator[str]:
-    """Node classes whose pools make nodes with GPUs alone."""
+    """Node classes whose pools make nodes with GPUs alone, or that configure the device plugin of their image."""
     for item in objects:
+        if item.kind == "EC2NodeClass" and _PLUGIN_OF_IMAGE in word(item.spec.get("userData")):
+            yield item.own_name
         spec = mapping(value_at(item.spec, ("template", "spec")))
         if item.kind == "NodePool" and item.group == _KARPENTER and has_gpus(spec):
             yield word(mapping(spec.get("nodeClassRef")).get("name"))

@@ -26,7 +26,7 @@ RULE = RuleInfo(
     severity=Severity.WARNING,
     applies_to="manifest",
     what="The device plugin advertises GPUs under another name, by sharing or by its own list of resources, and "
-    "dcgm-exporter beside it is not told that name.",
+    "dcgm-exporter beside it is not configured with that name.",
     why="The exporter asks the kubelet who has `nvidia.com/gpu` and MIG devices. Metrics of a GPU under another name "
     "have no pod, no namespace and no container.",
     fix="write the names into the exporter's variable NVIDIA_RESOURCE_NAMES",
@@ -51,7 +51,7 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
 
 def _finding(view: LinkView, needs: list[Need], missing: list[Verdict]) -> Finding[Location]:
     offers, near = plugin_offers(view), next((item.offer for item in missing if item.state is State.NEAR), None)
-    told = f"is told `{near.name}`" if near is not None else "is not told"
+    told = f"is configured with `{near.name}`" if near is not None else "is not configured with it"
     names = ",".join(need.name for need in needs)
     return Finding(
         message=f"the device plugin advertises {listed([item.need.name for item in missing], _FEW)}, and dcgm-exporter "

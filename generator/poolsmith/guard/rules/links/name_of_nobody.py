@@ -33,12 +33,12 @@ RULE = RuleInfo(
     applies_to="manifest",
     what="A pod of the stack, the values of one of its charts, a release or a unit of Flux, a queue, a binding or a "
     "pool of machines names an object that arrives under another name, stands in another namespace, lacks the key "
-    "that is asked for, or is a slip of the pen for one that nobody asks for: a ConfigMap, a Secret, a "
-    "ServiceAccount, a PriorityClass, a RuntimeClass, a claim of a volume or of devices, a namespace, a source or "
-    "a class. Or a container uses a claim that its pod does not have, or one of NVIDIA's classes of devices does "
-    "not exist, or its chart is told not to make it. As a note: a chart names something that nothing here makes; "
+    "that is asked for, or is a misspelling of one that nobody asks for: a ConfigMap, a Secret, a "
+    "ServiceAccount, a PriorityClass, a RuntimeClass, a claim of a volume or of devices, a namespace, a source or a "
+    "class. Or a container uses a claim that its pod does not have, or one of NVIDIA's classes of devices does not "
+    "exist, or its chart is configured not to create it. As a note: a chart names something that nothing here makes; "
     "where policies/external.yaml is kept, of pods too.",
-    why="The API server refuses the pods, or they wait for ever in ContainerCreating.",
+    why="The API server refuses the pods, or they stay in ContainerCreating.",
     fix="write the name as it is applied, in the namespace of who names it, with its keys",
     bad="priorityClassName: gpu-hgh  # beside a PriorityClass gpu-high\n",
     good="priorityClassName: gpu-high  # beside a PriorityClass gpu-high\n",
@@ -66,6 +66,7 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
         if pod.spec.get("resourceClaims") or pod.asks_for_gpus:
             yield from _judged(view, needs_of_linked_pod(view, pod))
             yield from from_outside(view, needs_of_linked_pod(view, pod), kinds=())
+    yield from from_outside(view, needs_of_objects(view), kinds=("Kustomization", "HelmRelease"))
     yield from _judged(view, needs_of_bindings(view))
     for chart in view.charts:
         yield from _judged(view, needs_of_chart(chart))

@@ -25,7 +25,7 @@ RULE = RuleInfo(
     "chart has a default.",
     why="Helm 3.19.4 (Argo CD 3.4, Flux 2.7) deletes the default, Helm 4.2.1 and 4.3.1 (Argo CD 3.5, Flux 2.8) leave "
     "it: the same files render otherwise once the engine is upgraded. Nulls in a release's own values are read alike.",
-    fix="write the value itself: an empty list, an empty mapping, or what is meant",
+    fix="write the value itself: an empty list, an empty mapping, or the value that you want",
     bad="gpu-operator:\n  operator: {tolerations: null}\n",
     good="gpu-operator:\n  operator: {tolerations: []}\n",
     references=("argoproj/argo-cd issue 29068; docs/operator-manual/upgrading/3.4-3.5.md",),

@@ -13,7 +13,13 @@ from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import reached
 from poolsmith.gpu.catalog.node_labels import DEPLOY
 from poolsmith.gpu.nodes.node_makers import image_choices, maker_of
-from poolsmith.guard.rules.links.machine_images import known_images, machine_images, names_gpu_machine, names_gpus
+from poolsmith.guard.rules.links.machine_images import (
+    TALOS,
+    known_images,
+    machine_images,
+    names_gpu_machine,
+    names_gpus,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -30,9 +36,10 @@ RULE = RuleInfo(
     severity=Severity.WARNING,
     applies_to="manifest",
     what="Files beside the operator describe GPU nodes whose image brings a driver, a toolkit or a device plugin "
-    "(Talos, images of EKS for GPUs), or whose cloud brings a driver or a plugin unless it is told not to (AKS, GKE), "
-    "and the operator's values bring the same part. No file opts those nodes out by labels `nvidia.com/gpu.deploy.*`. "
-    "Or a label of GKE that is to keep its plugin off keeps off the driver that nobody else brings.",
+    "(Talos, images of EKS for GPUs), or whose cloud brings a driver or a plugin unless that is switched off (AKS, "
+    "GKE), and the operator's values bring the same part. No file opts those nodes out by labels "
+    "`nvidia.com/gpu.deploy.*`. Or a label of GKE that is to keep its plugin off keeps off the driver that nobody "
+    "else brings.",
     why="The second driver can't unload the first, the toolkit writes to a file that is not its own, and of two device "
     "plugins the kubelet takes whichever registers last.",
     fix="switch the part off in one of the two places",
@@ -48,12 +55,13 @@ _INSTANCES = (("instanceType",), ("instanceTypes", "*"), ("instancesDistribution
 
 @record
 class _Host:
-    """Nodes, what brings `parts` to them, and where that stands."""
+    """Nodes, what brings `parts` to them, and where that stands; or why the operator's part is of no use there."""
 
     title: str
     parts: tuple[str, ...]
     place: Location
     advice: str = ""
+    useless: str = ""
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
@@ -61,6 +69,7 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
     if not view.is_alone or len(charts) != 1 or charts[0].partial:
         return
     yield from _forfeited(view, charts[0])
+    yield from _without_extension(view)
     told: set[str] = set()
     for host in _hosts(view) if not any(label.startswith(DEPLOY) for label in view.labels_said) else ():
         doubled = [part for part in host.parts if part not in told and charts[0].value(f"{part}.enabled") is True]
@@ -71,9 +80,10 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
 
 def _finding(chart: LinkedChart, host: _Host, doubled: list[str]) -> Finding[Location]:
     off = ", ".join(f"{part}: {{enabled: false}}" for part in doubled)
+    has = "have" if host.title.startswith("nodes") else "brings"
+    also = f"{has} {listed(doubled)} already, and the operator brings {'it' if len(doubled) == 1 else 'them'} too"
     return Finding(
-        message=f"{host.title} {'have' if host.title.startswith('nodes') else 'brings'} "
-        f"{listed(doubled)} already, and the operator brings {'it' if len(doubled) == 1 else 'them'} too",
+        message=f"{host.title} {host.useless or also}",
         place=chart.place(f"{doubled[0]}.enabled"),
         help=f"write `{off}`" + (f", or {host.advice}" if host.advice else ""),
         related=(host.place,),
@@ -120,6 +130,14 @@ def _of_cloud(
             place=_driver_place(template, body, switch),
             advice=f"write {switch.shown} there",
         )
+    elif switch.is_off(body) and maker.is_unfit(body, switch):
+        yield _Host(
+            title=f"{template.document.name} makes nodes of {maker.unfit['shown']},",
+            parts=("driver",),
+            place=_driver_place(template, body, switch),
+            advice=f"take another image; with this one {maker.needs['installer']}",
+            useless="for which there is no driver image, and on which none can be compiled",
+        )
     if maker.plugin_off and not is_kept_off:
         yield _Host(
             title=f"{maker.cloud}, where {template.document.name} does not have the label `{maker.plugin_off}`,",
@@ -132,6 +150,22 @@ def _of_cloud(
 def _driver_place(template: NodeTemplate, body: Mapping[str, Any], switch: DriverSwitch) -> Location:
     said = switch.said(body)
     return template.at(f"{template.top}{said[0][0] if said else '/spec'}")
+
+
+def _without_extension(view: LinkView) -> Iterator[Finding[Location]]:
+    """Machines of Talos that load modules which their installer does not have."""
+    row = known_images()[TALOS]
+    for document in view.machines.tree.documents:
+        machine = mapping(mapping(document.data).get("machine")) if not document.is_object else {}
+        modules = [word(mapping(item).get("name")) for _, item in reached(machine, ("kernel", "modules", "*"))]
+        install = mapping(machine.get("install"))
+        is_plain = word(install.get("image")).startswith(tuple(row["plain"])) and not install.get("extensions")
+        if is_plain and any(name.startswith("nvidia") for name in modules):
+            yield Finding(
+                message="these machines load NVIDIA's modules, and the installer without extensions has none",
+                place=document.source.locate("/machine/install/image"),
+                help="take the installer of the image factory whose schematic has NVIDIA's extensions",
+            )
 
 
 def _forfeited(view: LinkView, chart: LinkedChart) -> Iterator[Finding[Location]]:

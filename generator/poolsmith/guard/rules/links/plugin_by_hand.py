@@ -25,7 +25,7 @@ RULE = RuleInfo(
     "its configuration shares GPUs by MPS, and nothing names the root of MPS; or it runs beside the operator's MIG "
     "manager, whose values name a MIG strategy, and does not select nodes by the label by which it is stopped.",
     why="The plugin reads a file. Without one it advertises whole GPUs; with MPS and no root it stops. And while MIG "
-    "devices are made anew a plugin that is not stopped keeps the old ones.",
+    "devices are recreated, a plugin that is not stopped keeps the old ones.",
     fix="mount the ConfigMap and name its file by CONFIG_FILE; for MPS install the chart; "
     "beside the MIG manager select nodes by `nvidia.com/gpu.deploy.device-plugin: 'true'`",
     bad="image: nvcr.io/nvidia/k8s-device-plugin:v0.18.0\nenvFrom: [{configMapRef: {name: plugin-config}}]\n",

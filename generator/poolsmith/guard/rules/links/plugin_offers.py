@@ -14,6 +14,7 @@ from poolsmith.core.sources.pointer import MISSING
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.gpu.catalog.gpu_requests import GPU, MIG
 from poolsmith.gpu.catalog.stack_objects import DEVICE_PLUGIN_CHARTS
+from poolsmith.guard.rules.links.machine_images import known_images, machine_images, makes_gpu_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,6 +26,7 @@ _MADE = "plugin offers"
 _LARGEST = 1 << 20
 _EVERY_MIG = f"{MIG}*"
 _NO_MIG = "none"
+_SHARING = "device-sharing-strategy"
 
 
 @record
@@ -61,7 +63,7 @@ def _all_offers(view: LinkView) -> PluginOffers | None:
                 return None
             found += [offers] if offers.resources else []
     if not found:
-        return None
+        return _of_the_image(view)
     shared = {item.is_shared for item in found}
     return PluginOffers(
         resources=frozenset(name for item in found for name in item.resources),
@@ -69,6 +71,25 @@ def _all_offers(view: LinkView) -> PluginOffers | None:
         strategies=frozenset(name for item in found for name in item.strategies),
         unnamed=frozenset(name for item in found for name in item.unnamed),
         place=found[0].place,
+    )
+
+
+def _of_the_image(view: LinkView) -> PluginOffers | None:
+    """Of the plugin in the one image of all nodes with GPUs that are described, which knows one strategy of MIG; nobody
+    knows where it is told to share GPUs."""
+    shares = any(_SHARING in document.text for document in view.machines.tree.documents)
+    images = machine_images(view.machines.tree.documents) if view.is_alone and not shares else {}
+    row = known_images()[next(iter(images))] if len(images) == 1 else {}
+    plugins = any("k8s-device-plugin" in word(item.get("image")) for pod in view.pods for _, item in pod.containers)
+    others = [item for item in view.machines.whole if item.tool != "karpenter" and makes_gpu_nodes(item)]
+    if "strategy" not in row or plugins or others:
+        return None
+    (place,) = images.values()
+    return PluginOffers(
+        resources=frozenset((GPU,)),
+        is_shared=None,
+        strategies=frozenset((row["strategy"],)),
+        place=place,
     )
 
 
@@ -111,6 +132,12 @@ def _texts(view: LinkView, chart: LinkedChart) -> tuple[Any, ...] | None:
     if chart.value("devicePlugin.config.create") is True:
         return tuple(mapping(chart.value("devicePlugin.config.data")).values())
     return _of_config_map(view, word(name))
+
+
+def shares_by(view: LinkView, chart: LinkedChart, way: str) -> bool:
+    """Whether a configuration of the plugin here shares GPUs so."""
+    configs = map(parsed_configuration, _texts(view, chart) or ())
+    return any(way in mapping(mapping(config).get("sharing")) for config in configs)
 
 
 def _of_config_map(view: LinkView, name: str) -> tuple[Any, ...] | None:

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.node_templates import NodeTemplate
 
 _MADE_BY_ARGO = "CreateNamespace=true"
-_MONITORING = frozenset(("kube-prometheus-stack",))
-"""Charts beside the stack that take something of it by name."""
+_BESIDE = frozenset(("kube-prometheus-stack", "hami", "cluster-autoscaler"))
+"""Charts beside the stack that take something of it by name, do what it does, or start its nodes."""
 
 
 @record(kw_only=False)
@@ -170,7 +170,7 @@ def _linked(documents: Iterable[CheckedDocument]) -> tuple[SetupObject, ...]:
 
 def _charts(installations: Iterable[ChartInstallation], release: str | None) -> Iterator[LinkedChart]:
     for item in installations:
-        if not item.in_other_clusters and (item.chart in CHARTS or item.chart in _MONITORING):
+        if not item.in_other_clusters and (item.chart in CHARTS or item.chart in _BESIDE):
             yield _chart(item, release)
 
 

@@ -49,7 +49,7 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
             yield _lacking(view, verdict, "asks for", "")
     for need in (item for item in selections(view) if item.name == GPU_PRODUCT):
         verdict = names_of(view).verdict(need)
-        if verdict.state is State.LACKS_KEY and verdict.offer is not None:
+        if verdict.state is State.LACKS_KEY and verdict.offer is not None and isinstance(verdict.offer.keys, Products):
             yield _product(view, need, verdict.offer.keys)
     for item in view.of_kind("ResourceQuota", "LimitRange", "ClusterQueue"):
         yield from _counted(view, item)
@@ -85,8 +85,7 @@ def _help(name: str, offers: PluginOffers) -> str:
     return f"ask for `{min(offers.resources)}`, or change `renameByDefault` of the configuration"
 
 
-def _product(view: LinkView, need: Need, products: object) -> Finding[Location]:
-    assert isinstance(products, Products)
+def _product(view: LinkView, need: Need, products: Products) -> Finding[Location]:
     return Finding(
         message=f"{need.who} selects the product `{need.values[0]}`, and no node is called so: "
         f"{products.why_not(need.values[0])}",

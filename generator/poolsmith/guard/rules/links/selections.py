@@ -107,8 +107,8 @@ def _selected(spec: Mapping[str, Any], place: Callable[[str], Location], who: st
 
 def _serves_gpus(spec: Mapping[str, Any]) -> bool:
     """Whether it is a part of the stack that somebody deploys by hand."""
-    images = (word(container.get("image")) for container in containers_of(spec))
-    return any(part in image for image in images for part in store.table("selectors.yaml")["images"])
+    parts = store.table("selectors.yaml")["images"]
+    return any(part in word(container.get("image")) for container in containers_of(spec) for part in parts)
 
 
 def _is_of_gpus(key: str) -> bool:

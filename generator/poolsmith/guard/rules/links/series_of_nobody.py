@@ -25,7 +25,7 @@ RULE = RuleInfo(
     severity=Severity.WARNING,
     applies_to="manifest",
     what="A PrometheusRule or a VMRule reads a series of dcgm-exporter that is not in the list of metrics of the "
-    "exporter here, be it one's own or the image's.",
+    "exporter here, whether it is your own or the image's.",
     why="An expression over a series that is not there is empty: the alert never fires, and nothing says so.",
     fix="add the field to the exporter's list of metrics, or read a series that it has",
     bad="expr: DCGM_FI_DEV_ECC_DBE_VOL_TOTAL > 0  # beside the image's own list\n",

@@ -28,7 +28,7 @@ RULE = RuleInfo(
     "of `config.name`, is one at which the plugin stops: fewer than 2 replicas, no resources or no name of one, a "
     "wrong version, word or type, MPS under `migStrategy: mixed` or with more replicas than an MPS server has "
     "clients. Or `config.default` is none of them. So of any text that has the shape of one, in a ConfigMap, a patch "
-    "or a file, as far as every version does so. A warning: names that the plugin does not know, and settings of "
+    "or a file, if every version stops at it. A warning: names that the plugin does not know, and settings of "
     "sharing where it passes them over, such as `renameByDefault` under `flags` (as PSM152).",
     why="The text is checked by nobody before the plugin reads it. It stops on each node that takes the "
     "configuration, and the node advertises no GPUs.",

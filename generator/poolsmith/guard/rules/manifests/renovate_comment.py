@@ -26,7 +26,7 @@ RULE = RuleInfo(
     "of GitHub or NGC instead of the index of a Helm repository, an `oci://` registry with `datasource=helm`, or a "
     "Helm repository with `datasource=docker`.",
     why="Renovate finds no version, and proposes none: the release stays as it is, fixes of vulnerabilities too, and "
-    "nobody is told but in Renovate's own log.",
+    "only Renovate's own log says so.",
     fix="write the address of the Helm repository, or `datasource=docker` and the image's name for an OCI registry",
     bad="# renovate: datasource=helm depName=gpu-operator registryUrl=https://github.com/NVIDIA/gpu-operator\n"
     "version: v25.3.4\n",

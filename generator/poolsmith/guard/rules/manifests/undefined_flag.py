@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.manifests.unread_operand_variable import OperandContainer
     from poolsmith.kubernetes.repository.manifest_files import CheckedTree
 
 RULE = RuleInfo(
@@ -39,13 +40,13 @@ _OF_IMAGES = {"k8s-device-plugin": _PLUGIN}
 
 
 def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
+    alike: dict[bytes, tuple[str, list[tuple[tuple[str, int], str]]]] = {}
     for item in operand_containers(tree):
-        command = _words(item.container.get("command"))
-        program = posixpath.basename(command[0]) if command else _OF_IMAGES.get(item.image, item.image)
+        if item.said not in alike:
+            alike[item.said] = _started(item)
+        program, words = alike[item.said]
         if program not in OF_PROGRAMS:
             continue
-        words = [(("command", index), word) for index, word in enumerate(command)][1:]
-        words += [(("args", index), word) for index, word in enumerate(_words(item.container.get("args")))]
         for found in undefined_flags(program, item.version, words):
             yield Finding(
                 message=found.message,
@@ -64,6 +65,14 @@ def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
                         help=wrong.help,
                         subject=item.document.name,
                     )
+
+
+def _started(item: OperandContainer) -> tuple[str, list[tuple[tuple[str, int], str]]]:
+    """The program, and the words behind it with their places."""
+    command = _words(item.container.get("command"))
+    words = [(("command", index), word) for index, word in enumerate(command)][1:]
+    words += [(("args", index), word) for index, word in enumerate(_words(item.container.get("args")))]
+    return posixpath.basename(command[0]) if command else _OF_IMAGES.get(item.image, item.image), words
 
 
 def _words(value: Any) -> list[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import marshal
+from typing import TYPE_CHECKING, Any, cast
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
@@ -43,6 +44,10 @@ _IMAGE = pattern(
     r"(?:^|/)(k8s-device-plugin|gpu-feature-discovery|dcgm-exporter|k8s-mig-manager"
     r"|k8s-driver-manager|vgpu-device-manager|k8s-dra-driver-gpu|dra-driver-nvidia-gpu)(?::([\w][\w.-]{0,127}+))?(?:@|$)"
 )
+_MADE = "containers of operands"
+_STARTED_WITH = ("command", "args", "env")
+_PLAIN = 2
+"""The form of marshal whose bytes follow from the values alone."""
 _PLUGIN = "k8s-device-plugin"
 _OPERANDS = {
     _PLUGIN: "devicePlugin",
@@ -58,31 +63,47 @@ _OPERANDS = {
 
 @record(kw_only=False)
 class OperandContainer:
-    """A container at `pointer` whose image is an operand's; `version` is its tag."""
+    """A container at `pointer` whose image is an operand's; `version` is its tag, and `said` is equal where all that it
+    is started with is."""
 
     document: CheckedDocument
     pointer: str
     container: Mapping[str, Any]
     image: str
     version: str | None
+    said: bytes
 
 
-def operand_containers(tree: CheckedTree) -> Iterator[OperandContainer]:
+def operand_containers(tree: CheckedTree) -> tuple[OperandContainer, ...]:
+    """Looked for by the first rule that asks."""
+    if _MADE not in tree.made:
+        tree.made[_MADE] = tuple(_operand_containers(tree))
+    return cast("tuple[OperandContainer, ...]", tree.made[_MADE])
+
+
+def _operand_containers(tree: CheckedTree) -> Iterator[OperandContainer]:
+    known: dict[str, tuple[str, str | None] | None] = {}
     for document in tree.objects:
         for pointer, container in document.containers:
-            found = _IMAGE.search(word(container.get("image")))
-            if found is not None:
-                yield OperandContainer(document, pointer, container, found[1], found[2])
+            image = word(container.get("image"))
+            if image not in known:
+                found = _IMAGE.search(image)
+                known[image] = None if found is None else (found[1], found[2])
+            if (operand := known[image]) is not None:
+                said = marshal.dumps((operand[0], *map(container.get, _STARTED_WITH)), _PLAIN)
+                yield OperandContainer(document, pointer, container, *operand, said)
 
 
 def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
     judged: dict[tuple[str, tuple[tuple[str, str], ...], str | None], tuple[Unread, ...]] = {}
     tags: dict[tuple[str, str | None], str | None] = {}
+    alike: dict[bytes, tuple[str, dict[int, tuple[str, str]]]] = {}
     for item in operand_containers(tree):
-        named = _variables(item.container)
+        if item.said not in alike:
+            alike[item.said] = _operand(item.image, item.container), _variables(item.container)
+        operand, named = alike[item.said]
         if not named:
             continue
-        operand = _operand(item.image, item.container)
         if (operand, item.version) not in tags:
             tags[operand, item.version] = operand_inputs(operand).tag_of(item.version)
         case = operand, tuple(named.values()), tags[operand, item.version]

@@ -53,7 +53,7 @@ def judge_driver_images(
                 else f"whether `{image}` exists is unknown: {DRIVER_IMAGES_FILE} lacks the repository",
                 layers[pool].locate(pointer),
                 help=f"mirror the image first; once the registry has it, add `{tag}` to the tags of `{repository}` in "
-                f"{DRIVER_IMAGES_FILE}, or list them anew: `poolsmith images --import LISTING`",
+                f"{DRIVER_IMAGES_FILE}, or list them again: `poolsmith images --import LISTING`",
                 subject=f"{loaded.name}/{pool}",
                 severity=Severity.ERROR if is_listed else None,
             )

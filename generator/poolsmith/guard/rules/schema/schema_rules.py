@@ -192,7 +192,8 @@ def judge_objects(tree: CheckedTree, schemas: Schemas, *, keep_verdicts: bool = 
             schema = schemas.find(api_version, kind)
             if isinstance(schema, NoSchema):
                 judgement.skipped[f"{api_version} {kind}", schema.reason] += 1
-                if not schema.is_foreign:  # those are only counted: nobody can do anything about them
+                # foreign ones are only counted: nobody can do anything about them; of a broken text the mistake is told
+                if not schema.is_foreign and not document.is_incomplete:
                     unknown.setdefault((api_version, kind), (document, base, _name(body), schema))
                 continue
             if is_encrypted(body):

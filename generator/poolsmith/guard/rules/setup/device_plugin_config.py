@@ -123,7 +123,8 @@ RULE = RuleInfo(
     what="A configuration of the device plugin, in values or in the ConfigMap that they name, is one at which the "
     "plugin stops: fewer than 2 replicas or none, no resources or no name of one, a wrong version, word or type, MPS "
     "under `mig.strategy: mixed` or with more replicas than an MPS server has clients. Or the default that "
-    "values name is not among the configurations, or of several none is the default and given nodes name none.",
+    "values name is not among the configurations, or there is no ConfigMap of them at all, or of several none is the "
+    "default and given nodes name none.",
     why="The text is checked by nobody before the plugin reads it. It stops on each node that takes the "
     "configuration, and the node advertises no GPUs.",
     symptom="`unable to load config: unable to finalize config: unable to parse config file: ... number of replicas "
@@ -145,10 +146,23 @@ _TEMPLATED = ("{{", "${")
 
 def check(view: SetupView) -> Iterator[Finding[Location]]:
     found = operator_configs(view)
+    yield from _unnamed(view)
     if found is not None:
         yield from _made(view, found)
         yield from _unasked(view, found)
         yield from _judged(view, found, plugin_version(view))
+
+
+def _unnamed(view: SetupView) -> Iterator[Finding[Location]]:
+    """Source: NVIDIA/gpu-operator:deployments/gpu-operator/templates/clusterpolicy.yaml, devicePlugin.config."""
+    is_known = view.values is not None and (view.values.of_policy or not view.values.partial)
+    if is_known and view.is_set(DEFAULT) and view.value(DEFAULT) and not view.value(NAME):
+        yield Finding(
+            message=f"`{DEFAULT}` has no effect without `{NAME}`: the device plugin reads no configuration",
+            place=view.value_location(DEFAULT),
+            help=f"write `{NAME}`, the ConfigMap with the configurations, or remove this",
+            severity=Severity.WARNING,
+        )
 
 
 def _made(view: SetupView, configs: PluginConfigs) -> Iterator[Finding[Location]]:

@@ -30,14 +30,16 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
 
 
 def _judged(driver: Any, place: Place) -> Iterator[Finding[Location]]:
-    from poolsmith.gpu.catalog.dra_gates import gate_mistakes  # on demand
-
     gates = value_at(driver, ("featureGates",))
     env = value_at(driver, _ENV)
     shares = _shares(env)
     if not gates and shares is None:
         return
-    for mistake in gate_mistakes(gates if isinstance(gates, dict) else {}, shares):
+    from poolsmith.gpu.catalog.dra_gates import gate_mistakes  # on demand
+
+    version = value_at(driver, ("version",))
+    settings = gates if isinstance(gates, dict) else {}
+    for mistake in gate_mistakes(settings, shares, version if isinstance(version, str) else None):
         pointer = join("/featureGates", mistake.gate) if mistake.gate else join("", *_ENV)
         yield Finding(message=mistake.message, place=place(pointer), help=mistake.help)
 

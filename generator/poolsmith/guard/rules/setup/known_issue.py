@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts import store
-from poolsmith.core.facts.versions import covers
+from poolsmith.core.facts.versions import covers, is_older
 from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import mappings
+from poolsmith.core.sources.pointer import value_at
 from poolsmith.gpu.catalog.unpublished import is_tag_since
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.setup.setup_view import SetupView
+    from poolsmith.guard.rules.setup.setup_view import SetupObject, SetupView
+    from poolsmith.kubernetes.repository.declared_charts import DeclaredChart
 
 RULE = RuleInfo(
     code="PSM770",
@@ -40,10 +42,23 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
         if all(_holds(view, item) for item in issue["when"]) and not _is_excepted(view, issue):
             yield Finding(
                 message=issue["says"],
-                place=view.value_location(issue["at"]),
+                place=_place(view, issue),
                 help=issue["do"],
                 severity=Severity(issue["severity"]) if "severity" in issue else None,
             )
+
+
+def _place(view: SetupView, issue: Mapping[str, Any]) -> Location:
+    """Where the value stands, or the first object that a condition asks for."""
+    found = (_object(view, item) for item in issue["when"] if "object" in item)
+    item = next(found, None)
+    return view.value_location(issue["at"]) if item is None else item.place("/metadata/name")
+
+
+def _object(view: SetupView, condition: Mapping[str, Any]) -> SetupObject | None:
+    namespaces = (None, view.namespace)
+    named = (item for item in view.of_kind(condition["object"]) if item.own_name == condition["named"])
+    return next((item for item in named if item.metadata.get("namespace") in namespaces), None)
 
 
 def _is_excepted(view: SetupView, issue: Mapping[str, Any]) -> bool:
@@ -57,7 +72,9 @@ def _holds(view: SetupView, condition: Mapping[str, Any]) -> bool:
         wanted = condition["nodes"], condition["version"]
         return any((node.os_id, node.os_version.partition(".")[0]) == wanted for node in view.nodes or ())
     if "chart" in condition:
-        return any(chart.name == condition["chart"] for _, chart in view.installed_charts())
+        return any(_is_chart(chart, condition) for _, chart in view.installed_charts())
+    if "object" in condition:
+        return _object(view, condition) is not None
     if "bound" in condition:
         return _is_bound(view, condition["bound"]) is bool(condition["is"])
     path = condition["path"]
@@ -69,6 +86,13 @@ def _holds(view: SetupView, condition: Mapping[str, Any]) -> bool:
     return _is_so(condition, value)
 
 
+def _is_chart(chart: DeclaredChart, condition: Mapping[str, Any]) -> bool:
+    names = condition["chart"] if isinstance(condition["chart"], list) else [condition["chart"]]
+    off = (value_at(chart.values or {}, path.split(".")) is False for path in condition.get("unlessOff", ()))
+    is_without = str(chart.version or "").removeprefix("v").startswith(tuple(condition.get("without", ())))
+    return chart.name in names and not chart.partial and not is_without and not any(off)
+
+
 def _is_so(condition: Mapping[str, Any], value: Any) -> bool:
     if "is" in condition:
         return bool(value == condition["is"])
@@ -76,6 +100,8 @@ def _is_so(condition: Mapping[str, Any], value: Any) -> bool:
         return bool(value != condition["isNot"])
     if "oneOf" in condition:
         return value in condition["oneOf"]
+    if "before" in condition:
+        return isinstance(value, str) and value[:1].isdigit() and is_older(value, condition["before"])
     if "tagSince" in condition:
         return not value or (isinstance(value, str) and is_tag_since(value, condition["tagSince"]))
     if "matches" in condition:

@@ -24,8 +24,8 @@ RULE = RuleInfo(
     name="mig-default-layout",
     applies_to="setup",
     what="The layouts that the MIG manager is given, in `migManager.config.data` or in the ConfigMap of "
-    "`migManager.config.name`, have no `all-disabled`, and `migManager.config.default` is that layout, as it is where "
-    "nobody says another.",
+    "`migManager.config.name`, have no `all-disabled`, and `migManager.config.default` is that layout, which is the "
+    "default.",
     why="The operator labels each node with a GPU that can do MIG and without a layout `nvidia.com/mig.config: "
     "all-disabled`. The ConfigMap takes the place of the operator's own, so the manager looks for a layout that is not "
     "there, and fails on each of these nodes.",

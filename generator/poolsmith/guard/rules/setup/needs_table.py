@@ -14,6 +14,7 @@ NEEDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "several_cluster_policies": ((), ()),
     "gpu_cluster_preconditions": (("values", "release"), ()),
     "dra_feature_gates": ((), ()),
+    "compute_domains": ((), ()),
     "mixed_container_runtimes": (("nodes",), ()),
     "paths_of_another_distribution": (("nodes", "values", "release"), ()),
     "socket_of_the_engine": (("values",), ()),

@@ -28,7 +28,7 @@ RULE = RuleInfo(
     "operator, whose operands mount those of their own. As a note: nothing here makes a ConfigMap; Secrets rarely "
     "stand in git.",
     why="kustomize puts a hash or a prefix into names in pods, and in no field of these objects. Whoever mounts what "
-    "is not there waits for ever; and where a name is set, the operator does not make its own.",
+    "is not there never starts; and where a name is set, the operator does not make its own.",
     fix="write the name as it is applied, with all keys; or leave the field out, and the operator makes its own",
     bad="devicePlugin: {config: {name: gpu-sharing}}  # beside configMapGenerator: [{name: gpu-sharing}]\n",
     good="# kustomization.yaml\ngeneratorOptions: {disableNameSuffixHash: true}\n",

@@ -8,6 +8,7 @@ from poolsmith.core.diagnostics.codes.schema import REFUSED_BY_DEFINITION
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pointer import reach
 from poolsmith.fleet.operands.expansion import object_order
+from poolsmith.kubernetes.schema.violation import What
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 RULE = REFUSED_BY_DEFINITION
 NEEDS = ("release", "all")
 _MOST = 12
+_MAY_REPEAT: frozenset[str | int] = frozenset(("env", "ports", "imagePullSecrets"))
+"""Lists whose items may have one name, but for server-side apply, by which the operator writes nothing (kubernetes
+pkg/apis/core/validation: ValidateEnv, validateContainerPorts)."""
 _OWNERS = "ownerReferences"
 """The API server knows their uid, a prediction does not."""
 
@@ -76,9 +80,15 @@ def _judge(view: SetupView) -> Judge:
     def judge(item: dict[str, Any]) -> list[Violation]:
         schema = schemas.find(item["apiVersion"], item["kind"])
         refused = () if isinstance(schema, NoSchema) else schema.violations(item)
-        return [*(found for found in refused if found.grave and _OWNERS not in found.steps), *refused_by_nodes(item)]
+        kept = (found for found in refused if found.grave and _OWNERS not in found.steps and not _may_repeat(found))
+        return [*kept, *refused_by_nodes(item)]
 
     return judge
+
+
+def _may_repeat(found: Violation) -> bool:
+    above = found.steps[1:2]  # innermost first: the place in the list, then the list
+    return found.what is What.DUPLICATE and not _MAY_REPEAT.isdisjoint(above)
 
 
 def _cause(made: Configured, item: dict[str, Any], violation: Violation, judge: Judge) -> Leaf | None:

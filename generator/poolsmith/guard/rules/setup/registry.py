@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.guard.rules.setup import (
+    compute_domains,
     device_plugin_config,
     dra_feature_gates,
     driver_and_gpu,
@@ -72,6 +73,7 @@ SETUP_RULES: tuple[SetupRule, ...] = (
     several_cluster_policies,
     gpu_cluster_preconditions,
     dra_feature_gates,
+    compute_domains,
     mixed_container_runtimes,
     paths_of_another_distribution,
     socket_of_the_engine,

@@ -15,6 +15,7 @@ from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import join, split
 from poolsmith.gpu.catalog import Catalog
 from poolsmith.gpu.catalog.stack_objects import CHARTS, OPERATOR, OPERATOR_GROUP
+from poolsmith.gpu.catalog.value_effects import always_on
 from poolsmith.gpu.values.release_tier import judged_by
 from poolsmith.gpu.values.resource_documents import operator_defaults
 from poolsmith.gpu.values.values_places import values_of
@@ -173,15 +174,29 @@ def is_of_operator(document: CheckedDocument) -> bool:
 
 def releases_of(setup: Setup, release: str | None) -> tuple[str, ...]:
     """The releases that a setup is judged by, newest first: its own, else all of which the facts are recorded."""
-    by = setup.found.judged_by if setup.found is not None else _asked(release)
+    by = setup.found.judged_by if setup.found is not None else _asked(release or _subscribed(setup.objects))
     recorded = Catalog().releases.by_tag
     return by.tags if by.one is not None else tuple(tag for tag in by.tags if tag in recorded)
 
 
-def _asked(release: str | None) -> JudgedBy:
+def _subscribed(objects: Iterable[CheckedDocument]) -> str:
+    """What the operator lifecycle manager installs: where it starts, if somebody approves each step, else the line."""
+    for document in objects:
+        spec = mapping(document.data.get("spec")) if document.kind == "Subscription" else {}
+        if spec.get("name") == _PACKAGE:
+            is_manual = spec.get("installPlanApproval") == "Manual"
+            start = word(spec.get("startingCSV")).removeprefix(f"{_PACKAGE}.")
+            return start if is_manual else f"{word(spec.get('channel')) or 'x'}.x"
+    return ""
+
+
+_PACKAGE = "gpu-operator-certified"
+
+
+def _asked(release: str) -> JudgedBy:
     from poolsmith.gpu.catalog.value_paths import value_paths  # on demand
 
-    return judged_by(release or "", value_paths().tags, floats=False)
+    return judged_by(release, value_paths().tags, floats=release.endswith(".x"))
 
 
 def view_of(setup: Setup, release: str | None, given: GivenNodes | None, kubernetes: str | None = None) -> SetupView:
@@ -261,6 +276,7 @@ def _values(found: FoundValues, defaults: dict[str, Any] | None, *, several: boo
         place=place,
         written=written,
         partial=found.partial or several or defaults is None,
+        always_on=frozenset() if found.partial or several or found.is_file else always_on(),
         file=found.path,
     )
 

@@ -153,6 +153,8 @@ class SetupValues:
     partial: bool = False
     of_policy: bool = False
     file: str = ""
+    always_on: frozenset[str] = frozenset()
+    """Switches that every release has on by default, where nothing else is open."""
     own: Mapping[str, Any] | None = None
     written: Callable[[str], tuple[SourceFile, str] | None] = lambda _: None
     """From a pointer to what it is written in, and the pointer there; None where nobody knows."""
@@ -290,6 +292,8 @@ class SetupView:
             if not isinstance(node, dict):  # a scalar or null above replaces the whole block of the chart
                 return None
             if step not in node:
+                if path in self.values.always_on:
+                    return True
                 left_open = self.values.partial and not self.values.of_policy
                 return None if left_open else value_at(self.values.defaults or {}, steps)
             node = node[step]

@@ -23,7 +23,7 @@ RULE = RuleInfo(
     applies_to="setup",
     what="One cluster has more than one ClusterPolicy: several in files, or one in a file beside the one that the "
     "chart creates from its values. Or it has a GPUCluster beside a ClusterPolicy. As a note: several, each in "
-    "a folder of its own, of which nobody says that they are applied together.",
+    "a folder of its own, and no file says that they are applied together.",
     why="The operator uses the one that it saw first, and ignores the others. After a restart it may be another "
     "one. If two have the same name, Helm and the other tool overwrite each other. Beside a ClusterPolicy a GPUCluster "
     "never gets ready, and no node is labelled.",

@@ -25,7 +25,7 @@ RULE = RuleInfo(
     applies_to="setup",
     what="Helm values, or a ClusterPolicy, set something that another setting turns off: a sandbox mode or a manager "
     "of sandboxes without `sandboxWorkloads.enabled`, a part of Kata in the mode for KubeVirt, GPUDirect Storage "
-    "without the operator's driver, a driver's settings where drivers come from NVIDIADriver objects of one's own, an "
+    "without the operator's driver, a driver's settings where drivers come from NVIDIADriver objects of your own, an "
     "interval of metrics that no ServiceMonitor asks for, settings of a component that is off by default; or a "
     "variable that stands twice in a list. Not where the same block says that the component is off.",
     why="The operator creates the same with and without it, so what was meant does not happen, and nothing says so.",

@@ -22,7 +22,8 @@ RULE = RuleInfo(
     applies_to="manifest",
     what="A NodeFeatureRule or NodeFeatureGroup has an expression that Node Feature Discovery refuses when it "
     "evaluates the rule, asks for a feature that no source finds or for an identifier as no device has it, or sets "
-    "labels or taints of a namespace that the master does not write.",
+    "labels or taints of a namespace that the master does not write; or gives nodes a label or a word that the "
+    "operator does not know, such as `nvidia.com/gpu.deploy.drivers`.",
     why="The API server takes all of them. The master logs an error or nothing, and the labels that pods ask for are "
     "missing.",
     fix="write what the message says",

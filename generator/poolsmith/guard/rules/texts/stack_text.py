@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
-from poolsmith.core.sources.inner_text import InnerText
+from poolsmith.core.sources.inner_text import InnerText, TextFile
 from poolsmith.core.sources.pointer import join, value_at
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.gpu.catalog.stack_objects import CHART_OF
@@ -129,6 +129,26 @@ def texts_of(documents: Iterable[CheckedDocument], installations: Iterable[Chart
             yield item
 
 
+FILE_ENDINGS = (".toml", ".csv", ".conf", ".json")
+"""Ends of the names of files that are no YAML, and may be such a text."""
+
+
+_IN_JSON = (b"cdiVersion", b"mig-configs", b'"sharing"')
+
+
+def may_be_text(path: str, content: bytes) -> bool:
+    """By its bytes: boards in JSON name the same metrics, and are none."""
+    is_of_interest = not path.endswith(".json") or any(word in content for word in _IN_JSON)
+    return 0 < len(content) <= _LARGEST and is_of_interest
+
+
+def texts_of_file(path: str, text: str) -> Iterator[StackText]:
+    """What a file is that is no YAML, or has inside of it."""
+    if _may_have_shape(text) or _MASTER_FILE in path:
+        steps = (_MASTER_FILE,) if _MASTER_FILE in path else ()
+        yield from _Walk(TextFile(path, text), path, "").of_text(text, "", steps)
+
+
 def _of_values(installations: Iterable[ChartInstallation]) -> Iterator[StackText]:
     from dataclasses import replace  # on demand
 
@@ -196,7 +216,7 @@ class _Walk:
             value, trail, key = pending.pop()
             if value.__class__ is str:
                 if _may_have_shape(value) or _MASTER_FILE in key:
-                    yield from self._of_text(value, *_place(trail, pointer, path))
+                    yield from self.of_text(value, *_place(trail, pointer, path))
                 continue
             if isinstance(value, dict):
                 if key == _CONFIG or (key == _MASTER and _EXTRA_LABELS in value):
@@ -219,7 +239,7 @@ class _Walk:
         if shape is not None:
             yield StackText(shape, self._source, pointer, self._told(path), None, node, self._subject)
 
-    def _of_text(self, text: str, pointer: str, path: tuple[str, ...]) -> Iterator[StackText]:
+    def of_text(self, text: str, pointer: str, path: tuple[str, ...]) -> Iterator[StackText]:
         if any(mark in text for mark in _TEMPLATED):
             return
         from poolsmith.gpu.values.metrics_list import is_metrics_list  # on demand
@@ -269,7 +289,7 @@ def _place(trail: _Trail, pointer: str, path: tuple[str, ...]) -> tuple[str, tup
 def _is_looked_at(value: Any) -> bool:
     kind = value.__class__
     if kind is str:
-        return ("\n" in value or "{" in value) and len(value) <= _LARGEST
+        return ("\n" in value or "{" in value or value.startswith("DCGM_")) and len(value) <= _LARGEST
     return kind is dict or kind is list
 
 

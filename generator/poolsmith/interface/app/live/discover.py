@@ -11,6 +11,7 @@ from poolsmith.change.takeover.draft import DraftProject, Planner, files_of
 from poolsmith.change.verify.live_view import ClusterView, LiveView
 from poolsmith.change.verify.verification import judge_live
 from poolsmith.core.diagnostics import Severity, UsageError
+from poolsmith.core.diagnostics.codes.shape import ASSUMED_VALUE
 from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.gpu.catalog import Catalog
 from poolsmith.interface.app.live.verify import snapshot_of
@@ -22,18 +23,20 @@ from poolsmith.project.run.cluster_run import plan_cluster
 from poolsmith.project.run.facts import with_facts
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from poolsmith.change.discover.proposal import PoolProposal, ProposalRow
     from poolsmith.interface.app.live.verify import Source
     from poolsmith.kubernetes.live.snapshot import Snapshot
+    from poolsmith.project.run.cluster_run import PlannedCluster
 
 UNSEEN = (
     ("kernel.args", "a kernel's arguments are in no object"),
     ("nodes.autoscaled", "nodes do not say who adds and removes them"),
     ("runtime.configVersion", "the runtime's own files are on the hosts"),
     ("sandbox.defaultMemory", "it is what pods ask for, and none may run"),
-    ("secureBoot", "no label tells it"),
+    ("secureBoot", "no label shows it"),
     ("owner", "only people know it"),
 )
 """Fields that no cluster shows, and why. They are at their defaults in each proposal."""
@@ -79,7 +82,7 @@ def _held_against(root: Path, proposal: PoolProposal, snapshot: Snapshot, source
     texts = draft.texts()
     project = DraftProject(root=root, texts_of_profiles=texts)
     planned = plan_cluster(project, files_of(draft))
-    errors = [item for item in planned.diagnostics if item.severity is Severity.ERROR]
+    errors, warnings = (tuple(_told(planned, severity)) for severity in (Severity.ERROR, Severity.WARNING))
     whole = snapshot
     differences: tuple[str, ...] = ()
     unread: list[str] = [
@@ -109,12 +112,26 @@ def _held_against(root: Path, proposal: PoolProposal, snapshot: Snapshot, source
         fields=tuple(map(_field, proposal.rows)),
         unseen=tuple(UnseenField(field=field, because=why) for field, why in UNSEEN),
         differences=differences,
-        refused=tuple(f"{item.primary.span}: {item.message} ({item.code})" for item in errors),
+        refused=errors,
+        warned=(*_left_out(proposal), *warnings),
         not_evaluated=tuple(dict.fromkeys(unread)),
         unlabelled=proposal.loose,
         unlike=proposal.unlike,
         compared=compared,
     )
+
+
+def _left_out(proposal: PoolProposal) -> Iterator[str]:
+    """Values of the cluster that no profile may have."""
+    for path, why in proposal.settled.left_out.items() if proposal.settled is not None else ():
+        yield f"`{'.'.join(path)}` of the cluster is in no profile: {why}"
+
+
+def _told(planned: PlannedCluster, severity: Severity) -> Iterator[str]:
+    """But for what is assumed, which is asked."""
+    for item in planned.diagnostics:
+        if item.severity is severity and item.code != ASSUMED_VALUE.code:
+            yield f"{item.primary.span}: {item.message} ({item.code})"
 
 
 def _field(row: ProposalRow) -> DiscoveredField:

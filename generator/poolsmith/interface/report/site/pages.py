@@ -234,7 +234,7 @@ class _Writer:
         lines = tag(
             "pre", joined(pool.plan, Html("\n")), tabindex="0", role="region", aria_label="Decisions", class_="plan"
         )
-        note = "Each decision with the line that it comes from, and the order on a node, as `explain` tells it."
+        note = "Each decision with the line that it comes from, and the order on a node, as `explain` prints it."
         return tag("div", tag("p", words(note), class_="scope"), lines, class_="panel")
 
     def _workload(self, item: SiteWorkload) -> Html:

@@ -171,7 +171,7 @@ class Builder:
             except RefusedError as error:
                 making.refuse(place, pointer, str(error))
         if data.get("openapi"):
-            making.unknown.append(Unknown(place.locate("/openapi"), "how patches merge lists by a schema of one's own"))
+            making.unknown.append(Unknown(place.locate("/openapi"), "how patches merge lists by a schema of your own"))
         return config
 
     def _components(self, making: Accumulator, data: Mapping[str, Any], place: Place, folder: str) -> None:

@@ -38,6 +38,11 @@ class FieldSpec(NamedTuple):
     version: str = ""
     create: bool = False
 
+    @property
+    def first(self) -> str:
+        """The key at the top of the objects."""
+        return steps_of(self.path)[0].removesuffix("[]")
+
     def is_for(self, identity: Identity) -> bool:
         return identity.is_selected(self.group, self.version, self.kind)
 
@@ -86,19 +91,20 @@ def steps_of(path: str, delimiter: str = "/") -> tuple[str, ...]:
 
 def changed(data: Any, specs: Iterable[FieldSpec], identity: Identity, change: Any, leaf: Any = GONE) -> Any:
     """`data` with each of the fields changed. `leaf` is put where a field to be created is not there, or null."""
+    kind = identity.kind
     for spec in specs:
-        if spec.is_for(identity):
-            data = _changed(data, steps_of(spec.path), change, leaf if spec.create else GONE, "")
+        if (not spec.kind or spec.kind == kind) and spec.is_for(identity):
+            data = _changed(data, steps_of(spec.path), change, leaf if spec.create else GONE, ())
     return data
 
 
-def _changed(node: Any, steps: tuple[str, ...], change: Any, leaf: Any, pointer: str) -> Any:
+def _changed(node: Any, steps: tuple[str, ...], change: Any, leaf: Any, above: tuple[Any, ...]) -> Any:
     if not steps:
-        return change(node, pointer)
+        return change(node, join("", *above))
     if node is None:
         return node
     if isinstance(node, list):
-        items = [_changed(item, steps, change, leaf, join(pointer, at)) for at, item in enumerate(node)]
+        items = [_changed(item, steps, change, leaf, (*above, at)) for at, item in enumerate(node)]
         return node if all(new is old for new, old in zip(items, node, strict=True)) else items
     if not isinstance(node, dict):
         raise RefusedError(f"there is a plain value where `{'/'.join(steps)[:60]}` is expected")
@@ -110,7 +116,7 @@ def _changed(node: Any, steps: tuple[str, ...], change: Any, leaf: Any, pointer:
     old = below
     if below is GONE or (below is None and leaf is not GONE and not is_list):
         below = leaf if len(steps) == 1 else {}
-    new = _changed(below, steps[1:], change, leaf, join(pointer, key))
+    new = _changed(below, steps[1:], change, leaf, (*above, key))
     return node if new is old else {**node, key: new}
 
 

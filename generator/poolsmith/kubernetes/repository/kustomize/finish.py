@@ -48,6 +48,8 @@ class _Known:
         self.items = items
         self.now: list[Identity] = [item.identity for item in items]
         self.before: list[tuple[Identity, ...]] = [item.previous for item in items]
+        self.places = [identity.place for identity in self.now]
+        self.first_places = [(self.before[at] or (self.now[at],))[0].place for at in range(len(items))]
         for at, previous in enumerate(self.before):
             for identity in previous:
                 self.kinds.add(identity.kind)
@@ -61,7 +63,7 @@ def _referring(item: Item, by_kind: dict[str, list[NameReference]], known: _Know
     references = (*by_kind.get(first.kind, ()), *by_kind.get("", ()))
     data = item.data
     for reference in references:
-        if reference.spec.is_for(first):
+        if reference.spec.is_for(first) and reference.spec.first in data:
             referrer = _Referrer(item, reference, known)
             spec = reference.spec._replace(kind="", group="", version="", create=False)
             data = changed(data, (spec,), first, referrer.change)
@@ -74,6 +76,7 @@ class _Referrer:
     def __init__(self, item: Item, reference: NameReference, known: _Known) -> None:
         self._item, self._reference, self._known = item, reference, known
         self._own = item.identity
+        self._own_place = self._own.place
         self._bound = _bound_namespaces(item) if self._own.kind == "RoleBinding" else frozenset()
 
     def change(self, node: Any, _pointer: str) -> Any:
@@ -100,7 +103,7 @@ class _Referrer:
 
     def _found(self, name: str, namespace: str | None, *, is_whole: bool = False) -> Identity | None:
         known = self._known
-        candidates = [at for at in known.names.get(name, ()) if self._is_within_reach(known.now[at], at)]
+        candidates = [at for at in known.names.get(name, ()) if self._is_within_reach(at)]
         if namespace is not None and candidates:
             candidates = self._of_namespace(candidates, namespace)
         reference = self._reference
@@ -110,7 +113,7 @@ class _Referrer:
             if any(before.name == name for before in known.before[at])
             and any(before.is_selected(reference.group, reference.version, reference.of) for before in known.before[at])
             and self._is_role(at)
-            and self._is_near(known.now[at])
+            and self._is_near(at)
         ]
         if len(candidates) == 1:
             return known.now[candidates[0]]
@@ -124,20 +127,18 @@ class _Referrer:
             raise RefusedError(f"several objects may be meant by `{name[:60]}`")
         return known.now[candidates[0]]
 
-    def _is_within_reach(self, other: Identity, at: int) -> bool:
+    def _is_within_reach(self, at: int) -> bool:
         """Whether an object of that namespace can be named at all."""
-        place = other.place
-        if NOWHERE in (self._own.place, place) or place == self._own.place:
+        if NOWHERE in (own := self._own_place, place := self._known.places[at]) or place == own:
             return True
         return word(self._known.items[at].object.metadata.get("namespace")) in self._bound
 
     def _of_namespace(self, candidates: list[int], namespace: str) -> list[int]:
+        """Those that stood there at first, if anything within reach did; else those that do now."""
         known = self._known
-        reach = [at for at in range(len(known.items)) if self._is_within_reach(known.now[at], at)]
-        firsts = {at for at in reach if (known.before[at] or (known.now[at],))[0].place == namespace}
-        if not firsts:
-            firsts = {at for at in reach if known.now[at].place == namespace}
-        return [at for at in candidates if at in firsts]
+        there = (at for at, place in enumerate(known.first_places) if place == namespace)
+        places = known.first_places if any(map(self._is_within_reach, there)) else known.places
+        return [at for at in candidates if places[at] == namespace]
 
     def _is_role(self, at: int) -> bool:
         if not self._reference.spec.path.endswith(_ROLE_REFERENCE):
@@ -148,9 +149,9 @@ class _Referrer:
         group, kind = text_of(role["apiGroup"]), text_of(role["kind"])
         return any(before.is_selected(group, "", kind) for before in self._known.before[at])
 
-    def _is_near(self, other: Identity) -> bool:
-        own, place = self._own.place, other.place
-        return NOWHERE in (own, place) or other.kind == "ServiceAccount" or own == place
+    def _is_near(self, at: int) -> bool:
+        own, place = self._own_place, self._known.places[at]
+        return NOWHERE in (own, place) or self._known.now[at].kind == "ServiceAccount" or own == place
 
     def _has_affixes(self, at: int, *, is_loose: bool) -> bool:
         item = self._known.items[at]

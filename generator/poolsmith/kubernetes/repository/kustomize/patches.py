@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.inner_text import InnerText
-from poolsmith.core.sources.pod_template import mapping, word
+from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.core.sources.pointer import copied, join, split
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.kubernetes.repository.delivered import Layer
@@ -307,11 +307,24 @@ def _operated(
             continue
         changed = item.remembered() if remember else item
         for patch in patches:
-            body, put = apply(changed.data, patch.data)
+            body, put = apply(changed.data, _read_ones(patch.data, changed.data))
             layers = tuple(Layer(patch.source, one.value, f"/{one.index}/{one.field}", one.at) for one in put)
             changed = changed.changed(_with_texts(body), layers)
         result.append(changed)
     return result
+
+
+def _read_ones(operations: list[Any], body: Any) -> list[Any]:
+    """What reaches into the schemas of a definition of which none was read does nothing."""
+    versions = mappings(mapping(mapping(body).get("spec")).get("versions"))
+    if mapping(body).get("kind") != _DEFINITION or any("schema" in version for version in versions):
+        return operations
+    nothing = {"op": "test", "path": "/kind", "value": _DEFINITION}
+    return [nothing if _INTO_SCHEMAS.match(word(mapping(item).get("path"))) else item for item in operations]
+
+
+_DEFINITION = "CustomResourceDefinition"
+_INTO_SCHEMAS = pattern(r"/spec/(?:versions/[^/]+/schema|validation)/")
 
 
 def _with_texts(body: Any) -> Any:
