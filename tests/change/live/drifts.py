@@ -18,8 +18,14 @@ NODE = "/api/v1/nodes/l40s-crio"
 _TEMPLATE = "/spec/template/spec"
 
 
-NODES_WITH_DRIVER = tuple(
-    "a100-mig a100-precompiled gh200-arm64 h100-rhel l4-precompiled l40s-crio l40s-shared".split()
+NODES_WITH_DRIVER = (
+    "a100-mig",
+    "a100-precompiled",
+    "gh200-arm64",
+    "h100-rhel",
+    "l4-precompiled",
+    "l40s-crio",
+    "l40s-shared",
 )
 """One of each pool of `prod-eu` that has a driver object."""
 

@@ -38,12 +38,13 @@ _WRITTEN = frozenset(("nvidia.com/gfd.timestamp",))
 
 
 def judge_node_rules(view: LiveView, placing: Placing) -> Iterator[Diagnostic]:
-    """Nothing where another release runs: its operator reads other words; nor where a list was not read, since the rules
-    take what is missing for what nobody made. Nodes with the label of another pool are reported as such, and what
+    """Nothing where another release runs: its operator reads other words; nor where a list was not read, since to the
+    rules nobody made what is missing. Nodes with the label of another pool are reported as such, and what
     follows from the label is not."""
     plan = view.cluster.plan
     release = plan.cluster.spec.stack.release
-    if plan.chart is None or other_release(view) or not _ASKED.isdisjoint(item.resource for item in view.snapshot.unread):
+    unread = {item.resource for item in view.snapshot.unread}
+    if plan.chart is None or other_release(view) or not _ASKED.isdisjoint(unread):
         return
     catalog, objects = Catalog(), list(_objects(view))
     strayed = {item.node.name for item in placing.placed if item.like is not None}

@@ -69,12 +69,14 @@ def plugin_offers(view: LinkView) -> PluginOffers | None:
 def _of_the_image(view: LinkView) -> PluginOffers | None:
     """Of the plugin in the one image of all nodes with GPUs that are described, which knows one strategy of MIG; nobody
     knows where it is told to share GPUs."""
-    shares = any(_SHARING in document.text for document in view.machines.tree.documents)
-    images = machine_images(view.machines.tree.documents) if view.is_alone and not shares else {}
+    documents = view.machines.tree.documents
+    images = machine_images(documents) if view.is_alone else {}
     row = known_images()[next(iter(images))] if len(images) == 1 else {}
+    if "strategy" not in row or any(_SHARING in document.text for document in documents):
+        return None
     plugins = any("k8s-device-plugin" in word(item.get("image")) for pod in view.pods for _, item in pod.containers)
     others = [item for item in view.machines.whole if item.tool != "karpenter" and makes_gpu_nodes(item)]
-    if "strategy" not in row or plugins or others:
+    if plugins or others:
         return None
     (place,) = images.values()
     return PluginOffers(
