@@ -76,6 +76,7 @@ def test_blocks_that_stood_before_are_read_as_the_parser_reads_them(seed, monkey
     """Lines below one key and another, in each column, and broken in places: each is a neighbour of what is kept."""
     chance = random.Random(seed)
     given = []
+    yaml_lines._blocks.cache_clear()
     find = yaml_lines._Blocks.find
     monkeypatch.setattr(yaml_lines._Blocks, "find", lambda *args: given.append(found := find(*args)) or found)
     texts = [path.read_text(errors="replace").split("\n") for path in chance.sample(files(), 60)]
