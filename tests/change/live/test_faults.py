@@ -123,7 +123,7 @@ def test_rows_of_a_group_that_say_nothing_are_no_kinds(through):
 
 @pytest.mark.parametrize("text", [LOGIN, "{}", '{"gitVersion": 7}'], ids=lambda text: text[:30])
 def test_what_tells_no_version_is_no_cluster(through, text):
-    with pytest.raises(ClusterError, match=r"does not tell its version|failed 5 times: what answers is no JSON"):
+    with pytest.raises(ClusterError, match=r"does not report its version|failed 5 times: what answers is no JSON"):
         through(lambda _door, path: text if path.startswith("/version") else None)
 
 
