@@ -18,6 +18,12 @@ NODE = "/api/v1/nodes/l40s-crio"
 _TEMPLATE = "/spec/template/spec"
 
 
+NODES_WITH_DRIVER = tuple(
+    "a100-mig a100-precompiled gh200-arm64 h100-rhel l4-precompiled l40s-crio l40s-shared".split()
+)
+"""One of each pool of `prod-eu` that has a driver object."""
+
+
 @dataclass(frozen=True)
 class Drift:
     """`do` changes the server and gives what undoes it; each of `said` is in one finding, and there is no other."""
@@ -201,7 +207,7 @@ DRIFTS = (
                 "spec": {"driverType": "gpu", "image": "driver", "repository": "nvcr.io/nvidia", "version": "1"},
             },
         ),
-        (("PSM859", "NVIDIADriver/old"),),
+        (("PSM859", "NVIDIADriver/old"), *(("PSM261", "`old`", f"node `{name}`") for name in NODES_WITH_DRIVER)),
     ),
     Drift(
         "a role may do more",

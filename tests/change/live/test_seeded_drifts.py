@@ -21,7 +21,7 @@ def test_a_drift_is_found_and_named_and_nothing_else_is(prod, drift):
         matching = [text for text in left if all(word in text for word in words)]
         assert len(matching) == 1, found
         left.remove(matching[0])
-    assert left == []
+    assert left == [], "\n".join(left)
 
 
 def test_afterwards_the_cluster_is_as_it_was(prod):

@@ -22,7 +22,17 @@ spec:
     gfd: {enabled: true}
     config: {name: sharing}
 """,
-    "gpu/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [ns.yaml, release.yaml]\n",
+    "gpu/vendor.yaml": """\
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: HelmRepository
+metadata: {name: vendor, namespace: gpu}
+spec: {interval: 1h, url: https://nvidia.github.io/k8s-device-plugin}
+""",
+    "gpu/kustomization.yaml": """\
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources: [ns.yaml, release.yaml, vendor.yaml]
+""",
 }
 
 
@@ -51,15 +61,15 @@ def test_a_name_that_nothing_makes_is_a_note_and_counted(tmp_path):
     outcome = check(tmp_path)
 
     assert told(outcome) == {"name-of-nobody"}
-    assert outcome.needs == {"here": 0, "outside": 2, "unsupplied": 0}
-    assert "2 needs: 0 supplied here, 2 from outside" in outcome.facts
+    assert outcome.needs == {"here": 2, "outside": 1, "unsupplied": 0}
+    assert "3 needs: 2 supplied here, 1 from outside" in outcome.facts
 
 
 def test_an_entry_says_where_it_comes_from(tmp_path):
     outcome = check(tmp_path, [ENTRY.format(name="sharing", more="expires: '2027-01-31'")])
 
     assert told(outcome) == set()
-    assert outcome.needs == {"here": 0, "outside": 2, "unsupplied": 0}
+    assert outcome.needs == {"here": 2, "outside": 1, "unsupplied": 0}
 
 
 @pytest.mark.parametrize(

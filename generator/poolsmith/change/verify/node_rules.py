@@ -19,7 +19,7 @@ from poolsmith.guard.rules.setup.registry import SETUP_RULES
 from poolsmith.guard.rules.setup.repository_setups import policy_values
 from poolsmith.guard.rules.setup.setup_view import SetupObject, SetupView, run_setup_rules
 from poolsmith.guard.rules.surfaces import not_live
-from poolsmith.kubernetes.live.api_resources import CONFIG_MAPS
+from poolsmith.kubernetes.live.api_resources import CONFIG_MAPS, NODES
 from poolsmith.project.run.setup_nodes import node_of
 
 if TYPE_CHECKING:
@@ -31,16 +31,19 @@ if TYPE_CHECKING:
     from poolsmith.gpu.nodes.live_nodes import LiveNode
     from poolsmith.guard.rules.setup.setup_view import Place, SetupNode
 
+_ASKED = frozenset((NODES, CLUSTER_POLICIES, DRIVERS, GPU_CLUSTERS))
+"""Lists that the rules ask."""
 _WRITTEN = frozenset(("nvidia.com/gfd.timestamp",))
 """Labels by which nodes that are alike differ."""
 
 
 def judge_node_rules(view: LiveView, placing: Placing) -> Iterator[Diagnostic]:
-    """Nothing where another release runs: its operator reads other words. Nodes with the label of another pool are told
-    as such, and what follows from the label is not."""
+    """Nothing where another release runs: its operator reads other words; nor where a list was not read, since the rules
+    take what is missing for what nobody made. Nodes with the label of another pool are reported as such, and what
+    follows from the label is not."""
     plan = view.cluster.plan
     release = plan.cluster.spec.stack.release
-    if plan.chart is None or other_release(view):
+    if plan.chart is None or other_release(view) or not _ASKED.isdisjoint(item.resource for item in view.snapshot.unread):
         return
     catalog, objects = Catalog(), list(_objects(view))
     strayed = {item.node.name for item in placing.placed if item.like is not None}
