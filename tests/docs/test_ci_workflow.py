@@ -204,7 +204,7 @@ def without_a_grant(folder):
     (folder / GRANTS).unlink()
 
 
-@pytest.mark.real("a repository, a clone and a job")
+@pytest.mark.deep("a repository, a clone and a job; tests/action has the parts")
 @KINDS
 def test_what_the_base_took_back_since_no_longer_counts(judged, kind):
     """The branch is older than the base, and sound by itself; its own copy of the grant grants nothing."""
@@ -270,7 +270,7 @@ def test_an_owner_does_not_approve_what_is_their_own(judged):
     assert not approval(judged, [review("alice")], author="Alice")
 
 
-@pytest.mark.real("a repository, a clone and a job")
+@pytest.mark.deep("a repository, a clone and a job; tests/action has the parts")
 @pytest.mark.rows(1, "each is a repository, a clone and a job")
 @KINDS
 @pytest.mark.parametrize(
@@ -312,7 +312,7 @@ def test_what_widens_or_changes_the_judge_passes_with_the_approval_of_its_owner_
     assert passes or f"error PSM66{'0' if told == 'policy-widening' else '1'} {told}" in job.printed
 
 
-@pytest.mark.real("a repository, a clone and a job")
+@pytest.mark.deep("a repository, a clone and a job; tests/action has the parts")
 def test_without_an_approval_the_check_is_told_nothing(judged):
     assert "--accept" not in judged("own", lambda folder: None, reviews=[review("carol", "COMMENTED")]).called
 

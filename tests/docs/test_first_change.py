@@ -96,7 +96,7 @@ class OperatorBeside(Checkout):
         return printed
 
 
-@pytest.mark.real("a copy of the repository, and a release imported into it")
+@pytest.mark.deep("a copy of the repository, and a release imported into it; the walk of a rule stays")
 def test_a_release_is_an_entry_and_a_line(tmp_path):
     entries = ("charts/gpu-operator", "crds", "gpu_cluster", "nvidia_driver", "operands", "projection")
 
