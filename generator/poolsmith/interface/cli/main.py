@@ -111,7 +111,9 @@ def _call(arguments: list[str]) -> int:
     from poolsmith.core.late import load_late
     from poolsmith.core.own_modules import use_kept_code
 
-    use_kept_code(_kind_of_run(arguments))
+    kind = _kind_of_run(arguments)
+    if kind is not None:
+        use_kept_code(kind)
     for name in _SELDOM:
         load_late(name)
     from poolsmith.core.diagnostics.diagnostic import NoInputError, PoolsmithError, UsageError
@@ -129,11 +131,14 @@ def _call(arguments: list[str]) -> int:
         return _say(str(error), Exit.FINDINGS)
 
 
-def _kind_of_run(arguments: list[str]) -> str:
-    """By which code is kept together; a `run` loads what a `check` does."""
+def _kind_of_run(arguments: list[str]) -> str | None:
+    """By which code is kept together; a `run` loads what a `check` does. None where few modules are needed, since
+    nothing has changed as a rule."""
     if arguments[:2] == _HOOK:
         return " ".join(_HOOK)
     verb = "".join(arguments[:1])
+    if verb == "generate" and "--check" in arguments:
+        return None
     return {"run": "check"}.get(verb, verb) if verb in _OF_PROJECT else ""
 
 
