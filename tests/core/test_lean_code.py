@@ -119,7 +119,9 @@ def shape(value, name):
     """What tells one member of a module from another, without the module that it is of."""
     if not isinstance(value, type):
         return "" if type(value).__name__ in ("NoneType", "TypeVar", "ParamSpec") else type(value).__name__
-    fields = [(one.name, one.kw_only, repr(one.default)) for one in dataclasses.fields(value)] if is_dataclass(value) else []
+    fields = (
+        [(one.name, one.kw_only, repr(one.default)) for one in dataclasses.fields(value)] if is_dataclass(value) else []
+    )
     parts = {key for key in vars(value) if not key.startswith("_") and key not in getattr(value, "_fields", ())}
     slots = () if issubclass(value, tuple) else getattr(value, "__slots__", None)
     return value.__qualname__, value.__doc__, parts, fields, slots, value.__hash__ is None
