@@ -101,6 +101,13 @@ class Machines:
         return (*node_templates(self.tree), *self.others())
 
     @cached_property
+    def images(self) -> dict[str, Location]:
+        """The first place of each image of nodes."""
+        from poolsmith.guard.rules.links.machine_images import machine_images  # on demand
+
+        return machine_images(self.tree.documents)
+
+    @cached_property
     def whole(self) -> tuple[NodeTemplate, ...]:
         """Those of which nothing is said elsewhere."""
         return tuple(item for item in self.templates if not item.is_partial)

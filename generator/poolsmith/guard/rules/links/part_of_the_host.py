@@ -17,7 +17,6 @@ from poolsmith.guard.rules.links.link_view import Domain
 from poolsmith.guard.rules.links.machine_images import (
     TALOS,
     known_images,
-    machine_images,
     names_gpu_machine,
     names_gpus,
 )
@@ -164,7 +163,7 @@ def _hosts(machines: Machines) -> Iterator[_Host]:
 
 def _of_images(machines: Machines) -> Iterator[_Host]:
     known = known_images()
-    for image, place in machine_images(machines.tree.documents).items():
+    for image, place in machines.images.items():
         yield _Host(title=image, parts=tuple(known[image]["parts"]), place=place)
 
 

@@ -14,7 +14,7 @@ from poolsmith.core.sources.pointer import MISSING
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.gpu.catalog.gpu_requests import GPU, MIG
 from poolsmith.gpu.catalog.stack_objects import DEVICE_PLUGIN_CHARTS
-from poolsmith.guard.rules.links.machine_images import known_images, machine_images, makes_gpu_nodes
+from poolsmith.guard.rules.links.machine_images import known_images, makes_gpu_nodes
 from poolsmith.guard.rules.names.kept import kept
 
 if TYPE_CHECKING:
@@ -69,10 +69,9 @@ def plugin_offers(view: LinkView) -> PluginOffers | None:
 def _of_the_image(view: LinkView) -> PluginOffers | None:
     """Of the plugin in the one image of all nodes with GPUs that are described, which knows one strategy of MIG; nobody
     knows where it is told to share GPUs."""
-    documents = view.machines.tree.documents
-    images = machine_images(documents) if view.is_alone else {}
+    images = view.machines.images if view.is_alone else {}
     row = known_images()[next(iter(images))] if len(images) == 1 else {}
-    if "strategy" not in row or any(_SHARING in document.text for document in documents):
+    if "strategy" not in row or any(_SHARING in document.text for document in view.machines.tree.documents):
         return None
     plugins = any("k8s-device-plugin" in word(item.get("image")) for pod in view.pods for _, item in pod.containers)
     others = [item for item in view.machines.whole if item.tool != "karpenter" and makes_gpu_nodes(item)]
