@@ -8,6 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core import record as records
+from poolsmith.core.sources import yaml_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,7 +27,8 @@ def settle() -> None:
 
 
 def calls_of(run: Callable[[], object]) -> Counter[str]:
-    """Calls by function; those of built-in functions by who calls them."""
+    """Calls by function; those of built-in functions by who calls them. Blocks of YAML are read as in a new process,
+    whatever other runs have read."""
     counted: Counter[Any] = Counter()
 
     def count(frame: Any, event: str, argument: Any) -> None:
@@ -35,6 +37,7 @@ def calls_of(run: Callable[[], object]) -> Counter[str]:
         elif event == "c_call":
             counted[frame.f_code, argument.__name__] += 1
 
+    yaml_lines._blocks.cache_clear()
     gc.collect()
     was_on = gc.isenabled()
     gc.disable()
