@@ -216,7 +216,9 @@ def _without_extension(view: LinkView) -> Iterator[Finding[Location]]:
     """Machines of Talos that load modules which their installer does not have."""
     row = known_images()[TALOS]
     for document in view.machines.tree.documents:
-        machine = mapping(mapping(document.data).get("machine")) if not document.is_object else {}
+        if document.is_object:
+            continue
+        machine = mapping(mapping(document.data).get("machine"))
         modules = [word(mapping(item).get("name")) for _, item in reached(machine, ("kernel", "modules", "*"))]
         install = mapping(machine.get("install"))
         is_plain = word(install.get("image")).startswith(tuple(row["plain"])) and not install.get("extensions")
