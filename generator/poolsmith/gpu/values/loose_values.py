@@ -9,6 +9,7 @@ import posixpath
 import re
 from collections import defaultdict
 from dataclasses import replace
+from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -47,34 +48,82 @@ _HELMFILE = compiled_later(
 )
 """A release in a helmfile that is a template."""
 _COMMANDS = compiled_later(r"[\n;|&]")
-Commands = dict[str, defaultdict[str, list[list[str]]]]
-"""By folder, and by the last part of each of its words: the words of `helm` commands in scripts and READMEs."""
 _TEXTS = (".gotmpl", ".sh", ".md", ".mk", ".just", ".txt", ".bash", ".env")
 _TEXT_NAMES = frozenset(("Makefile", "justfile", "Justfile", "Taskfile.yml", "Taskfile.yaml", "Dockerfile"))
 _MOST_TEXT = 1 << 18
 
 
-def plain_files(model: RepositoryModel, release: str | None, named: frozenset[str]) -> Iterator[FoundValues]:
+class Surroundings:
+    """What the files around values say of them: found once for all values of a repository."""
+
+    def __init__(self, model: RepositoryModel) -> None:
+        self.model = model
+        self._commands: dict[str, defaultdict[str, list[list[str]]]] = {}
+
+    @cached_property
+    def claimed(self) -> frozenset[str]:
+        """Files that installations read."""
+        return frozenset(layer.source.path for item in self.model.all_installations for layer in item.layers)
+
+    @cached_property
+    def _pins(self) -> defaultdict[tuple[str, str], set[str]]:
+        """Releases that installations and files of applications name, by chart and folder."""
+        found: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+        for item in self.model.all_installations:
+            if item.version:
+                found[CHART_OF.get(item.chart, item.chart), posixpath.dirname(item.document.path)].add(item.version)
+        for document in self.model.loose.documents:
+            data = document.data if isinstance(document.data, dict) and not document.is_object else {}
+            named = last(str(data.get("chart") or data.get("chartName") or ""))
+            version = data.get("version") or data.get("targetRevision")
+            if isinstance(version, str):
+                found[CHART_OF.get(named, named), posixpath.dirname(document.path)].add(version)
+        return found
+
+    def pinned_near(self, path: str, chart: str = OPERATOR_CHART) -> str | None:
+        """The only release of a chart that something in the folder of a file names, else in those above it."""
+        for folder in (*folders_above(path), *([] if path.startswith("/") else [""])):
+            versions = self._pins.get((chart, folder)) or set(_of_commands(folder, self.model, chart))
+            if versions:
+                return next(iter(versions)) if len(versions) == 1 else None
+            if folder in self.model.left_out:
+                return None
+        return None
+
+    def commands_with(self, path: str) -> list[list[str]]:
+        """The words of each `helm` command in scripts and READMEs of a values file's folder that names it."""
+        folder, name = posixpath.split(path)
+        if folder not in self._commands:
+            found = self._commands[folder] = defaultdict(list)
+            for text, _ in _texts_in(folder, self.model):
+                for line in _COMMANDS.split(text.replace("\\\n", " ")) if "helm" in text else ():
+                    words = [word.strip("\"'") for word in line.split()]
+                    for last_part in {posixpath.basename(word.rpartition("=")[2]) for word in words if "helm" in words}:
+                        found[last_part].append(words)
+        return self._commands[folder].get(name, [])
+
+
+def plain_files(around: Surroundings, release: str | None, named: frozenset[str]) -> Iterator[FoundValues]:
     """Of the operator's chart. `release` is for all of them; without it each goes by what stands in its folder, or in
     the nearest one above."""
     from poolsmith.gpu.catalog.value_paths import value_paths  # on demand
 
-    newest, commands = value_paths().tags[-1], Commands()
-    for document in chain(_unclaimed(model), _in_config_maps(model)):
+    model, newest = around.model, value_paths().tags[-1]
+    for document in chain(_unclaimed(around), _in_config_maps(around)):
         is_named, is_expected = document.path in named and release is not None, release is not None
         if not is_named and (_has_neighbour(document) or is_of_neighbour(document)):
             continue
         loosely = values_file(document, release or newest, is_named=is_named, is_expected=is_expected)
         if loosely is None or _is_of_chart(document.path, model, is_expected=is_expected):
             continue
-        near = release or pinned_near(document.path, model)
+        near = release or around.pinned_near(document.path)
         found = values_file(
             document, near or newest, is_named=is_named, is_expected=is_expected, is_told=near is not None
         )
         if found is not None and not _is_published(found.values):
-            told = near or (NEWEST[0] if _is_newest(document.path, model, commands) else None)
+            told = near or (NEWEST[0] if _is_newest(document.path, around) else None)
             own = FoundValues(installation=found.installation, release=told, is_file=True)
-            yield _with_settings(own, model, commands)
+            yield _with_settings(own, around)
 
 
 _MANY, _FEW = 40, 4
@@ -91,26 +140,23 @@ def _is_published(values: dict[str, Any]) -> bool:
     return any(len(beyond(values, item.defaults)) <= _FEW for item in known if item is not None and item.defaults)
 
 
-def neighbour_files(model: RepositoryModel) -> Iterator[FoundValues]:
+def neighbour_files(around: Surroundings) -> Iterator[FoundValues]:
     """Of the charts beside the operator's, each by the release of its chart that something near it names."""
-    commands = Commands()
-    for document in _unclaimed(model):
-        blocks = tuple(neighbour_blocks(document)) or tuple(_commanded(document, model, commands))
-        if not blocks or _is_of_chart(document.path, model, is_expected=False):
+    for document in _unclaimed(around):
+        blocks = tuple(neighbour_blocks(document)) or tuple(_commanded(document, around))
+        if not blocks or _is_of_chart(document.path, around.model, is_expected=False):
             continue
         for chart, pointer, values in blocks:
-            near = pinned_near(document.path, model, chart)
+            near = around.pinned_near(document.path, chart)
             layer = ValuesLayer(values, document.source, pointer)
             item = ChartInstallation(chart=chart, document=document, pointer=pointer, version=near, layers=(layer,))
             yield FoundValues(installation=item, release=near, is_file=True)
 
 
-def _commanded(
-    document: CheckedDocument, model: RepositoryModel, known: Commands
-) -> Iterator[tuple[str, str, dict[str, Any]]]:
+def _commanded(document: CheckedDocument, around: Surroundings) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """The whole file, where `helm` in a script beside it gives it to a chart beside the operator's."""
     if "value" in posixpath.basename(document.path) and isinstance(document.data, dict) and "kind" not in document.data:
-        for words in _commands_with(document.path, model, known):
+        for words in around.commands_with(document.path):
             named = {posixpath.basename(word) for word in words if "/" in word} & {*_NAMES}
             charts = {CHART_OF.get(name, name) for name in named}
             if len(charts) == 1 and charts != {OPERATOR_CHART}:
@@ -118,34 +164,21 @@ def _commanded(
                 return
 
 
-def _with_settings(found: FoundValues, model: RepositoryModel, known: Commands) -> FoundValues:
+def _with_settings(found: FoundValues, around: Surroundings) -> FoundValues:
     """With what the command that gives the file sets besides, which nobody reads here."""
     path = found.installation.document.path
-    if not any(word.startswith("--set") for words in _commands_with(path, model, known) for word in words):
+    if not any(word.startswith("--set") for words in around.commands_with(path) for word in words):
         return found
     unknown = Unknown(found.installation.document.source.locate(""), "what `--set` of the command beside it says")
     return replace(found, installation=replace(found.installation, unknown=(unknown,)))
 
 
-def _commands_with(path: str, model: RepositoryModel, known: Commands) -> list[list[str]]:
-    """The words of each `helm` command in the folder of a values file that names it."""
-    folder, name = posixpath.split(path)
-    if folder not in known:
-        found = known[folder] = defaultdict(list)
-        for text, _ in _texts_in(folder, model):
-            for line in _COMMANDS.split(text.replace("\\\n", " ")) if "helm" in text else ():
-                words = [word.strip("\"'") for word in line.split()]
-                for last in {posixpath.basename(word.rpartition("=")[2]) for word in words if "helm" in words}:
-                    found[last].append(words)
-    return known[folder].get(name, [])
-
-
-def _is_newest(path: str, model: RepositoryModel, known: Commands) -> bool:
+def _is_newest(path: str, around: Surroundings) -> bool:
     """Whether `helm` installs the chart with this file, and takes whatever is newest on the day."""
     home, tail = posixpath.dirname(path), "/".join(path.split("/")[-2:])
     above = [home, *folders_above(home), *([] if path.startswith("/") or not home else [""])]
     for folder in above[:_MOST_ABOVE]:
-        for words in _commands_with(posixpath.join(folder, posixpath.basename(path)), model, known):
+        for words in around.commands_with(posixpath.join(folder, posixpath.basename(path))):
             is_it = folder == home or any(word.endswith(tail) for word in words)
             parts = [word.rpartition("/") for word in words]
             is_chart = any("nvidia" in place and name in OPERATOR for place, _, name in parts)  # a mirror may lack it
@@ -158,11 +191,10 @@ _MOST_ABOVE = 4
 _INSTALLING = frozenset(("install", "upgrade"))
 
 
-def _unclaimed(model: RepositoryModel) -> Iterator[CheckedDocument]:
+def _unclaimed(around: Surroundings) -> Iterator[CheckedDocument]:
     """Documents that may be values, and that no installation reads."""
-    claimed = {layer.source.path for item in model.all_installations for layer in item.layers}
-    for document in model.loose.documents:
-        if document.path not in claimed and not document.is_object and not is_encrypted(document.data):
+    for document in around.model.loose.documents:
+        if document.path not in around.claimed and not document.is_object and not is_encrypted(document.data):
             yield document
 
 
@@ -178,11 +210,10 @@ class TextDocument(CheckedDocument):
         return self.places
 
 
-def _in_config_maps(model: RepositoryModel) -> Iterator[CheckedDocument]:
+def _in_config_maps(around: Surroundings) -> Iterator[CheckedDocument]:
     """Texts of ConfigMaps that may be values, and that no installation reads."""
-    claimed = {layer.source.path for item in model.all_installations for layer in item.layers}
-    for document in model.documents:
-        if document.kind != "ConfigMap" or document.path in claimed:
+    for document in around.model.documents:
+        if document.kind != "ConfigMap" or document.path in around.claimed:
             continue
         for key, text in mapping(document.data.get("data")).items():
             if isinstance(text, str) and "values" in str(key) and may_be_of_stack(text.encode()):
@@ -203,27 +234,6 @@ def _is_of_chart(path: str, model: RepositoryModel, *, is_expected: bool) -> boo
         return False
     chart = chart_at(posixpath.dirname(path), model.files)
     return chart is not None and (chart.name in CHARTS or not is_expected)
-
-
-def pinned_near(path: str, model: RepositoryModel, chart: str = OPERATOR_CHART) -> str | None:
-    """The only release of a chart that something in the folder of a file names, else in those above it."""
-    pins: dict[str, set[str]] = {}
-    for item in model.all_installations:
-        if CHART_OF.get(item.chart, item.chart) == chart and item.version:
-            pins.setdefault(posixpath.dirname(item.document.path), set()).add(item.version)
-    for document in model.loose.documents:
-        data = document.data if isinstance(document.data, dict) and not document.is_object else {}
-        named = last(str(data.get("chart") or data.get("chartName") or ""))
-        version = data.get("version") or data.get("targetRevision")
-        if CHART_OF.get(named, named) == chart and isinstance(version, str):
-            pins.setdefault(posixpath.dirname(document.path), set()).add(version)
-    for folder in (*folders_above(path), *([] if path.startswith("/") else [""])):
-        versions = pins.get(folder) or set(_of_commands(folder, model, chart))
-        if versions:
-            return next(iter(versions)) if len(versions) == 1 else None
-        if folder in model.left_out:
-            return None
-    return None
 
 
 def _of_commands(folder: str, model: RepositoryModel, chart: str) -> Iterator[str]:

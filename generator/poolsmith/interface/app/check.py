@@ -14,7 +14,7 @@ from poolsmith.core.diagnostics.rule_engine import Finding, run_rules
 from poolsmith.core.sources.input_tree import read_bytes, walk
 from poolsmith.gpu.catalog import Catalog
 from poolsmith.gpu.catalog.stack_words import may_be_of_stack
-from poolsmith.gpu.values.loose_values import neighbour_files, plain_files
+from poolsmith.gpu.values.loose_values import Surroundings, neighbour_files, plain_files
 from poolsmith.gpu.values.values_check import (
     broken_texts,
     judge_values_of,
@@ -266,9 +266,10 @@ def _values_here(
     model: RepositoryModel, release: str | None, named: frozenset[str], scope: Scope
 ) -> tuple[list[FoundValues], list[FoundValues]]:
     """Those of the operator that no engine brings, and all of the scope: of the charts beside it too."""
-    loose = [*values_of(model.installations, release), *plain_files(model, release, named)]
+    around = Surroundings(model)
+    loose = [*values_of(model.installations, release), *plain_files(around, release, named)]
     delivered = [found for item in model.deliveries for found in values_of(item.installations, release)]
-    every = (*delivered, *loose, *values_of_neighbours(model.all_installations), *neighbour_files(model))
+    every = (*delivered, *loose, *values_of_neighbours(model.all_installations), *neighbour_files(around))
     return loose, [item for item in every if scope.has_installation(item.installation)]
 
 

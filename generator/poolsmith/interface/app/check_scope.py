@@ -234,9 +234,10 @@ def file_problems(paths: Iterable[str], files: RepositoryFiles, scope: Scope) ->
 def _may_hold_some(file: RepositoryFile, scope: Scope) -> bool:
     """Whether something of the stack is in a file, or may be in what can't be read. A word in a comment, or in an
     object of something else, is none."""
-    if not scope.has_file(file) or scope.everything or file.path in scope.named:
-        return scope.has_file(file)
-    if not file.documents or any(item.is_incomplete for item in file.documents):
+    if not scope.has_file(file):
+        return False
+    is_asked_for = scope.everything or file.path in scope.named
+    if is_asked_for or not file.documents or any(item.is_incomplete for item in file.documents):
         return True
     said = mentions(_COMMENT.sub("", file.text or "").encode())
     return any(scope.has(item) if item.is_object else said for item in file.documents)
@@ -357,8 +358,8 @@ def _not_read(model: RepositoryModel, yaml: Iterable[str], listed: Listed, scope
         if why is None or model.files.chart_of_template(path) is not None or not scope.tells(path):
             continue
         content = model.files.content(path)
-        is_small = isinstance(content, bytes) and len(content) <= _MOST_LOOKED_AT
-        if mentions(path.encode(errors="replace")) or (is_small and may_be_of_stack(content)):  # type: ignore[arg-type]
+        said = content if isinstance(content, bytes) and len(content) <= _MOST_LOOKED_AT else b""
+        if mentions(path.encode(errors="replace")) or may_be_of_stack(said):
             yield Skipped(path, f"not judged: {why}")
     for path in yaml:
         file = model.files.file(path)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.codes.gpu_use import DRA_GATES
 from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.gpu.catalog.stack_objects import DRA_DRIVER_CHARTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.delivered import ChartInstallation
 
 RULE = DRA_GATES
-_CHARTS = ("nvidia-dra-driver-gpu", "k8s-dra-driver-gpu", "dra-driver-nvidia-gpu")
 _GATES = "featureGates"
 _SHARED = "memory"
 """How devices are shared stands elsewhere in the values of this chart."""
@@ -22,7 +22,7 @@ _SHARED = "memory"
 
 def check(installations: tuple[ChartInstallation, ...]) -> Iterator[Finding[Location]]:
     for item in installations:
-        gates = item.values.get(_GATES) if item.chart in _CHARTS else None
+        gates = item.values.get(_GATES) if item.chart in DRA_DRIVER_CHARTS else None
         if not isinstance(gates, dict) or item.version is None:
             continue
         from poolsmith.gpu.catalog.dra_gates import gate_mistakes, gates_of, gates_on  # on demand

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import marshal
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
@@ -12,6 +12,7 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import word, words
 from poolsmith.gpu.catalog.operand_inputs import operand_inputs
 from poolsmith.gpu.values.rules.operand_variable import Unread, unread
+from poolsmith.guard.rules.names.kept import kept_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -44,7 +45,6 @@ _IMAGE = pattern(
     r"(?:^|/)(k8s-device-plugin|gpu-feature-discovery|dcgm-exporter|k8s-mig-manager"
     r"|k8s-driver-manager|vgpu-device-manager|k8s-dra-driver-gpu|dra-driver-nvidia-gpu)(?::([\w][\w.-]{0,127}+))?(?:@|$)"
 )
-_MADE = "containers of operands"
 _STARTED_WITH = ("command", "args", "env")
 _PLAIN = 2
 """The form of marshal whose bytes follow from the values alone."""
@@ -74,14 +74,8 @@ class OperandContainer:
     said: bytes
 
 
-def operand_containers(tree: CheckedTree) -> tuple[OperandContainer, ...]:
-    """Looked for by the first rule that asks."""
-    if _MADE not in tree.made:
-        tree.made[_MADE] = tuple(_operand_containers(tree))
-    return cast("tuple[OperandContainer, ...]", tree.made[_MADE])
-
-
-def _operand_containers(tree: CheckedTree) -> Iterator[OperandContainer]:
+@kept_all
+def operand_containers(tree: CheckedTree) -> Iterator[OperandContainer]:
     known: dict[str, tuple[str, str | None] | None] = {}
     for document in tree.objects:
         for pointer, container in document.containers:

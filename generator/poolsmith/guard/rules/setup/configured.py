@@ -31,6 +31,7 @@ from poolsmith.gpu.catalog.node_labels import (
 )
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART, OPERATOR_NAMESPACE
 from poolsmith.gpu.catalog.projections import read_projection
+from poolsmith.guard.rules.names.kept import kept as kept_by_view
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -47,7 +48,6 @@ _MOST_LEAVES = 400
 _MOST_OBJECTS = 40
 _MOST_NODES = 40
 _OF_THE_OPERATOR = ("nvidia.com/", "feature.node.kubernetes.io/", "kubernetes.io/arch")
-_MADE = "configured"
 
 
 @record
@@ -188,12 +188,9 @@ class Configured:
         return tuple(_unlike(self._view.nodes, {key for part in self.parts for key in _selector(part)}))
 
 
+@kept_by_view
 def configured(view: SetupView) -> Configured:
-    """Made once for a view."""
-    found = view.made.get(_MADE)
-    if not isinstance(found, Configured):
-        found = view.made[_MADE] = Configured(view)
-    return found
+    return Configured(view)
 
 
 def _parts(view: SetupView) -> Iterator[Part]:

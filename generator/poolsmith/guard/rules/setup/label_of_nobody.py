@@ -11,7 +11,7 @@ from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pointer import join
 from poolsmith.guard.rules.names.known_labels import is_well_known, labels_of_rules
-from poolsmith.guard.rules.names.need import NODE_LABEL, Need, Offer, State, Supply, judged, spelled
+from poolsmith.guard.rules.names.need import NODE_LABEL, Names, Need, Offer, State, Supply, judged, spelled
 from poolsmith.guard.rules.names.spelling import Spelling
 from poolsmith.guard.rules.setup.driver_setup import driver_setup
 
@@ -66,6 +66,7 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
 def _of_values(view: SetupView, setup: DriverSetup, written: _Labels) -> Iterator[Finding[Location]]:
     """Of labels that rules alone write, each with values that they know."""
     of_rules = list(labels_of_rules(item for kind in _RULES for item in view.of_kind(kind)))
+    judge = Names(of_rules, ()).verdict
     for item in setup.objects if of_rules else ():
         for key, value in (item.stated or {}).items():
             need = Need(
@@ -75,7 +76,7 @@ def _of_values(view: SetupView, setup: DriverSetup, written: _Labels) -> Iterato
                 pointer=join("/spec/nodeSelector", key),
                 values=(value,),
             )
-            verdict = judged(need, of_rules)
+            verdict = judge(need)
             if verdict.state is State.LACKS_KEY and verdict.offer is not None and not written.are_by_others(key):
                 values = sorted(cast("frozenset[str]", verdict.offer.keys))
                 yield Finding(

@@ -331,7 +331,7 @@ def olm_namespace(objects: Iterable[SetupObject]) -> str | None:
     return min(found) or None if len(found) == 1 else None
 
 
-_PACKAGES = ("gpu-operator-certified", "gpu-operator")
+_PACKAGES = (_PACKAGE, "gpu-operator")
 
 
 def policy_values(objects: list[SetupObject], release: str | None) -> SetupValues | None:
