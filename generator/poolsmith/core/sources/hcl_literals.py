@@ -14,8 +14,8 @@ from typing import Any
 
 from poolsmith.core.diagnostics.diagnostic import Position
 from poolsmith.core.pattern import pattern as compiled_later
-from poolsmith.core.sources.hcl_file import COMPUTED, FUNCTIONS, MISSING, HclBlock, HclFile, HclProblemError, HclSource
-from poolsmith.core.sources.pointer import join
+from poolsmith.core.sources.hcl_file import COMPUTED, FUNCTIONS, HclBlock, HclFile, HclProblemError, HclSource
+from poolsmith.core.sources.pointer import MISSING, join
 
 _MOST_DEPTH = 60
 _LONGEST_FILLED = 200
