@@ -216,36 +216,37 @@ class _Reader:
 
     def _arguments(self, pointer: str) -> list[Any]:
         """Up to the parenthesis that closes them."""
-        found: list[Any] = []
         self._deeper()
-        while self._skip(_SPACE_AND_LINES) and not self._take(")"):
-            found.append(self._value_or_missing(pointer, lambda: self._ends_item(")")))
+        found = self._items(")", lambda _: self._value_or_missing(pointer, lambda: self._ends_item(")")))
+        self.depth -= 1
+        return found
+
+    def _items(self, closing: str, read: Callable[[int], Any]) -> list[Any]:
+        """What `read` makes of each, by its number, up to the sign that closes them."""
+        found: list[Any] = []
+        while self._skip(_SPACE_AND_LINES) and not self._take(closing):
+            found.append(read(len(found)))
             self._skip(_SPACE_AND_LINES)
             if not self._take(","):
-                self._skip(_SPACE_AND_LINES)
-                self._expect(")")
+                self._expect(closing)
                 break
-        self.depth -= 1
         return found
 
     def _list(self, pointer: str) -> Any:
         self.at += 1
         self._deeper()
-        found: list[Any] = []
         self._skip(_SPACE_AND_LINES)
         if self._is_for():
             self._skip_closing("]")
             self.depth -= 1
             return COMPUTED
-        while self._skip(_SPACE_AND_LINES) and not self._take("]"):
-            place = join(pointer, len(found))
+
+        def item(number: int) -> Any:
+            place = join(pointer, number)
             self._note(place, self.at)
-            found.append(self._value(place, lambda: self._ends_item("]")))
-            self._skip(_SPACE_AND_LINES)
-            if not self._take(","):
-                self._skip(_SPACE_AND_LINES)
-                self._expect("]")
-                break
+            return self._value(place, lambda: self._ends_item("]"))
+
+        found = self._items("]", item)
         self.depth -= 1
         return found
 
