@@ -171,9 +171,9 @@ class _Reader:
         return COMPUTED
 
     def _reference(self, kind: str) -> Any:
-        """`var.x` behind its first word; COMPUTED where more follows, such as an index."""
+        """`var.x.y[0]` behind its first word; COMPUTED where more follows, such as an index that is computed."""
         match = _STEPS.match(self.text, self.at)
-        if match is None or self.resolve is None:
+        if match is None:
             return COMPUTED
         self.at = match.end()
         return self._resolved(kind, match)
@@ -326,8 +326,7 @@ class _Reader:
     def _interpolated(self) -> str | None:
         """The text of `${var.x}`; None of anything else, which stays where it is."""
         match = _INTERPOLATION.match(self.text, self.at)
-        value = self._resolved(match["kind"], match) if match is not None and self.resolve is not None else None
-        text = _as_text(value)
+        text = _as_text(self._resolved(match["kind"], match)) if match is not None else None
         if match is None or text is None:
             return None
         self.at = match.end()
