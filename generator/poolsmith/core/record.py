@@ -35,27 +35,18 @@ def record(
     *, frozen: bool = True, kw_only: bool = True, slots: bool = True, eq: bool = True, order: bool = False
 ) -> Callable[[_Class], _Class]: ...
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field,))
-def record(
-    cls: type | None = None,
-    /,
-    *,
-    frozen: bool = True,
-    kw_only: bool = True,
-    slots: bool = True,
-    eq: bool = True,
-    order: bool = False,
-) -> Any:
+def record(cls: type | None = None, /, **how: bool) -> Any:
     """Make a class with annotated fields a record. The words mean what they mean to `@dataclass`.
 
     The record is a new class made from the old one, so its methods can't call `super()` without arguments.
     """
     if cls is None:
-        return partial(record, frozen=frozen, kw_only=kw_only, slots=slots, eq=eq, order=order)
+        return partial(record, **how)
     members = dict(vars(cls))
     for name in ("__dict__", "__weakref__"):
         members.pop(name, None)
     members |= {"__qualname__": cls.__qualname__, "__annotations__": cls.__annotations__}
-    _body(members, cls.__mro__[1:], frozen=frozen, kw_only=kw_only, slots=slots, eq=eq, order=order)
+    _body(members, cls.__mro__[1:], **how)
     return type(cls)(cls.__name__, cls.__bases__, members)
 
 
@@ -289,9 +280,8 @@ def _ending(record: Any, factories: Mapping[str, Callable[[], Any]]) -> Callable
     return end
 
 
-def _hash(fields: _Fields, name: str) -> FunctionType:
+def _hash(fields: _Fields, _name: str) -> FunctionType:
     names, own, _ = fields.compared()
-    del name
     return fields.method(_hash_text(own), names, {"hash": hash})
 
 

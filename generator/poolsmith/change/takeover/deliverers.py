@@ -11,6 +11,7 @@ from poolsmith.core.facts import store
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import word
 from poolsmith.core.sources.pointer import split
+from poolsmith.gpu.catalog.engines import engine_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -51,33 +52,28 @@ def deliverer_of(item: ChartInstallation) -> Deliverer | None:
     return next((_read(entry) for entry in _entries() if _declares(entry, item)), None)
 
 
-def removal_words(item: ChartInstallation, found: Deliverer) -> str:
+def _removal_words(item: ChartInstallation, found: Deliverer) -> str:
     """`Terraform delivers it today (gpu.tf:1:1); ...`: what to do before its declaration goes."""
     place = item.document.source.locate(item.pointer).span
     return f"{found.called} delivers it today ({place}), and its removal {found.removed}: {found.keep_words(item)}"
 
 
-def owner_of(plan: ClusterPlan) -> tuple[str, str]:
-    """The cluster, and the engine that delivers to it."""
-    return plan.cluster.metadata.name, plan.cluster.spec.delivery.engine.value
-
-
-def owner_lines(item: ChartInstallation, today: str | None, cluster: str, engine: str, names: str) -> Iterator[str]:
+def owner_lines(item: ChartInstallation, today: str | None, plan: ClusterPlan, names: str) -> Iterator[str]:
     """Who delivers it today, where that is another one afterwards, or another object of the same engine: what its end
     does, and the step before it. `today` is the engine, None where it is neither Flux nor Argo CD; `names` ends the
     name of the generated object."""
     found, own = deliverer_of(item), word(item.document.metadata.get("name"))
+    engine, generated = plan.cluster.spec.delivery.engine.value, f"{plan.cluster.metadata.name}-{names}"
     if found is None:
         yield "unknown delivery: nothing says who installs it today; docs/takeover.md has the steps for each who may"
     elif today != engine:
-        by = {"argocd": "Argo CD", "flux": "Flux"}[engine]
         steps = f"docs/takeover.md#{found.page} has the steps"
-        yield f"differs delivery: {removal_words(item, found)}. {by} follows; {steps}"
-    elif own != f"{cluster}-{names}":
+        yield f"differs delivery: {_removal_words(item, found)}. {engine_facts(engine)['name']} follows; {steps}"
+    elif own != generated:
         yield (
-            f"differs {item.document.kind}: {own} becomes {cluster}-{names}. The removal of {own} {found.removed}: "
+            f"differs {item.document.kind}: {own} becomes {generated}. The removal of {own} {found.removed}: "
             f"{found.keep_words(item)}; docs/takeover.md#{found.page} has the steps"
-            f"{_TRACKED.format(f'{cluster}-{names}') if today == 'argocd' else ''}"
+            f"{_TRACKED.format(generated) if today == 'argocd' else ''}"
         )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.change.takeover.answers import possible_drafts
-from poolsmith.change.takeover.deliverers import owner_lines, owner_of
+from poolsmith.change.takeover.deliverers import owner_lines
 from poolsmith.change.takeover.effective import leaves
 from poolsmith.change.takeover.settle import Settled
 from poolsmith.core.sources.pointer import value_at
@@ -82,6 +82,6 @@ def plugin_lines(present: Present, settled: Settled) -> Iterator[str]:
     for path, why in sorted(settled.left_out.items()):
         yield f"differs {'.'.join(path)} goes: {why}; docs/hand-installed.md says what profiles have for it"
     if settled.plan is not None:
-        yield from owner_lines(present.installation, present.engine, *owner_of(settled.plan), "device-plugin-chart")
+        yield from owner_lines(present.installation, present.engine, settled.plan, "device-plugin-chart")
     for unknown in present.installation.unknown:
         yield f"unknown {unknown.place.span}: {unknown.what}; not in the profiles"

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.change.takeover.answers import argo_cluster_of, drivers_are_precompiled, folders_named, possible_drafts
-from poolsmith.change.takeover.deliverers import owner_lines, owner_of
+from poolsmith.change.takeover.deliverers import owner_lines
 from poolsmith.change.takeover.draft import Planner
 from poolsmith.change.takeover.effective import differing, effective
 from poolsmith.change.takeover.found import find_present, tag_of
@@ -174,7 +174,7 @@ def _release(present: Present, plan: ClusterPlan) -> Iterator[str]:
     repository = (item.repository or "").rstrip("/")
     if repository and repository != plan.chart.repository.rstrip("/"):
         yield f"differs chart repository: {repository} becomes {plan.chart.repository}"
-    yield from owner_lines(item, present.engine, *owner_of(plan), plan.chart.name)
+    yield from owner_lines(item, present.engine, plan, plan.chart.name)
 
 
 def _storage(present: Present) -> str | None:

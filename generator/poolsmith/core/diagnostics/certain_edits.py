@@ -57,7 +57,7 @@ def certain_edit(item: Diagnostic) -> Edit | None:
     start, end, token = stretch
     if (steps := _steps(item, token)) is not None:
         return _nested(item.primary, start, end, steps)
-    if item.help.startswith(_QUOTE) and (item.primary.source_line or "")[end.column - 1 :].lstrip().startswith(":"):
+    if item.help.startswith(_QUOTE) and _behind(item.primary, end).lstrip().startswith(":"):
         return _quoted(item.primary, end)
     text = _text(item, token)
     if text is None or text == token:
@@ -82,7 +82,7 @@ def _steps(item: Diagnostic, key: str) -> list[str] | None:
 
 def _quoted(place: Location, end: Position) -> Edit | None:
     """Quotes around the scalar behind a key."""
-    match = _VALUE.match((place.source_line or "")[end.column - 1 :])
+    match = _VALUE.match(_behind(place, end))
     if match is None or match[1][0] in _QUOTES:
         return None
     start, after = (Position(end.line, end.column + match.start(1)), Position(end.line, end.column + match.end(1)))
@@ -91,13 +91,12 @@ def _quoted(place: Location, end: Position) -> Edit | None:
 
 def _nested(place: Location, start: Position, end: Position, steps: list[str]) -> Edit | None:
     """Keys in braces, where the value is a scalar behind the key."""
-    line = place.source_line or ""
-    match = _VALUE.match(line[end.column - 1 :])
+    match = _VALUE.match(_behind(place, end))
     if match is None:
         return None
     text = f"{': {'.join(steps)}: {match[1]}{'}' * (len(steps) - 1)}"
     after = Position(end.line, end.column + match.end(1))
-    old = line[start.column - 1 : after.column - 1]
+    old = _behind(place, start)[: after.column - start.column]
     return Edit(path=place.span.path, old=old, start=start, end=after, text=text)
 
 
@@ -117,6 +116,11 @@ def _listed(place: Location, name: str) -> Edit | None:
     if "[" in before and after.lstrip().startswith("]"):
         return Edit(path=place.span.path, old=token, start=start, end=end, text=f"{token}, {name}")
     return None
+
+
+def _behind(place: Location, start: Position) -> str:
+    """The rest of the line."""
+    return (place.source_line or "")[start.column - 1 :]
 
 
 def _stretch(place: Location) -> tuple[Position, Position, str] | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from poolsmith.core.diagnostics.diagnostic import Location, Span
 from poolsmith.core.record import record
-from poolsmith.core.sources.pointer import parent
+from poolsmith.core.sources.pointer import MISSING, parent
 from poolsmith.core.sources.source_file import SourceFile
 
 if TYPE_CHECKING:
@@ -104,11 +104,8 @@ def without_computed(value: Any) -> tuple[Any, bool]:
     return (COMPUTED, False) if value is COMPUTED or isinstance(value, HclFile) else (value, True)
 
 
-MISSING: Any = object()
-"""A key that a map does not have, which only `try` asks for."""
-
-
 def _first(arguments: list[Any]) -> Any:
+    """What `try` gives: MISSING stands for a key that a map does not have."""
     return next((value for value in arguments if value is not MISSING), COMPUTED)
 
 

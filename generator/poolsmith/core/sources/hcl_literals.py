@@ -14,8 +14,8 @@ from typing import Any
 
 from poolsmith.core.diagnostics.diagnostic import Position
 from poolsmith.core.pattern import pattern as compiled_later
-from poolsmith.core.sources.hcl_file import COMPUTED, FUNCTIONS, MISSING, HclBlock, HclFile, HclProblemError, HclSource
-from poolsmith.core.sources.pointer import join
+from poolsmith.core.sources.hcl_file import COMPUTED, FUNCTIONS, HclBlock, HclFile, HclProblemError, HclSource
+from poolsmith.core.sources.pointer import MISSING, join
 
 _MOST_DEPTH = 60
 _LONGEST_FILLED = 200
@@ -171,9 +171,9 @@ class _Reader:
         return COMPUTED
 
     def _reference(self, kind: str) -> Any:
-        """`var.x` behind its first word; COMPUTED where more follows, such as an index."""
+        """`var.x.y[0]` behind its first word; COMPUTED where more follows, such as an index that is computed."""
         match = _STEPS.match(self.text, self.at)
-        if match is None or self.resolve is None:
+        if match is None:
             return COMPUTED
         self.at = match.end()
         return self._resolved(kind, match)
@@ -216,36 +216,37 @@ class _Reader:
 
     def _arguments(self, pointer: str) -> list[Any]:
         """Up to the parenthesis that closes them."""
-        found: list[Any] = []
         self._deeper()
-        while self._skip(_SPACE_AND_LINES) and not self._take(")"):
-            found.append(self._value_or_missing(pointer, lambda: self._ends_item(")")))
+        found = self._items(")", lambda _: self._value_or_missing(pointer, lambda: self._ends_item(")")))
+        self.depth -= 1
+        return found
+
+    def _items(self, closing: str, read: Callable[[int], Any]) -> list[Any]:
+        """What `read` makes of each, by its number, up to the sign that closes them."""
+        found: list[Any] = []
+        while self._skip(_SPACE_AND_LINES) and not self._take(closing):
+            found.append(read(len(found)))
             self._skip(_SPACE_AND_LINES)
             if not self._take(","):
-                self._skip(_SPACE_AND_LINES)
-                self._expect(")")
+                self._expect(closing)
                 break
-        self.depth -= 1
         return found
 
     def _list(self, pointer: str) -> Any:
         self.at += 1
         self._deeper()
-        found: list[Any] = []
         self._skip(_SPACE_AND_LINES)
         if self._is_for():
             self._skip_closing("]")
             self.depth -= 1
             return COMPUTED
-        while self._skip(_SPACE_AND_LINES) and not self._take("]"):
-            place = join(pointer, len(found))
+
+        def item(number: int) -> Any:
+            place = join(pointer, number)
             self._note(place, self.at)
-            found.append(self._value(place, lambda: self._ends_item("]")))
-            self._skip(_SPACE_AND_LINES)
-            if not self._take(","):
-                self._skip(_SPACE_AND_LINES)
-                self._expect("]")
-                break
+            return self._value(place, lambda: self._ends_item("]"))
+
+        found = self._items("]", item)
         self.depth -= 1
         return found
 
@@ -325,8 +326,7 @@ class _Reader:
     def _interpolated(self) -> str | None:
         """The text of `${var.x}`; None of anything else, which stays where it is."""
         match = _INTERPOLATION.match(self.text, self.at)
-        value = self._resolved(match["kind"], match) if match is not None and self.resolve is not None else None
-        text = _as_text(value)
+        text = _as_text(self._resolved(match["kind"], match)) if match is not None else None
         if match is None or text is None:
             return None
         self.at = match.end()

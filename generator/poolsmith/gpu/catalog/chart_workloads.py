@@ -182,7 +182,6 @@ def read_child_pods(release: str) -> ChildEntry | None:
     )
 
 
-@remembered
 def _read(chart: str) -> dict[str, Any]:
     return store.table(f"chart_workloads/{_FILES[chart]}.yaml")
 

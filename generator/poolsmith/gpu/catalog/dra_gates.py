@@ -66,13 +66,13 @@ def _place(version: str) -> tuple[bool, tuple[int, ...]]:
     return key[0] < _YEARS, key
 
 
-def gates_on(settings: Mapping[str, Any], known: Mapping[str, FeatureGate] | None = None) -> frozenset[str]:
-    """The gates that are on: those that are set, by themselves or as a group, and those that are on by themselves."""
-    dra = read_dra()
-    groups = {maturity: settings[name] for name, maturity in dra.gate_groups.items() if name in settings}
+def gates_on(settings: Mapping[str, Any], known: Mapping[str, FeatureGate]) -> frozenset[str]:
+    """The `known` gates that are on: those that are set, by themselves or as a group, and those that are on by
+    themselves."""
+    groups = {maturity: settings[name] for name, maturity in read_dra().gate_groups.items() if name in settings}
     return frozenset(
         name
-        for name, gate in (dra.gates if known is None else known).items()
+        for name, gate in known.items()
         if settings.get(name, groups.get("alpha" if gate.alpha else "beta", not gate.alpha)) is True
     )
 
