@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import mapping, mappings, word, words
-from poolsmith.core.sources.pointer import join, value_at
+from poolsmith.core.sources.pointer import join, mapped, value_at
 from poolsmith.kubernetes.repository.argo_applications import file_layer, normal
 from poolsmith.kubernetes.repository.chart_folders import CHART_FILE, chart_at, copies, resolved
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
@@ -265,11 +265,7 @@ _ENVIRONMENT = pattern(r"\{\{-?\s*\.Environment\.Name\s*-?\}\}")
 
 def _in_environment(value: Any, name: str) -> Any:
     """What a helmfile says, with the name of an environment for which it is rendered."""
-    if isinstance(value, dict):
-        return {key: _in_environment(item, name) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_in_environment(item, name) for item in value]
-    return _ENVIRONMENT.sub(lambda _: name, value) if isinstance(value, str) else value
+    return mapped(value, lambda item: _ENVIRONMENT.sub(lambda _: name, item) if isinstance(item, str) else item)
 
 
 def _releases(
