@@ -252,9 +252,8 @@ def helmfile_releases(path: str, files: RepositoryFiles) -> Iterator[ChartInstal
         releases = list(mappings(mapping(document.data).get("releases")))
         most = max(1, _MOST_OF_ENVIRONMENTS // max(1, len(releases)))
         names = sorted(environments)[:most] or ["default"]
-        of_each = {name: _in_environment(releases, name) for name in names}
-        alike = next(iter(of_each.values()))
-        for made in [alike] if all(made == alike for made in of_each.values()) else of_each.values():
+        of_each = [_in_environment(releases, name) for name in names]
+        for made in of_each[:1] if all(made == of_each[0] for made in of_each) else of_each:
             yield from _releases(document, made, urls, files)
 
 
