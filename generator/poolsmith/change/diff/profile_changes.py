@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.change.diff.change_report import PoolChange
 from poolsmith.change.diff.rows import keyed_changes
 from poolsmith.core.shape.field import camel_case
-from poolsmith.core.sources.pointer import copied
+from poolsmith.core.sources.pointer import copied, mapped
 from poolsmith.kubernetes.server.field_changes import FieldChange, Standing, field_changes
 
 if TYPE_CHECKING:
@@ -235,11 +235,7 @@ def _cluster_document(spec: ClusterSpec) -> dict[str, Any]:
 
 def _with_name(value: Any, old: str, new: str) -> Any:
     """A document as it would be of a cluster of another name: addresses and paths often hold it."""
-    if isinstance(value, dict):
-        return {key: _with_name(item, old, new) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_with_name(item, old, new) for item in value]
-    return value.replace(old, new) if isinstance(value, str) else value
+    return mapped(value, lambda item: item.replace(old, new) if isinstance(item, str) else item)
 
 
 def _paired(gone: Mapping[str, Hashable], come: Mapping[str, Hashable], *, only: bool = False) -> dict[str, str]:

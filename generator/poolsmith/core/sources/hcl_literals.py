@@ -33,7 +33,7 @@ _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _ENCODERS = ("yamlencode", "jsonencode", "tomap", "tolist", "tostring", "tonumber", "tobool", "toset")
 _HERE = ("${path.module}/", "${path.root}/", "./")
 _FILES = ("file", "templatefile")
-_CALL_ALONE = compiled_later(r"\"\$\{\s*(?P<name>file|templatefile)(?=\()")
+_CALL_ALONE = compiled_later(rf"\"\$\{{\s*(?P<name>{'|'.join(_FILES)})(?=\()")
 """A text that is nothing but the content of a file."""
 _CONSTANTS = {"true": True, "false": False, "null": None}
 
@@ -142,7 +142,7 @@ class _Reader:
     def _literal(self, pointer: str) -> Any:
         text, at = self.text, self.at
         first = text[at : at + 1]
-        if (match := _CALL_ALONE.match(text, at)) is not None:
+        if first == '"' and (match := _CALL_ALONE.match(text, at)) is not None:
             self.at = match.end()
             value = self._call(match["name"], pointer)
             self._skip(_SPACE)
@@ -215,39 +215,36 @@ class _Reader:
         return COMPUTED
 
     def _arguments(self, pointer: str) -> list[Any]:
-        """Up to the parenthesis that closes them."""
         self._deeper()
-        found = self._items(")", lambda _: self._value_or_missing(pointer, lambda: self._ends_item(")")))
+        found = self._items(")", lambda _, ends: self._value_or_missing(pointer, ends))
         self.depth -= 1
-        return found
-
-    def _items(self, closing: str, read: Callable[[int], Any]) -> list[Any]:
-        """What `read` makes of each, by its number, up to the sign that closes them."""
-        found: list[Any] = []
-        while self._skip(_SPACE_AND_LINES) and not self._take(closing):
-            found.append(read(len(found)))
-            self._skip(_SPACE_AND_LINES)
-            if not self._take(","):
-                self._expect(closing)
-                break
         return found
 
     def _list(self, pointer: str) -> Any:
         self.at += 1
         self._deeper()
         self._skip(_SPACE_AND_LINES)
+        found: Any = COMPUTED
         if self._is_for():
             self._skip_closing("]")
-            self.depth -= 1
-            return COMPUTED
-
-        def item(number: int) -> Any:
-            place = join(pointer, number)
-            self._note(place, self.at)
-            return self._value(place, lambda: self._ends_item("]"))
-
-        found = self._items("]", item)
+        else:
+            found = self._items("]", lambda index, ends: self._noted(join(pointer, index), ends))
         self.depth -= 1
+        return found
+
+    def _noted(self, place: str, ends: Callable[[], bool]) -> Any:
+        self._note(place, self.at)
+        return self._value(place, ends)
+
+    def _items(self, closing: str, read: Callable[[int, Callable[[], bool]], Any]) -> list[Any]:
+        """Up to the sign that closes them; `read` is given the index of each, and what tells where it ends."""
+        found: list[Any] = []
+        while self._skip(_SPACE_AND_LINES) and not self._take(closing):
+            found.append(read(len(found), lambda: self._ends_item(closing)))
+            self._skip(_SPACE_AND_LINES)
+            if not self._take(","):
+                self._expect(closing)
+                break
         return found
 
     def _map(self, pointer: str) -> Any:

@@ -9,7 +9,7 @@ from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.pattern import pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 
 BRANCHES = (dict, list)
@@ -109,6 +109,15 @@ def copied(value: Any) -> Any:
     if isinstance(value, list):
         return [copied(item) if isinstance(item, BRANCHES) else item for item in value]
     return value
+
+
+def mapped(tree: Any, change: Callable[[Any], Any]) -> Any:
+    """A tree of mappings, lists and scalars with each scalar changed; nothing of it is shared."""
+    if isinstance(tree, dict):
+        return {key: mapped(item, change) if isinstance(item, BRANCHES) else change(item) for key, item in tree.items()}
+    if isinstance(tree, list):
+        return [mapped(item, change) if isinstance(item, BRANCHES) else change(item) for item in tree]
+    return change(tree)
 
 
 def leaves_of(tree: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:

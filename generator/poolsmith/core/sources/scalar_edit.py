@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.pattern import pattern
-from poolsmith.core.sources.pointer import parent, reach, split
+from poolsmith.core.sources.pointer import mapped, parent, reach, split
 from poolsmith.core.sources.yaml_library import MappingNode, ScalarNode, SequenceNode
 from poolsmith.core.sources.yaml_reader import YamlProblem, compose, mapping_key, read_documents
 
@@ -198,7 +198,7 @@ def _checked(old: str, new: str, pointer: str, value: Any) -> str:
     if not found or not isinstance(mapping, dict):
         raise EditError("has no mapping there")
     _put(mapping, key, value)
-    if before != after or _types(before) != _types(after):
+    if before != after or mapped(before, type) != mapped(after, type):  # `==` does not tell 1 from true
         raise EditError("says that value in a way that more depends on, such as an anchor")
     return new
 
@@ -208,12 +208,3 @@ def _put(mapping: dict[str, Any], key: str, value: Any) -> None:
         mapping.pop(key, None)
     else:
         mapping[key] = value
-
-
-def _types(node: Any) -> Any:
-    """What `==` does not tell apart: 1 and true."""
-    if isinstance(node, dict):
-        return {key: _types(value) for key, value in node.items()}
-    if isinstance(node, list):
-        return [_types(value) for value in node]
-    return type(node)

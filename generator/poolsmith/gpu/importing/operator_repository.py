@@ -14,6 +14,7 @@ from poolsmith.core.diagnostics import Diagnostic, diagnose, whole_file
 from poolsmith.core.diagnostics.codes import reading
 from poolsmith.core.record import record
 from poolsmith.core.sources.input_tree import InputTree
+from poolsmith.core.sources.pointer import mapped
 from poolsmith.gpu.api_server import judge
 from poolsmith.kubernetes.objects_file import MAX_FINDINGS, read_objects
 
@@ -147,8 +148,4 @@ class OperatorRepository:
 
 def _filled_in(node: Any) -> Any:
     """A manifest with a name that any field takes where the operator puts its own."""
-    if isinstance(node, dict):
-        return {key: _filled_in(value) for key, value in node.items()}
-    if isinstance(node, list):
-        return [_filled_in(item) for item in node]
-    return "filled-in" if node == _FILLED_IN else node
+    return mapped(node, lambda item: "filled-in" if item == _FILLED_IN else item)

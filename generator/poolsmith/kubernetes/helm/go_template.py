@@ -15,6 +15,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.pattern import pattern
+from poolsmith.core.sources.pointer import mapped
 from poolsmith.core.sources.scalars import NotJsonError, key_text, resolve_plain
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 
@@ -207,15 +208,7 @@ def as_data(value: Any, shown: str) -> Any:
         data(value)
     except LeavesPlace as error:
         raise left_place(error, shown) from None
-    return _read_back(value)
-
-
-def _read_back(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _read_back(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_read_back(item) for item in value]
-    return int(value) if isinstance(value, SetInteger) else value
+    return mapped(value, lambda item: int(item) if isinstance(item, SetInteger) else item)
 
 
 def left_place(error: LeavesPlace, shown: str) -> TemplateError:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import words
-from poolsmith.core.sources.pointer import join
+from poolsmith.core.sources.pointer import join, mapped
 
 if TYPE_CHECKING:
     import re
@@ -78,10 +78,9 @@ class AnsibleVariables:
 
     def resolved(self, value: Any, depth: int = 0) -> Any:
         """A value with what its variables stand for, as far as that is known."""
-        if isinstance(value, dict):
-            return {key: self.resolved(item, depth) for key, item in value.items()}
-        if isinstance(value, list):
-            return [self.resolved(item, depth) for item in value]
+        return mapped(value, lambda item: self._scalar(item, depth))
+
+    def _scalar(self, value: Any, depth: int) -> Any:
         if not isinstance(value, str) or not is_computed(value) or depth > _MOST_DEPTH or self._left <= 0:
             return value
         whole = _REFERENCE.fullmatch(value.strip())

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.pattern import pattern as compiled_later
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word, words
-from poolsmith.core.sources.pointer import copied, value_at
+from poolsmith.core.sources.pointer import mapped, value_at
 from poolsmith.core.sources.scalars import text_of
 from poolsmith.core.sources.source_file import SourceFile
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, Delivered, Unknown, ValuesLayer, delivered
@@ -207,7 +207,7 @@ def applications_of(item: CheckedDocument, files: RepositoryFiles) -> Iterator[t
     unknown = next((found for found in made if isinstance(found, Unknown)), None)
     known = [found for found in made if isinstance(found, dict)]
     for parameters in known[:_MOST] or [{}]:
-        body = _filled(copied(template), parameters)
+        body = _filled(template, parameters)
         data = {
             "apiVersion": item.api_version,
             "kind": "Application",
@@ -356,13 +356,11 @@ _BEFORE_GLOB = compiled_later(r"[^*?\[]*+")
 
 
 def _filled(node: Any, parameters: Parameters) -> Any:
-    if isinstance(node, dict):
-        return {key: _filled(value, parameters) for key, value in node.items()}
-    if isinstance(node, list):
-        return [_filled(item, parameters) for item in node]
-    if isinstance(node, str) and "{{" in node:
-        return _PARAMETER.sub(lambda match: _value(match, parameters), node)
-    return node
+    return mapped(node, lambda item: _filled_text(item, parameters) if isinstance(item, str) else item)
+
+
+def _filled_text(text: str, parameters: Parameters) -> str:
+    return _PARAMETER.sub(lambda match: _value(match, parameters), text) if "{{" in text else text
 
 
 def _value(match: re.Match[str], parameters: Parameters) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import mapping, mappings, word, words
-from poolsmith.core.sources.pointer import join, value_at
+from poolsmith.core.sources.pointer import join, mapped, value_at
 from poolsmith.kubernetes.repository.argo_applications import file_layer, normal
 from poolsmith.kubernetes.repository.chart_folders import CHART_FILE, chart_at, copies, resolved
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
@@ -252,9 +252,8 @@ def helmfile_releases(path: str, files: RepositoryFiles) -> Iterator[ChartInstal
         releases = list(mappings(mapping(document.data).get("releases")))
         most = max(1, _MOST_OF_ENVIRONMENTS // max(1, len(releases)))
         names = sorted(environments)[:most] or ["default"]
-        of_each = {name: _in_environment(releases, name) for name in names}
-        alike = next(iter(of_each.values()))
-        for made in [alike] if all(made == alike for made in of_each.values()) else of_each.values():
+        of_each = [_in_environment(releases, name) for name in names]
+        for made in of_each[:1] if all(made == of_each[0] for made in of_each) else of_each:
             yield from _releases(document, made, urls, files)
 
 
@@ -265,11 +264,7 @@ _ENVIRONMENT = pattern(r"\{\{-?\s*\.Environment\.Name\s*-?\}\}")
 
 def _in_environment(value: Any, name: str) -> Any:
     """What a helmfile says, with the name of an environment for which it is rendered."""
-    if isinstance(value, dict):
-        return {key: _in_environment(item, name) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_in_environment(item, name) for item in value]
-    return _ENVIRONMENT.sub(lambda _: name, value) if isinstance(value, str) else value
+    return mapped(value, lambda item: _ENVIRONMENT.sub(lambda _: name, item) if isinstance(item, str) else item)
 
 
 def _releases(

@@ -228,13 +228,14 @@ class RepositoryFiles:
 
     def _is_read_json(self, path: str) -> bool:
         """Whether a file in JSON has objects of interest, or values."""
-        known = self._in_json.get(path)
-        if known is None:
-            content = self.content(path) if self._is_of_interest is not None else b""
-            is_object = isinstance(content, bytes) and b'"apiVersion"' in content and b'"kind"' in content
-            is_object |= isinstance(content, bytes) and "values" in path.rpartition("/")[2]
-            known = self._in_json[path] = is_object and self._is_of_interest(content)  # type: ignore[misc,arg-type]
-        return known
+        if path not in self._in_json:
+            self._in_json[path] = (
+                self._is_of_interest is not None
+                and isinstance(content := self.content(path), bytes)
+                and _has_objects_or_values(path, content)
+                and self._is_of_interest(content)
+            )
+        return self._in_json[path]
 
     def file(self, path: str) -> RepositoryFile:
         """Read once; a file that is not there has no text."""
@@ -410,6 +411,10 @@ class RepositoryFiles:
             lean = without_schemas(text, self._is_of_interest)
             return _lean(path, text, lean) or _parsed(path, text, content)
         return _parsed(path, text, content)
+
+
+def _has_objects_or_values(path: str, content: bytes) -> bool:
+    return (b'"apiVersion"' in content and b'"kind"' in content) or "values" in path.rpartition("/")[2]
 
 
 def _made_out(content: bytes) -> str:

@@ -48,8 +48,8 @@ def terraform_objects(paths: Iterable[str], files: RepositoryFiles) -> Iterator[
         for block in blocks_of(text, path) if text is not None and "kubernetes_" in text else ():
             kind = block.labels[0] if block.kind == "resource" and block.labels else ""
             if kind == _MANIFEST:
-                data = _read(mapping(block.data.get("manifest")), path, files)
-                yield from (TerraformObject(block=block, data=found, at="/manifest") for found in (data,) if found)
+                if data := _read(mapping(block.data.get("manifest")), path, files):
+                    yield TerraformObject(block=block, data=data, at="/manifest")
             elif kind in _TYPED and block.data.get("count") != 0:
                 yield from _typed(block, _TYPED[kind], path, files)
 
@@ -60,8 +60,8 @@ def _typed(block: HclBlock, kind: str, path: str, files: RepositoryFiles) -> Ite
     if isinstance(metadata, dict) and isinstance(metadata.get("name"), str):
         group = "scheduling.k8s.io/" if kind == "PriorityClass" else ""
         data = {"apiVersion": f"{group}v1", "kind": kind, "metadata": metadata}
-        parts = {key: _read(block.data[key], path, files) for key in ("data", "binary_data") if key in block.data}
-        yield TerraformObject(block=block, data=data | {_FIELDS[key]: part for key, part in parts.items()}, at="")
+        data |= {field: _read(block.data[key], path, files) for key, field in _FIELDS.items() if key in block.data}
+        yield TerraformObject(block=block, data=data, at="")
 
 
 _FIELDS = {"data": "data", "binary_data": "binaryData"}

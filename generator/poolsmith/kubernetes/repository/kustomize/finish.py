@@ -49,7 +49,7 @@ class _Known:
         self.now: list[Identity] = [item.identity for item in items]
         self.before: list[tuple[Identity, ...]] = [item.previous for item in items]
         self.places = [identity.place for identity in self.now]
-        self.first_places = [(self.before[at] or (self.now[at],))[0].place for at in range(len(items))]
+        self.first_places = [item.first.place for item in items]
         for at, previous in enumerate(self.before):
             for identity in previous:
                 self.kinds.add(identity.kind)
