@@ -186,11 +186,18 @@ def like(view: LinkView, key: str, values: tuple[str, ...]) -> str:
 
 def _by_value(view: LinkView, values: tuple[str, ...]) -> str:
     """The only label of the machines that has the value, where that is a word of somebody's own."""
-    known = _values_of_machines(view.machines).items()
-    found = [
-        key for key, (_, given) in known if given and not is_well_known(key) and given.intersection(values) - _PLAIN
-    ]
-    return found[0] if len(found) == 1 and len(values) == 1 else ""
+    found = _by_own_value(view.machines).get(values[0], ()) if len(values) == 1 else ()
+    return found[0] if len(found) == 1 else ""
+
+
+@kept
+def _by_own_value(machines: Machines) -> dict[str, list[str]]:
+    """The labels that have each value."""
+    found: dict[str, list[str]] = {}
+    for key, (_, given) in _values_of_machines(machines).items():
+        for value in () if given is None or is_well_known(key) else given - _PLAIN:
+            found.setdefault(value, []).append(key)
+    return found
 
 
 @kept
