@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.message_text import nearest
@@ -159,14 +160,13 @@ def _of_machines(view: LinkView, asked: set[str]) -> Iterator[Offer]:
 
 def _of_releases(view: LinkView, asked: set[str]) -> Iterator[Offer]:
     """Labels that the operator here does not write yet, or no longer."""
-    for chart in view.charts:
-        version = chart.version if chart.is_operator else None
-        for field in ("since", "until") if version else ():
-            found = store.table("selectors.yaml")[field]
-            for key in sorted(asked & {*found}):
-                if at_least(version or "", found[key]) is (field == "until"):
-                    via = Since(release=found[key], ended=field == "until")
-                    yield Offer(kind=NODE_LABEL, name=key + via.release, calls=(key,), via=via)
+    versions = (chart.version for chart in view.charts if chart.is_operator and chart.version)
+    for version, (field, ended) in product(versions, (("since", False), ("until", True))):
+        releases = store.table("selectors.yaml")[field]
+        for key in sorted(asked & releases.keys()):
+            if at_least(version, releases[key]) is ended:
+                via = Since(release=releases[key], ended=ended)
+                yield Offer(kind=NODE_LABEL, name=key + via.release, calls=(key,), via=via)
 
 
 def _spelled(written: Spelling, key: str) -> Offer | None:
