@@ -13,9 +13,9 @@ from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word, words
 from poolsmith.core.sources.pointer import MISSING, reached
-from poolsmith.gpu.catalog.node_labels import GPU_PRESENT
+from poolsmith.gpu.catalog.node_labels import FEATURE, GPU_PRESENT
 from poolsmith.guard.rules.names.kept import kept
-from poolsmith.guard.rules.names.known_labels import FEATURES, full_label, is_well_known, labels_of_rules, written_label
+from poolsmith.guard.rules.names.known_labels import full_label, is_well_known, labels_of_rules, written_label
 from poolsmith.guard.rules.names.need import NODE_LABEL, Offer, Supply, spelled
 from poolsmith.guard.rules.names.spelling import Spelling
 
@@ -55,7 +55,7 @@ class PciFields:
 
     @property
     def example(self) -> str:
-        return f"{FEATURES}pci-{'_'.join(_PARTS.get(field, f'<{field}>') for field in self.fields)}.present"
+        return f"{FEATURE}pci-{'_'.join(_PARTS.get(field, f'<{field}>') for field in self.fields)}.present"
 
 
 @record
