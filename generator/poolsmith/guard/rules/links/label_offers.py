@@ -192,7 +192,7 @@ def _by_value(view: LinkView, values: tuple[str, ...]) -> str:
 
 @kept
 def _by_own_value(machines: Machines) -> dict[str, list[str]]:
-    """The labels that have each value."""
+    """Labels by each value of theirs, without words that many labels have."""
     found: dict[str, list[str]] = {}
     for key, (_, given) in _values_of_machines(machines).items():
         for value in () if given is None or is_well_known(key) else given - _PLAIN:
