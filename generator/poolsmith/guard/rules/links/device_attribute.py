@@ -92,14 +92,14 @@ _WORDS = {"attributes": "attribute", "capacity": "capacity"}
 DOMAINS = (Domain(_ATTRIBUTE, _needs, supply=_supply),)
 
 
-def _of_profiles(view: LinkView, place: Location, expression: str) -> Iterator[Finding[Location]]:
+def _of_profiles(view: LinkView, item: SetupObject, pointer: str, expression: str) -> Iterator[Finding[Location]]:
     """Profiles of MIG of which no GPU of the nodes has one; of no known GPU at all where nobody gave nodes."""
     asked = [match[1] or match[2] for match in _PROFILE.finditer(expression[:_LONGEST])]
     known, whose = _profiles(view) if asked else (frozenset(), "")
     if asked and known and not set(asked) & known:
         yield Finding(
             message=f"no device has the MIG profile `{shorten(asked[0])}`: {whose}",
-            place=place,
+            place=item.place(pointer),
             help=f"write one of {listed(sorted(known, key=_size), _FEW)}",
         )
 
@@ -122,7 +122,7 @@ def _profiles(view: LinkView) -> tuple[frozenset[str], str]:
 def check(view: LinkView) -> Iterator[Finding[Location]]:
     for item in view.of_kind("ResourceClaim", _TEMPLATE, "DeviceClass"):
         for pointer, expression in _expressions(item):
-            yield from _of_profiles(view, item.place(pointer), expression)
+            yield from _of_profiles(view, item, pointer, expression)
     for need in _needs(view):
         verdict = names_of(view).verdict(need)
         if verdict.state is not State.SUPPLIED:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.message_text import nearest
@@ -12,9 +13,9 @@ from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word, words
 from poolsmith.core.sources.pointer import MISSING, reached
-from poolsmith.gpu.catalog.node_labels import GPU_PRESENT
+from poolsmith.gpu.catalog.node_labels import FEATURE, GPU_PRESENT
 from poolsmith.guard.rules.names.kept import kept
-from poolsmith.guard.rules.names.known_labels import FEATURES, full_label, is_well_known, labels_of_rules, written_label
+from poolsmith.guard.rules.names.known_labels import full_label, is_well_known, labels_of_rules, written_label
 from poolsmith.guard.rules.names.need import NODE_LABEL, Offer, Supply, spelled
 from poolsmith.guard.rules.names.spelling import Spelling
 
@@ -54,7 +55,7 @@ class PciFields:
 
     @property
     def example(self) -> str:
-        return f"{FEATURES}pci-{'_'.join(_PARTS.get(field, f'<{field}>') for field in self.fields)}.present"
+        return f"{FEATURE}pci-{'_'.join(_PARTS.get(field, f'<{field}>') for field in self.fields)}.present"
 
 
 @record
@@ -159,14 +160,13 @@ def _of_machines(view: LinkView, asked: set[str]) -> Iterator[Offer]:
 
 def _of_releases(view: LinkView, asked: set[str]) -> Iterator[Offer]:
     """Labels that the operator here does not write yet, or no longer."""
-    for chart in view.charts:
-        version = chart.version if chart.is_operator else None
-        for field in ("since", "until") if version else ():
-            found = store.table("selectors.yaml")[field]
-            for key in sorted(asked & {*found}):
-                if at_least(version or "", found[key]) is (field == "until"):
-                    via = Since(release=found[key], ended=field == "until")
-                    yield Offer(kind=NODE_LABEL, name=key + via.release, calls=(key,), via=via)
+    versions = (chart.version for chart in view.charts if chart.is_operator and chart.version)
+    for version, (field, ended) in product(versions, (("since", False), ("until", True))):
+        releases = store.table("selectors.yaml")[field]
+        for key in sorted(asked & releases.keys()):
+            if at_least(version, releases[key]) is ended:
+                via = Since(release=releases[key], ended=ended)
+                yield Offer(kind=NODE_LABEL, name=key + via.release, calls=(key,), via=via)
 
 
 def _spelled(written: Spelling, key: str) -> Offer | None:
@@ -186,11 +186,18 @@ def like(view: LinkView, key: str, values: tuple[str, ...]) -> str:
 
 def _by_value(view: LinkView, values: tuple[str, ...]) -> str:
     """The only label of the machines that has the value, where that is a word of somebody's own."""
-    known = _values_of_machines(view.machines).items()
-    found = [
-        key for key, (_, given) in known if given and not is_well_known(key) and given.intersection(values) - _PLAIN
-    ]
-    return found[0] if len(found) == 1 and len(values) == 1 else ""
+    found = _by_own_value(view.machines).get(values[0], ()) if len(values) == 1 else ()
+    return found[0] if len(found) == 1 else ""
+
+
+@kept
+def _by_own_value(machines: Machines) -> dict[str, list[str]]:
+    """Labels by each value of theirs, without words that many labels have."""
+    found: dict[str, list[str]] = {}
+    for key, (_, given) in _values_of_machines(machines).items():
+        for value in () if given is None or is_well_known(key) else given - _PLAIN:
+            found.setdefault(value, []).append(key)
+    return found
 
 
 @kept

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import listed
@@ -12,7 +12,7 @@ from poolsmith.core.sources.pod_template import mappings
 from poolsmith.gpu.catalog.gpu_requests import GPU, MIG, SHARED
 from poolsmith.guard.rules.links.link_view import Domain
 from poolsmith.guard.rules.links.name_needs import names_of
-from poolsmith.guard.rules.links.plugin_offers import PluginOffers, plugin_offers
+from poolsmith.guard.rules.links.plugin_offers import plugin_offers
 from poolsmith.guard.rules.links.scraping import exporters
 from poolsmith.guard.rules.names.kept import kept_all
 from poolsmith.guard.rules.names.need import Need, Offer, State, Supply
@@ -55,8 +55,9 @@ def metric_needs(view: LinkView) -> Iterator[Need]:
     namespace."""
     told = list(_exporters(view))
     offers = plugin_offers(view) if told else None
-    for name, chart, path in told if offers is not None else ():
-        for resource in sorted(cast("PluginOffers", offers).resources):
+    resources = sorted(offers.resources) if offers is not None else ()
+    for name, chart, path in told:
+        for resource in resources:
             if resource != GPU and (not resource.startswith(MIG) or resource.endswith(SHARED)):
                 yield Need(
                     kind=METRIC,

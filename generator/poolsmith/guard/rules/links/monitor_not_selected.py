@@ -12,7 +12,7 @@ from poolsmith.core.sources.pod_template import mapping
 from poolsmith.core.sources.pointer import MISSING
 from poolsmith.guard.rules.links.link_view import Domain
 from poolsmith.guard.rules.links.name_needs import names_of
-from poolsmith.guard.rules.links.scraping import EXPORTER, exporters, monitor_id, monitors_of_exporters
+from poolsmith.guard.rules.links.scraping import exporters, monitor_id, monitors_of_exporters
 from poolsmith.guard.rules.names.kept import kept_all
 from poolsmith.guard.rules.names.need import Need, Offer, State, Supply
 
@@ -46,7 +46,6 @@ SCRAPER = "Scraper"
 """A Prometheus that selects a monitor."""
 _GROUP = "monitoring.coreos.com"
 _SELECTORS = {"ServiceMonitor": "serviceMonitorSelector", "PodMonitor": "podMonitorSelector"}
-_OF_CHARTS = {"gpu-operator": "dcgmExporter.serviceMonitor", EXPORTER: "serviceMonitor"}
 _SPEC, _LABEL = "prometheus.prometheusSpec.", "release"
 _OF_THE_CHART = ("app", "helm.sh/")
 """How labels begin that a chart gives its monitors by itself."""
@@ -81,7 +80,7 @@ class Scraper:
 def monitors(view: LinkView) -> Iterator[Monitor]:
     """Those of the stack."""
     for number, chart in enumerate(exporters(view)):
-        path = _OF_CHARTS["gpu-operator" if chart.is_operator else EXPORTER]
+        path = "dcgmExporter.serviceMonitor" if chart.is_operator else "serviceMonitor"
         made = chart.value(f"{path}.enabled")
         if not chart.partial and (made is True or (made is MISSING and not chart.is_operator)):
             need = Need(

@@ -74,7 +74,9 @@ _SWITCHES = {"resources.gpus.enabled": CLASSES, "resources.computeDomains.enable
 def class_supply(view: LinkView) -> Supply:
     unmade = _unmade(view) if view.is_whole else {}
     known = frozenset((*CLASSES, *_OTHER_CLASSES)) - unmade.keys()
-    return Supply(known=known, owns=unmade.__contains__, spelled=partial(_spelled, view, known))
+    own = (item.own_name for item in view.of_kind(DEVICE_CLASS)) if view.is_whole else ()
+    names = Spelling(sorted(known)), Spelling(own)
+    return Supply(known=known, owns=unmade.__contains__, spelled=partial(_spelled, *names))
 
 
 def runtime_supply(view: LinkView) -> Supply:
@@ -85,10 +87,9 @@ def runtime_supply(view: LinkView) -> Supply:
     return Supply(known=found)
 
 
-def _spelled(view: LinkView, known: frozenset[str], name: str) -> Offer | None:
+def _spelled(drivers: Spelling, own: Spelling, name: str) -> Offer | None:
     """Among the driver's, or those that somebody makes here."""
-    own = (item.own_name for item in view.of_kind(DEVICE_CLASS)) if view.is_whole else ()
-    return spelled(DEVICE_CLASS, Spelling(sorted(known) if name.endswith(_VENDOR) else own), name)
+    return spelled(DEVICE_CLASS, drivers if name.endswith(_VENDOR) else own, name)
 
 
 def class_finding(view: LinkView, verdict: Verdict) -> Finding[Location]:

@@ -9,6 +9,7 @@ from poolsmith.core.diagnostics import Severity
 from poolsmith.core.diagnostics.message_text import nearest
 from poolsmith.core.sources.pod_template import words
 from poolsmith.guard.rules.links.name_needs import state_of
+from poolsmith.guard.rules.names.kept import kept
 from poolsmith.guard.rules.names.messages import outside, unlisted
 from poolsmith.guard.rules.names.need import State, Verdict
 
@@ -40,7 +41,7 @@ _BY_OTHERS = ("Secret", "PersistentVolumeClaim")
 
 def _unlisted(view: LinkView, need: Need) -> Finding[Location] | None:
     """Where one file alone beside a kustomization has it."""
-    named = [item for item in view.unlisted if (item.kind, item.own_name) == (need.kind, need.name)]
+    named = _unlisted_by_name(view).get((need.kind, need.name), ())
     if need.kind in _BY_OTHERS or len(named) != 1:
         return None
     folder, name = posixpath.split(named[0].file)
@@ -51,6 +52,14 @@ def _unlisted(view: LinkView, need: Need) -> Finding[Location] | None:
             is_sound = len(listed) == len(item.data["resources"]) and not _is_misspelt(name, folder, listed, view)
             return unlisted(need, named[0], name, last) if is_sound and _may_be(named[0], item, need) else None
     return None
+
+
+@kept
+def _unlisted_by_name(view: LinkView) -> dict[tuple[str, str], list[SetupObject]]:
+    found: dict[tuple[str, str], list[SetupObject]] = {}
+    for item in view.unlisted:
+        found.setdefault((item.kind, item.own_name), []).append(item)
+    return found
 
 
 def _may_be(found: SetupObject, kustomization: SetupObject, need: Need) -> bool:

@@ -90,18 +90,21 @@ def _operator(view: LinkView) -> LinkedChart | None:
 @kept_all
 def _brought_twice(view: LinkView) -> Iterator[Need]:
     """Parts of the operator that some nodes may have already."""
-    chart, is_opted_out = _operator(view), any(label.startswith(DEPLOY) for label in view.labels_said)
-    hosts = () if chart is None or is_opted_out else _hosts(view.machines)
-    for part in dict.fromkeys(part for host in hosts for part in host.parts):
-        if chart is not None and chart.value(f"{part}.enabled") is True:
-            pointer = f"{part}.enabled"
+    chart = _operator(view)
+    if chart is None or any(label.startswith(DEPLOY) for label in view.labels_said):
+        return
+    for part in dict.fromkeys(part for host in _hosts(view.machines) for part in host.parts):
+        pointer = f"{part}.enabled"
+        if chart.value(pointer) is True:
             yield Need(kind=_PART, name=part, locate=chart.place, pointer=pointer, is_sole=True)
 
 
 @kept_all
 def _groups(view: LinkView) -> Iterator[_Group]:
     chart = _operator(view)
-    for template in view.machines.templates if chart is not None and chart.value("driver.enabled") is False else ():
+    if chart is None or chart.value("driver.enabled") is not False:
+        return
+    for template in view.machines.templates:
         body = mapping(template.body)
         known = maker_of(body)
         if known is not None and names_gpus(body) and not known[1].is_off(body):

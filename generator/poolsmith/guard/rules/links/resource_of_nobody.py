@@ -13,7 +13,7 @@ from poolsmith.gpu.catalog.node_labels import GPU_PRODUCT, OF_A_SLICE
 from poolsmith.gpu.catalog.node_labels import SHARED as SHARED_PRODUCT
 from poolsmith.guard.rules.links.link_view import Domain
 from poolsmith.guard.rules.links.name_needs import names_of
-from poolsmith.guard.rules.links.plugin_offers import PluginOffers, plugin_offers
+from poolsmith.guard.rules.links.plugin_offers import plugin_offers
 from poolsmith.guard.rules.links.selections import selections
 from poolsmith.guard.rules.names.kept import kept_all
 from poolsmith.guard.rules.names.need import NODE_LABEL, OPEN, RESOURCE, Need, Offer, State, Supply

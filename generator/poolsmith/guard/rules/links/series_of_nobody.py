@@ -111,8 +111,7 @@ def lists_of(view: LinkView) -> Iterator[Series]:
 
 @kept_all
 def series_needs(view: LinkView) -> Iterator[Need]:
-    """Series of the exporter that alerts read."""
-    """`where` is the number of the object and the expression in it."""
+    """Series of the exporter that alerts read; `where` is the number of the object and the expression in it."""
     for index, item in enumerate(view.of_kind("PrometheusRule", "VMRule") if view.is_whole else ()):
         for at, text in reached(item.spec, ("groups", "*", "rules", "*", "expr")):
             for name in dict.fromkeys(_SERIES.findall(str(text))):

@@ -13,7 +13,7 @@ from poolsmith.core.sources.pod_template import mapping, mappings
 from poolsmith.core.sources.pointer import MISSING
 from poolsmith.fleet.profiles.toleration import Tolerations, covered, keeps_away, shown_taint
 from poolsmith.gpu.catalog.gpu_requests import GPU
-from poolsmith.gpu.catalog.node_labels import matches
+from poolsmith.gpu.catalog.node_labels import GPU_PRESENT, PCI_NVIDIA, matches
 from poolsmith.guard.rules.links.link_view import Domain
 from poolsmith.guard.rules.links.machine_images import makes_gpu_nodes
 from poolsmith.guard.rules.links.name_needs import names_of
@@ -55,7 +55,7 @@ TOLERATION = "Toleration"
 """What somebody needs who has to run on tainted nodes."""
 _ADDS_NONE = ("talos", "rke2 or k3s")
 """Tools whose API servers add no tolerations, unless they are told to."""
-_LABELS = frozenset(("nvidia.com/gpu.present", "feature.node.kubernetes.io/pci-10de.present"))
+_LABELS = frozenset((GPU_PRESENT, PCI_NVIDIA))
 """Either is enough for the plugin's chart."""
 
 

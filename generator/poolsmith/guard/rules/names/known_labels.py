@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.facts import store
 from poolsmith.core.sources.pod_template import mapping, mappings
+from poolsmith.gpu.catalog.node_labels import FEATURE
 from poolsmith.guard.rules.names.need import NODE_LABEL, Offer
 
 if TYPE_CHECKING:
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
 
     from poolsmith.guard.rules.names.need import NamedObject
 
-FEATURES = "feature.node.kubernetes.io/"
 _ROLE = "node-role.kubernetes.io/"
 
 
@@ -40,7 +40,7 @@ def _is_below(key: str, ends: Iterable[str]) -> bool:
 
 def full_label(key: str) -> str:
     """As Node Feature Discovery writes it."""
-    return key if "/" in key else f"{FEATURES}{key}"
+    return key if "/" in key else f"{FEATURE}{key}"
 
 
 def labels_of_rules(rules: Iterable[NamedObject]) -> Iterator[Offer]:

@@ -159,8 +159,8 @@ class State(Enum):
 
 @record(kw_only=False)
 class Verdict:
-    """`offer` is what there is instead; `missing` the keys that it lacks; `others` supply it too. `is_guess`: its name
-    only goes on."""
+    """`offer` is what there is instead; `missing` the keys that it lacks; `others` supply it too. `is_guess`: it is
+    no plain misspelling of what is asked for."""
 
     need: Need
     state: State
@@ -224,7 +224,7 @@ class Names:
             return Verdict(need, State.ELSEWHERE, elsewhere[0])
         near = None if named else self._near(need)
         if near is not None:
-            return Verdict(need, State.NEAR, near, is_guess=not is_slip(near.name, need.name))
+            return Verdict(need, State.NEAR, near, is_guess=not _is_slip(near.name, need.name))
         is_known = supply.owns is not None and supply.owns(need.name)
         return Verdict(need, State.UNDEFINED if is_known else State.OUTSIDE)
 
@@ -287,7 +287,7 @@ def judged(need: Need, offers: Iterable[Offer], supply: Supply = OPEN) -> Verdic
     return Names(offers, (need,), {need.kind: supply}).verdict(need)
 
 
-def is_slip(name: str, said: str) -> bool:
+def _is_slip(name: str, said: str) -> bool:
     """Whether one is surely the other, misspelt."""
     is_numbered = name.translate(_DIGITS) == said.translate(_DIGITS)
     return not goes_on(name, said) and not is_numbered and nearest(said, (name,), certain=True) is not None
