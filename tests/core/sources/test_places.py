@@ -31,7 +31,6 @@ def place():
     "asked",
     [
         lambda place: place == PLACE,
-        lambda place: place == PLACE,
         lambda place: hash(place) == hash(PLACE),
         lambda place: len({place, PLACE}) == 1,
         lambda place: isinstance(place, Location) and place.__class__ is Location,
