@@ -37,18 +37,17 @@ INSTALLING = 600
 
 
 class _Loader(SourceFileLoader):
-    """As Python's own, but that the code is there already: its bytecode, or what is kept of it."""
+    """As Python's own, but that the code is there already: what is kept of it, or its bytecode."""
 
-    bytecode = b""
     kept: KeptCode | None = None
 
     def get_code(self, fullname: str) -> CodeType | None:
         code = self.kept.code(fullname) if self.kept is not None else None
-        if code is None and self.bytecode:
-            code = marshal.loads(memoryview(self.bytecode)[_HEADER:])  # noqa: S302 - as Python does
-            self.bytecode = b""
         if code is None:
-            return super().get_code(fullname)
+            bytecode = _bytecode(self.path)
+            if bytecode is None:
+                return super().get_code(fullname)
+            code = marshal.loads(memoryview(bytecode)[_HEADER:])  # noqa: S302 - as Python does
         _imp._fix_co_filename(code, self.path)  # type: ignore[attr-defined]  # noqa: SLF001 - as Python itself does
         return code
 
@@ -129,7 +128,7 @@ class OwnModules:
         place = f"{self._folder}/{name[len(self._begins) :].replace('.', '/')}"
         found = self.kept.source(name, place)
         if found is None:
-            return _spec_of_bytecode(name, place)
+            return _spec_of_source(name, place)
         loader = _Loader(name, found[0])
         loader.kept = self.kept
         return _spec(name, loader, [place] if found[1] else None)
@@ -149,7 +148,7 @@ class LibraryModules:
         if is_elsewhere or name.partition(".")[0] not in sys.stdlib_module_names:
             return None
         place = name.replace(".", "/")
-        return _spec_of_bytecode(name, f"{self._folder}/{place}") or self._extension(name)
+        return _spec_of_source(name, f"{self._folder}/{place}") or self._extension(name)
 
     def _extension(self, name: str) -> ModuleSpec | None:
         place = f"{self._folder}/lib-dynload/{name}{_imp.extension_suffixes()[0]}"
@@ -160,14 +159,11 @@ class LibraryModules:
         return spec
 
 
-def _spec_of_bytecode(name: str, place: str) -> ModuleSpec | None:
-    """Of a module, or a package, that Python has compiled as it is now."""
+def _spec_of_source(name: str, place: str) -> ModuleSpec | None:
+    """Of a module, or a package."""
     for source, folders in ((f"{place}.py", None), (f"{place}/__init__.py", [place])):
-        bytecode = _bytecode(source, _cached(source))
-        if bytecode is not None:
-            loader = _Loader(name, source)
-            loader.bytecode = bytecode
-            return _spec(name, loader, folders)
+        if os.path.isfile(source):  # noqa: PTH113 - start-up
+            return _spec(name, _Loader(name, source), folders)
     return None
 
 
@@ -194,11 +190,11 @@ def read_file(path: str, length: int | None = None, at: int = 0) -> bytes:
         os.close(number)
 
 
-def _bytecode(source: str, cached: str) -> bytes | None:
+def _bytecode(source: str) -> bytes | None:
     """What Python has made of a source as it is now."""
     try:
         state = os.stat(source)  # noqa: PTH116 - hundreds of them
-        found = read_file(cached)
+        found = read_file(_cached(source))
     except OSError:
         return None
     wanted = MAGIC_NUMBER + _number(0) + _number(int(state.st_mtime)) + _number(state.st_size)
