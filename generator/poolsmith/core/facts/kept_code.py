@@ -109,8 +109,8 @@ def grouped(loaded: Sequence[tuple[str, Iterable[str]]]) -> list[tuple[list[str]
         for name in names:
             runs.setdefault(name, []).append(number)
     groups: dict[tuple[int, ...], list[str]] = {}
-    for name, which in runs.items():
-        groups.setdefault(tuple(which), []).append(name)
+    for name, numbers in runs.items():
+        groups.setdefault(tuple(numbers), []).append(name)
     every = {kind for kind, _ in loaded}
     found = []
     for which, names in groups.items():

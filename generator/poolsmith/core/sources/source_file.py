@@ -104,10 +104,10 @@ class _Place(Location):
             object.__setattr__(self, name, value)
 
     def __getattr__(self, name: str) -> Any:
-        if name not in Location.__slots__:
+        if name not in Location.__annotations__:
             raise AttributeError(name)
         found = self._found()
-        for one in Location.__slots__:
+        for one in Location.__annotations__:
             object.__setattr__(self, one, getattr(found, one))
         return getattr(self, name)
 
