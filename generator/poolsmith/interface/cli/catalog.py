@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +14,8 @@ from poolsmith.interface.cli.terminal import tell, write
 from poolsmith.interface.cli.verbs import Exit
 
 if TYPE_CHECKING:
+    import datetime as dt
+
     from poolsmith.interface.app.catalog_packs import Pinned
 
 _FORMAT = click.option(
@@ -125,7 +126,7 @@ def import_entry(
 @options.today
 @options.root
 @_FORMAT
-def outdated(folder: Path | None, today: dt.datetime | None, root: Path, output_format: str) -> int:
+def outdated(folder: Path | None, today: dt.date, root: Path, output_format: str) -> int:
     """Say how old each table of facts is, and from which source; and what a folder has that is newer. Offline.
 
     The folder may hold what vendors publish: charts (folders or .tgz archives), index.yaml of a Helm repository, CVE
@@ -134,8 +135,7 @@ def outdated(folder: Path | None, today: dt.datetime | None, root: Path, output_
     from poolsmith.interface.app import catalog_outdated as use_case
 
     del root
-    day = today.date() if today is not None else dt.datetime.now(dt.UTC).date()
-    found = use_case.outdated(day, folder)
+    found = use_case.outdated(today, folder)
     write(use_case.outdated_json_text(found) if output_format == "json" else use_case.outdated_text(found))
     return Exit.FINDINGS if found.newer else Exit.CLEAN
 

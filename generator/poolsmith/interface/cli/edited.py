@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Protocol
 
 from poolsmith.core.diagnostics import Severity
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.reports import print_change, print_outcome
 from poolsmith.interface.cli.terminal import tell, write
 from poolsmith.interface.cli.verbs import Exit
@@ -48,10 +47,10 @@ def tell_edited(
     if result.written:
         layout = replace(layout, rest="poolsmith diff -v --base HEAD")  # the same command would find nothing to do
     if result.report is not None:
-        print_change(result.report, output_format=output_format, tool=TOOL, layout=layout, root=root)
+        print_change(result.report, output_format=output_format, layout=layout, root=root)
     if result.refused is not None:
         form = "json" if output_format == "json" else "text"
-        print_outcome(result.refused, output_format=form, color=None, tool=TOOL, layout=layout, root=root)
+        print_outcome(result.refused, output_format=form, color=None, layout=layout, root=root)
         state = "the profiles are edited, and the output is not generated" if result.written else "nothing was changed"
         tell([f"{state}: with this the profiles have errors", *edits])
         return Exit.FINDINGS

@@ -10,7 +10,6 @@ import click
 from poolsmith.core.diagnostics import UsageError
 from poolsmith.core.diagnostics.message_text import printable
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.reports import print_outcome
 from poolsmith.interface.cli.terminal import write
 from poolsmith.interface.cli.verbs import Exit
@@ -107,7 +106,7 @@ def _first_run(root: Path, *, has_grants: bool, is_takeover: bool) -> int:
 
     ran = first_run(root, jobs=default_jobs(), has_grants=has_grants, is_takeover=is_takeover)
     if ran.refused is not None:
-        print_outcome(ran.refused, output_format="text", color=None, tool=TOOL, root=root)
+        print_outcome(ran.refused, output_format="text", color=None, root=root)
         return Exit.FINDINGS
     write("".join(f"{printable(line)}\n" for line in ran.lines))
     return Exit.CLEAN

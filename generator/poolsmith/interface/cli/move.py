@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from poolsmith.interface.cli.terminal import progress_bar, tell, write
 from poolsmith.interface.cli.verbs import Exit
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
@@ -201,7 +201,7 @@ def _move(
     *,
     root: Path,
     dry_run: bool,
-    today: dt.datetime | None,
+    today: dt.date,
     output_format: str,
     verbose: bool,
     fail_on: str,
@@ -213,7 +213,7 @@ def _move(
 
     asked = Asked(move=name, words=words, flags={key: value for key, value in flags.items() if value})
     chosen = MoveOptions(
-        today=today.date() if today is not None else dt.datetime.now(dt.UTC).date(),
+        today=today,
         accepted_by=accepted_by,
         dry_run=dry_run,
         jobs=jobs or default_jobs(),

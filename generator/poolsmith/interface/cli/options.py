@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import wraps
@@ -128,6 +129,7 @@ today = click.option(
     "--today",
     type=click.DateTime(("%Y-%m-%d",)),
     metavar="DAY",
+    callback=lambda _context, _option, given: (given or dt.datetime.now(dt.UTC)).date(),
     help="The day for grants and waivers, such as 2027-06-30. Default: today, in UTC.",
 )
 jobs = click.option("--jobs", type=click.IntRange(1, 64), default=None, help="Processes for many clusters.")
@@ -282,6 +284,11 @@ class ReportFlags:
     jobs: int | None
     scheduler: str | None
     shard: Shard | None
+
+    @property
+    def shared_root(self) -> Path:
+        """The project's folder, for whoever works on it: workers elsewhere stand in other folders."""
+        return self.root if self.scheduler is None else self.root.resolve()
 
     @property
     def workers(self) -> int | Workers:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from typing import TYPE_CHECKING
 
 import click
@@ -14,6 +13,7 @@ from poolsmith.interface.cli.terminal import progress_bar, tell
 from poolsmith.interface.cli.verbs import Exit
 
 if TYPE_CHECKING:
+    import datetime as dt
     from pathlib import Path
 
     from poolsmith.interface.app.upgrade import Upgrade
@@ -52,7 +52,7 @@ def command(
     done: bool,
     with_bases: bool,
     dry_run: bool,
-    today: dt.datetime | None,
+    today: dt.date,
     output_format: str,
     verbose: bool,
     fail_on: str,
@@ -71,7 +71,7 @@ def command(
     from poolsmith.project.output.batches import default_jobs
 
     asked = UpgradeOptions(
-        today=today.date() if today is not None else dt.datetime.now(dt.UTC).date(),
+        today=today,
         release=release,
         driver=driver,
         done=done,

@@ -10,7 +10,6 @@ import click
 
 from poolsmith.interface.cli import options
 from poolsmith.interface.cli.live_options import source_flags
-from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.reports import report_outcome
 from poolsmith.interface.cli.terminal import exit_code
 from poolsmith.interface.report.formats import CHECK, ToldAs
@@ -82,5 +81,5 @@ def command(
     outcome = verify(root, cluster, source, JudgingOptions(strict=strict), before)
     told = () if before is None else told_since(before, outcome, older_than)
     outcome = replace(outcome, facts=(*facts, *outcome.facts, *told))
-    report_outcome(outcome, root, files, how, tool=TOOL)
+    report_outcome(outcome, root, files, how)
     return exit_code(outcome, how.layout.fail_on)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from poolsmith import TOOL
 from poolsmith.core.diagnostics import Severity
 from poolsmith.core.record import record
 
@@ -118,7 +119,7 @@ class ReportContext:
     somebody has said them. `fleet` is there for formats that show it.
     """
 
-    tool: str
+    tool: str = TOOL
     layout: Layout = SHORT
     stop_token: str = ""
     below: str = ""
