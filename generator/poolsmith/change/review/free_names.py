@@ -5,7 +5,6 @@ A name that is in none of them needs `acceptSettings`.
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import Any
 
@@ -16,6 +15,23 @@ from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 
 _FILE = "review/free_names.yaml"
 _BOOLEAN = "true or false"
+_FORMS = {
+    "true, false, 0 or 1": compiled_later(r"(?i:true|false)|[01]"),
+    "a number": compiled_later(r"[0-9]{1,9}"),
+    "a number or a percentage": compiled_later(r"[0-9]{1,9}|[0-9]{1,3}%"),
+    "a level of logs": compiled_later(r"(?i:trace|debug|info|notice|warn|warning|error|fatal|panic)|[0-9]{1,2}"),
+    "a duration": compiled_later(r"([0-9]{1,6}(ms|s|m|h)){1,4}|[0-9]{1,9}"),
+    "a name": compiled_later(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?"),
+    "a name, or nothing": compiled_later(r"([A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?)?"),
+    "one line": compiled_later(r"[^\x00-\x1f\x7f]{0,500}"),
+    "a time zone": compiled_later(r"[A-Z][A-Za-z_]{1,30}(/[A-Z][A-Za-z0-9_+-]{1,30}){0,2}"),
+    "a locale": compiled_later(r"C|POSIX|(C|[a-z]{2}_[A-Z]{2})\.(?i:utf-?8)"),
+    "a tag or a digest": compiled_later(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}|sha256:[0-9a-f]{64}"),
+    "a quantity": compiled_later(r"[0-9]{1,15}(\.[0-9]{1,9})?(m|k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)?"),
+    "a label selector": compiled_later(r"([A-Za-z0-9!][A-Za-z0-9_./=,!() -]{0,500})?"),
+    "a path of a URL": compiled_later(r"/[A-Za-z0-9/_.-]{0,200}"),
+}
+"""Forms of values, in words."""
 _PLUGIN_DATA = "devicePlugin.config.data"
 _DATA_KEY = compiled_later(r"[A-Za-z0-9._-]{1,253}")
 _LARGEST_TEXT = 1 << 20
@@ -46,12 +62,6 @@ def is_free_kernel_argument(argument: str) -> bool:
     return argument in _lists()["kernelArguments"]
 
 
-@cache
-def _pattern_of(form: str) -> re.Pattern[str] | None:
-    found = _lists()["forms"].get(form)
-    return None if found is None else re.compile(found)
-
-
 def is_free(table: str, name: str, value: Any) -> bool:
     """Whether a name is in a table, and its value has the form of that table."""
     form = free_names(table).get(name)
@@ -65,7 +75,7 @@ def has_form(form: str, value: Any) -> bool:
     text = _scalar(value)
     if text is None:
         return False
-    pattern = _pattern_of(form)
+    pattern = _FORMS.get(form)
     return pattern.fullmatch(text) is not None if pattern is not None else text in form.split("|")
 
 
