@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from poolsmith.interface.app.schemas import REPORTS, schema_text
-from poolsmith.interface.report.answer_schemas import answers
+from poolsmith.interface.report.report_schemas import answers
 from support.git_repository import commit_all
 
 EXAMPLES = "docs/schemas/examples"
