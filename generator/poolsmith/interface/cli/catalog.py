@@ -148,7 +148,7 @@ def add(source: Path, sha256: str | None, root: Path) -> int:
     """Take a pack of facts that somebody else made, a folder or .tgz archive, into profiles/_catalog/, and pin it."""
     from poolsmith.interface.app.catalog_packs import add_pack
 
-    return _told(add_pack(root, source, sha256))
+    return _reported(add_pack(root, source, sha256))
 
 
 @command.command("pin")
@@ -157,7 +157,7 @@ def pin(root: Path) -> int:
     """Pin the packs of facts in profiles/_catalog/ by their hashes, in its lock.yaml."""
     from poolsmith.interface.app.catalog_packs import pin_packs
 
-    return _told(pin_packs(root))
+    return _reported(pin_packs(root))
 
 
 def _import_pack(
@@ -178,10 +178,10 @@ def _import_pack(
             write(format_text(Outcome(diagnostics=made.diagnostics)))
         tell((*made.errors, "nothing was written"))
         return Exit.FINDINGS
-    return _told(pinned)
+    return _reported(pinned)
 
 
-def _told(pinned: Pinned) -> int:
+def _reported(pinned: Pinned) -> int:
     if pinned.problems:
         from poolsmith.core.diagnostics.outcome import Outcome
         from poolsmith.interface.report.text import format_text

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.policies.revision import BaseRevision
     from poolsmith.guard.rules.pod_security import PodSecurityStandard
     from poolsmith.interface.cli.options import ReportFlags
-    from poolsmith.interface.report.formats import ToldAs
+    from poolsmith.interface.report.formats import ReportStyle
 
 
 @click.command("check")
@@ -104,7 +104,9 @@ if TYPE_CHECKING:
 @options.rehash
 @options.outputs
 @options.report_flags
-def command(flags: ReportFlags, how: ToldAs, paths: tuple[Path, ...], outputs: tuple[str, ...], **asked: Any) -> int:
+def command(
+    flags: ReportFlags, how: ReportStyle, paths: tuple[Path, ...], outputs: tuple[str, ...], **asked: Any
+) -> int:
     """Check the project and its output, or the manifests in PATHS."""
     check = CheckFlags(**asked)
     if check.accepted and check.policies_from is None:

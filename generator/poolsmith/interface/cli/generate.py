@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from poolsmith.interface.cli.options import ReportFlags
-    from poolsmith.interface.report.formats import ToldAs
+    from poolsmith.interface.report.formats import ReportStyle
 
 
 @click.command("generate")
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @options.report_flags
 def command(
     flags: ReportFlags,
-    how: ToldAs,
+    how: ReportStyle,
     names: tuple[str, ...],
     *,
     outputs: tuple[str, ...],

@@ -220,10 +220,10 @@ def _move(
     )
     with progress_bar("moving") as progress:
         result = move(root, asked, chosen, progress)
-    return _told(result, root, output_format=output_format, verbose=verbose, fail_on=fail_on)
+    return _reported(result, root, output_format=output_format, verbose=verbose, fail_on=fail_on)
 
 
-def _told(result: Moved, root: Path, *, output_format: str, verbose: bool, fail_on: str) -> int:
+def _reported(result: Moved, root: Path, *, output_format: str, verbose: bool, fail_on: str) -> int:
     """What comes next is told, too."""
     if result.step is None:
         left = result.done.look if result.done is not None else ()
@@ -241,7 +241,7 @@ def _edits(result: Moved) -> list[str]:
     assert result.step is not None, "it was told otherwise"
     step = result.step
     return [
-        *(f"   {edit}" for edit in step.edits.told),
+        *(f"   {edit}" for edit in step.edits.lines),
         *(f"   {old} becomes {new}" for old, new in step.renamed),
         *(f"   {path} is made" for path in step.made),
         *(f"   {path} is removed" for path in step.removed),

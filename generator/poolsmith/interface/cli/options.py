@@ -16,7 +16,7 @@ from poolsmith.core.diagnostics import UsageError
 from poolsmith.core.diagnostics.diagnostic import Severity
 from poolsmith.core.record import record
 from poolsmith.interface.cli.plain import in_pipeline, project_above, with_verbose
-from poolsmith.interface.report.formats import CHECK, DIFF, GROUPS, RULE, Layout, ToldAs, names_for
+from poolsmith.interface.report.formats import CHECK, DIFF, GROUPS, RULE, Layout, ReportStyle, names_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -296,7 +296,7 @@ class ReportFlags:
         return workers(self.jobs, self.scheduler)
 
 
-def told_as(command: Callable[..., int]) -> Callable[..., int]:
+def with_style(command: Callable[..., int]) -> Callable[..., int]:
     """A verb with the flags that say how a report is told gets them as one record, `how`."""
 
     @wraps(command)
@@ -304,14 +304,14 @@ def told_as(command: Callable[..., int]) -> Callable[..., int]:
         *, output_format: str | None, color: bool | None, verbose: bool, group_by: str, fail_on: str, **given: Any
     ) -> int:
         shown = layout(verbose=verbose, group_by=group_by, fail_on=fail_on)
-        return command(how=ToldAs(output_format=output_format, color=color, layout=shown), **given)
+        return command(how=ReportStyle(output_format=output_format, color=color, layout=shown), **given)
 
     return with_record
 
 
 def report_flags(command: Callable[..., int]) -> Callable[..., int]:
     """Everything that a verb with a report takes; it gets them as two records, `flags` and `how`."""
-    told, names = told_as(command), ReportFlags.__annotations__
+    told, names = with_style(command), ReportFlags.__annotations__
 
     @wraps(told)
     def found(**given: Any) -> int:

@@ -12,7 +12,7 @@ from poolsmith.interface.cli import options
 from poolsmith.interface.cli.reports import fleet_of, report_outcome
 from poolsmith.interface.cli.terminal import exit_code
 from poolsmith.interface.cli.verbs import Exit
-from poolsmith.interface.report.formats import CHECK, ToldAs
+from poolsmith.interface.report.formats import CHECK, ReportStyle
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -39,14 +39,14 @@ def command() -> None:
 @options.group_by
 @options.color
 @options.root
-@options.told_as
+@options.with_style
 def merge(
     files: tuple[Path, ...],
     writes: bool,
     jobs: int | None,
     outputs: tuple[str, ...],
     root: Path,
-    how: ToldAs,
+    how: ReportStyle,
 ) -> int:
     """Put the JSON reports of all shards together, to the report of the run over all clusters.
 

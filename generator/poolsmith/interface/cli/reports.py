@@ -24,7 +24,7 @@ from poolsmith.interface.report.formats import (
     FULL,
     Layout,
     ReportContext,
-    ToldAs,
+    ReportStyle,
     format_check,
     format_diff,
     names_for,
@@ -105,7 +105,7 @@ def print_outcome(
 
 
 def report_outcome(
-    outcome: Outcome, root: Path, files: Sequence[ReportFile], how: ToldAs, *, fleet: FleetOf = _no_fleet
+    outcome: Outcome, root: Path, files: Sequence[ReportFile], how: ReportStyle, *, fleet: FleetOf = _no_fleet
 ) -> None:
     """Into the files that --output asks for, and onto standard output: there whatever becomes of the files.
 

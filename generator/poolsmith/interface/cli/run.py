@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import datetime as dt
 
     from poolsmith.interface.cli.options import ReportFlags
-    from poolsmith.interface.report.formats import ToldAs
+    from poolsmith.interface.report.formats import ReportStyle
 
 
 @click.command("run")
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @options.report_flags
 def command(
     flags: ReportFlags,
-    how: ToldAs,
+    how: ReportStyle,
     names: tuple[str, ...],
     *,
     outputs: tuple[str, ...],

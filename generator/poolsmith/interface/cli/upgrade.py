@@ -81,10 +81,10 @@ def command(
     )
     with progress_bar("upgrading") as progress:
         result = upgrade(root, targets, asked, progress)
-    return _told(result, root, output_format=output_format, verbose=verbose, fail_on=fail_on)
+    return _reported(result, root, output_format=output_format, verbose=verbose, fail_on=fail_on)
 
 
-def _told(result: Upgrade, root: Path, *, output_format: str, verbose: bool, fail_on: str) -> int:
+def _reported(result: Upgrade, root: Path, *, output_format: str, verbose: bool, fail_on: str) -> int:
     if not result.edits:
         tell(["nothing to do: the profiles say so already"])
         return Exit.CLEAN

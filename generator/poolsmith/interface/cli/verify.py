@@ -12,7 +12,7 @@ from poolsmith.interface.cli import options
 from poolsmith.interface.cli.live_options import source_flags
 from poolsmith.interface.cli.reports import report_outcome
 from poolsmith.interface.cli.terminal import exit_code
-from poolsmith.interface.report.formats import CHECK, ToldAs
+from poolsmith.interface.report.formats import CHECK, ReportStyle
 
 if TYPE_CHECKING:
     from poolsmith.interface.app.live.verify import Source
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 @options.group_by
 @options.color
 @options.fail_on
-@options.told_as
+@options.with_style
 def command(
     cluster: str | None,
     root: Path,
@@ -59,7 +59,7 @@ def command(
     older_than: int,
     strict: bool,
     outputs: tuple[str, ...],
-    how: ToldAs,
+    how: ReportStyle,
 ) -> int:
     """Hold a cluster that runs against what is committed and predicted for it.
 

@@ -102,7 +102,7 @@ FULL = Layout(verbose=True)
 
 
 @record
-class ToldAs:
+class ReportStyle:
     """How a report is told: None is what suits the terminal or the build server."""
 
     output_format: str | None

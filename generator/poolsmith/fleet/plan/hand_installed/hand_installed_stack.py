@@ -16,7 +16,7 @@ from poolsmith.fleet.plan.component_limits import check_plugin_needs
 from poolsmith.fleet.plan.delivery.chart_delivery import SYSTEM_NAMESPACES, order_delivery
 from poolsmith.fleet.plan.distribution import allow_critical_pods, check_node_tools
 from poolsmith.fleet.plan.driver.driver_compatibility import check_gpu_support, check_host_services
-from poolsmith.fleet.plan.driver.driver_source import check_told_version
+from poolsmith.fleet.plan.driver.driver_source import check_stated_version
 from poolsmith.fleet.plan.facts import map_pools
 from poolsmith.fleet.plan.hand_installed.companion_charts import plan_dcgm_exporter, plan_discovery
 from poolsmith.fleet.plan.hand_installed.device_plugin_install import plan_device_plugin
@@ -82,7 +82,7 @@ def _check_pool(pool: PoolPlan, facts: Facts) -> PoolPlan:
             f"pool `{pool.name}` does not say where its driver comes from",
             help="write `driver: {source: preinstalled}`",
         )
-    check_told_version(pool, facts)
+    check_stated_version(pool, facts)
     origin = facts.at_pool(pool, "/spec/driver/source")
     driver = DriverPlan(
         source=DriverSource.PREINSTALLED.value,
