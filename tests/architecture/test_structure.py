@@ -157,15 +157,11 @@ def test_the_table_of_rules_is_the_one_of_the_rules():
 
 def needs_table():
     rules = {rule.__name__.rpartition(".")[2]: (rule.NEEDS, getattr(rule, "PARTLY_NEEDS", ())) for rule in SETUP_RULES}
-    lines = "".join(f"    {name!r}: {needs!r},\n" for name, needs in rules.items())
-    return (
-        '"""What each rule over a setup needs, and what for all of it. Made from the rules by `make docs`; not edited."""'
-        f"\n\n# fmt: off\nNEEDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {{\n{lines}}}\n"
-    ).replace("'", '"')
+    return "{\n" + ",\n".join(f"{json.dumps(name)}: {json.dumps(needs)}" for name, needs in rules.items()) + "\n}\n"
 
 
 def test_the_table_of_needs_is_the_one_of_the_rules():
-    assert current("guard/rules/setup/needs_table.py", needs_table()) == needs_table(), "run `make docs`"
+    assert current("data/setup_needs.json", needs_table()) == needs_table(), "run `make docs`"
 
 
 def test_codes_and_names_are_used_once():

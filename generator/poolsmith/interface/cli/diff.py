@@ -18,7 +18,6 @@ from poolsmith.interface.report.formats import DIFF, format_diff, names_for
 if TYPE_CHECKING:
     import datetime as dt
 
-    from poolsmith.change.diff.change_report import ChangeReport
     from poolsmith.interface.report.fleet_facts import FleetFacts
 
 
@@ -100,15 +99,10 @@ def command(
         write_report_files(root, files, partial(format_diff, change=report), layout=layout, fleet=fleet)
     finally:
         print_change(report, output_format=output_format, layout=layout, root=root, fleet=fleet)
-    return Exit.FINDINGS if _fails(report, Severity(fail_on)) else Exit.CLEAN
+    return Exit.FINDINGS if report.fails(Severity(fail_on)) else Exit.CLEAN
 
 
 def _fleet(root: Path, clusters: tuple[str, ...], head: str | None) -> FleetFacts:
     from poolsmith.interface.app.fleet_facts import fleet_facts
 
     return fleet_facts(root, clusters, head or None)
-
-
-def _fails(report: ChangeReport, threshold: Severity) -> bool:
-    found = (item for item in report.new_findings if not item.is_waived)
-    return any(item.severity.rank <= threshold.rank for item in found)

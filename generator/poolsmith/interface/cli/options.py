@@ -19,7 +19,7 @@ from poolsmith.interface.cli.plain import in_pipeline, project_above, with_verbo
 from poolsmith.interface.report.formats import CHECK, DIFF, GROUPS, RULE, Layout, ReportStyle, names_for
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from click.shell_completion import CompletionItem
 
@@ -311,13 +311,18 @@ def with_style(command: Callable[..., int]) -> Callable[..., int]:
 
 def report_flags(command: Callable[..., int]) -> Callable[..., int]:
     """Everything that a verb with a report takes; it gets them as two records, `flags` and `how`."""
-    told, names = with_style(command), ReportFlags.__annotations__
+    of_report = (fail_on, output_format, verbose, group_by, color, shard, scheduler, jobs, clusters, root)
+    return with_flags(ReportFlags, with_style(command), of_report)
 
-    @wraps(told)
+
+def with_flags(kind: type, command: Callable[..., int], known: Iterable[Callable[[Any], Any]]) -> Callable[..., int]:
+    """A verb with options, of which it gets those that a record has as this record."""
+
+    @wraps(command)
     def found(**given: Any) -> int:
-        return told(flags=ReportFlags(**{name: given.pop(name) for name in names}), **given)
+        return command(flags=kind(**{name: given.pop(name) for name in kind.__annotations__}), **given)
 
-    for option in (fail_on, output_format, verbose, group_by, color, shard, scheduler, jobs, clusters, root):
+    for option in known:
         found = option(found)
     return found
 
