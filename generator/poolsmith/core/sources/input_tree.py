@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import Diagnostic, Location, Position, diagnose, point_in, whole_file
-from poolsmith.core.diagnostics.codes import reading
+from poolsmith.core.diagnostics.codes import entries_of, reading
 from poolsmith.core.record import record
 from poolsmith.core.sources.secret_scalars import secrets_of_text
 from poolsmith.core.sources.source_file import SourceFile
@@ -244,7 +244,7 @@ def yaml_diagnostic(path: str, text: str, problem: YamlProblem) -> Diagnostic:
 
 
 def reading_rule(name: str) -> RuleInfo:
-    return next(rule for rule in reading.READING if rule.name == name)
+    return next(rule for rule in entries_of(reading) if rule.name == name)
 
 
 def _parsed(path: str, text: str) -> SourceFile | Diagnostic:

@@ -10,7 +10,7 @@ import gc
 import os
 import sys
 
-from poolsmith import __version__
+from poolsmith import TOOL
 
 TYPE_CHECKING = False  # `typing` itself takes longer to load than `--version` takes to print
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ _SELDOM = ("hashlib", "inspect", "ipaddress")
 
 _OWN = ("poolsmith", os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))  # noqa: PTH100, PTH120
 """The package, and its folder."""
-
-TOOL = f"poolsmith {__version__}"
 
 
 def main() -> NoReturn:
@@ -150,13 +148,13 @@ def _judge_hook(arguments: list[str]) -> int:
         return _parsed(arguments)
     from poolsmith.interface.cli.plain import judge_hook
 
-    return judge_hook(arguments, files, TOOL)
+    return judge_hook(arguments, files)
 
 
 def _of_project(arguments: list[str]) -> int:
     from poolsmith.interface.cli.plain import is_of_whole_project, work_on_project
 
-    return work_on_project(arguments, TOOL) if is_of_whole_project(arguments) else _parsed(arguments)
+    return work_on_project(arguments) if is_of_whole_project(arguments) else _parsed(arguments)
 
 
 def _parsed(arguments: list[str]) -> int:

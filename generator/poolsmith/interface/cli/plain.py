@@ -25,7 +25,7 @@ _LONGEST_COMMAND = 120
 _ABOUT_REPORTS = ("--format", "--output", "--group-by")
 
 
-def judge_hook(arguments: Sequence[str], files: Sequence[str], tool: str) -> Exit:
+def judge_hook(arguments: Sequence[str], files: Sequence[str]) -> Exit:
     """`check --hook FILES`, as the verb itself does it. Raises PoolsmithError."""
     from poolsmith.interface.app.baseline import AcceptingOptions, with_accepted
     from poolsmith.interface.app.check import check_paths
@@ -40,7 +40,7 @@ def judge_hook(arguments: Sequence[str], files: Sequence[str], tool: str) -> Exi
         outcome = of_hook(root, paths, partial(check_paths, root, today=accepting.today))
         outcome = with_accepted(outcome, root, paths, accepting)
         layout = Layout(rest=with_verbose("poolsmith check", arguments[1:]))
-        print_outcome(outcome, output_format=None, color=None, tool=tool, layout=layout, root=root)
+        print_outcome(outcome, output_format=None, color=None, layout=layout, root=root)
     return exit_code(outcome, layout.fail_on)
 
 
@@ -57,7 +57,7 @@ def is_of_whole_project(arguments: Sequence[str]) -> bool:
     return _OF_VERB.get(arguments[0] if arguments else "", frozenset()).issuperset(arguments[1:])
 
 
-def work_on_project(arguments: Sequence[str], tool: str) -> Exit:
+def work_on_project(arguments: Sequence[str]) -> Exit:
     """`generate`, `generate --check`, `check` and `run`, as the verbs themselves do it. Raises PoolsmithError."""
     from poolsmith.interface.cli.exits import Exit
     from poolsmith.interface.cli.reports import print_outcome
@@ -74,7 +74,7 @@ def work_on_project(arguments: Sequence[str], tool: str) -> Exit:
             how = {"jobs": default_jobs(), "progress": progress, "store": store, "rehash": "--rehash" in flags}
             outcome, is_current = work(root, how)
         layout = Layout(rest=with_verbose(f"poolsmith {verb}", flags))
-        print_outcome(outcome, output_format=None, color=None, tool=tool, layout=layout, root=root)
+        print_outcome(outcome, output_format=None, color=None, layout=layout, root=root)
     return exit_code(outcome, layout.fail_on) if is_current else Exit.FINDINGS
 
 
