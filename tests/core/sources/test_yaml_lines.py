@@ -7,7 +7,8 @@ import pytest
 
 from poolsmith.core.sources import yaml_lines
 from poolsmith.core.sources.yaml_lines import documents_in
-from poolsmith.core.sources.yaml_reader import YamlProblem, _Builder, compose
+from poolsmith.core.sources.yaml_nodes import _Builder, compose
+from poolsmith.core.sources.yaml_reader import YamlProblem
 
 ROOT = Path(__file__).parents[3]
 MOST = 100_000

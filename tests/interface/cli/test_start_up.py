@@ -73,7 +73,7 @@ LOADS = {
     ),
     "--help": (5.8, PARSER, PARSER_ONLY | {"json", "poolsmith.interface.cli.options"}),
     "check --help": (6.4, PARSER | {"report"}, PARSER_ONLY),
-    "catalog list": (7.0, PARSER | {"app", "catalog", "facts", "report", "run", "sources"}, READS),
+    "catalog list": (7.1, PARSER | {"app", "catalog", "facts", "report", "run", "sources"}, READS),
     "schema NodePool": (
         7.5,
         PARSER
