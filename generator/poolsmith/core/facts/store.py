@@ -15,7 +15,15 @@ from poolsmith.core.facts.packs import active, remembered
 DATA = Path(__file__).parents[2] / "data"
 LIKE = "like"
 """In place of an entry: the release whose entry it is but for `changes`."""
-READER = ("scalars.py", "yaml_brackets.py", "yaml_events.py", "yaml_library.py", "yaml_lines.py", "yaml_reader.py")
+READER = (
+    "scalars.py",
+    "yaml_brackets.py",
+    "yaml_events.py",
+    "yaml_layouts.py",
+    "yaml_library.py",
+    "yaml_lines.py",
+    "yaml_reader.py",
+)
 """What a YAML file says depends on these modules of `core/sources/`."""
 _GENERATION = {
     "": ".yaml",
