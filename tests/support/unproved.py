@@ -36,7 +36,7 @@ _REMEDIES = (
     ),
     (re.compile(r"superuser|root may (?:read|write)"), "files without permission (run as an ordinary user)"),
     (
-        re.compile(r"no Python (?P<what>[0-9.]+) with the packages"),
+        re.compile(r"no Python (?P<what>[0-9.]+|IT) with the packages"),
         "Python {what} (install it with requirements-run.lock, and name it in POOLSMITH_PYTHONS)",
     ),
     (re.compile(r"counts are those of Python (?P<what>[0-9.]+)"), "exact counts of runs (run with Python {what})"),
