@@ -124,4 +124,5 @@ def values_schema_text(release: str | None) -> str:
     if found is None:
         raise UsageError(f"`{release}` is no gpu-operator release; {did_you_mean(release, tags)}")
     from poolsmith.gpu.values.values_schema import values_schema  # on demand
+
     return json.dumps(values_schema(found), indent=2, ensure_ascii=False) + "\n"
