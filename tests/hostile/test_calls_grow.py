@@ -17,6 +17,7 @@ from bench import fleet
 from hostile.test_growth import DEGENERATE, READERS
 from poolsmith.core.diagnostics import NoInputError
 from poolsmith.guard.rules.links.repository_links import LinkResult
+from poolsmith.guard.rules.setup import configured
 from poolsmith.interface.app import check as app_check
 from poolsmith.interface.app import check_paths, check_project, generate
 from support.circles import parameters
@@ -100,6 +101,13 @@ NODE = (
     "example.com/pool: p{0}, nvidia.com/gpu.product: NVIDIA-L4, kubernetes.io/os: linux}}\n"
     "status: {{nodeInfo: {{containerRuntimeVersion: 'containerd://1.7.27'}}}}\n"
 )
+
+
+@pytest.fixture(autouse=True)
+def small_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is bounded at forty is bounded at four here, so that it is no growth."""
+    for bound in ("_MOST_OBJECTS", "_MOST_NODES"):
+        monkeypatch.setattr(configured, bound, FEW)
 
 
 def grows(make: Callable[[Path, int], Callable[[], object]], root: Path) -> list[str]:
