@@ -20,6 +20,7 @@ from poolsmith.change.diff.unacknowledged import (
     refusal_findings,
     unacknowledged_changes,
 )
+from poolsmith.change.takeover.engine_upgrades import upgraded_of
 from poolsmith.change.review.seen_cluster import ClusterChange, SeenCluster
 from poolsmith.core.record import record
 from poolsmith.guard.rules.schema.object_schemas import against_cluster
@@ -128,6 +129,7 @@ def _compared(context: PairContext, pair: SidePair, judges: Judges) -> PairResul
         found += unacknowledged_changes(after.seen, others)
     diff = _diff(context, pair, before, after, judges, others)
     if before is not None and after is not None:
+        found += upgraded_of(before.run, after.run)
         told = tuple(tool_changes(context.before, context.after, before.run, after.run))
         diff = replace(diff, release=(*diff.release, *told)) if told else diff
     if before is not None and before.seen is not None:
