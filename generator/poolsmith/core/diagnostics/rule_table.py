@@ -363,4 +363,5 @@ RULES: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...] = (
     ("PSM935", "device-attribute", "warning", ()),
     ("PSM937", "definitions-stay", "note", ()),
     ("PSM939", "engine-upgraded", "warning", ()),
+    ("PSM941", "gpus-of-machines", "warning", ()),
 )

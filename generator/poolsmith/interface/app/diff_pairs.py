@@ -20,8 +20,8 @@ from poolsmith.change.diff.unacknowledged import (
     refusal_findings,
     unacknowledged_changes,
 )
-from poolsmith.change.takeover.engine_upgrades import upgraded_of
 from poolsmith.change.review.seen_cluster import ClusterChange, SeenCluster
+from poolsmith.change.takeover.engine_upgrades import upgraded_of
 from poolsmith.core.record import record
 from poolsmith.guard.rules.schema.object_schemas import against_cluster
 from poolsmith.interface.app.cluster_judgement import judge_cluster, sorted_out

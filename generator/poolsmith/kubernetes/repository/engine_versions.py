@@ -1,7 +1,7 @@
 """Which versions of Flux, Argo CD and kustomize the files of a repository install, where they say so.
 
-Source: the labels of `flux install --export`; FluxInstance of the Flux operator; images of Flux's controllers; manifests,
-images and chart of Argo CD; `data/engines/versions.yaml` knows which version brings which. Workflows that set kustomize up.
+Source: the labels of `flux install --export`; FluxInstance of the Flux operator; images of Flux's controllers;
+manifests, images and chart of Argo CD, as `data/engines/versions.yaml` has them; workflows that set kustomize up.
 """
 
 from __future__ import annotations

@@ -197,7 +197,7 @@ class LinkView:
     emptied: tuple[Emptied, ...] = ()
     """Variables of Flux that nothing stands for."""
     units: tuple[tuple[SetupObject, ...], ...] = ()
-    """What Flux applies at once."""
+    """What an engine applies at once."""
     machines: Machines = NO_MACHINES
     """Descriptions of nodes anywhere in the files, of whichever cluster."""
     cluster: str = ""

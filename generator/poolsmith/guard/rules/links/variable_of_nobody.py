@@ -28,8 +28,8 @@ RULE = RuleInfo(
     applies_to="manifest",
     what="An object of the stack is applied by a Flux Kustomization with `postBuild`, and has a variable `${...}` "
     "without a default that nothing there stands for: in a field, or in a script that a ConfigMap holds.",
-    why="Flux puts an empty text in its place, without a word; from 2.9 on it refuses the build. A version, a name or a label is gone; a script of the "
-    "shell has lost its own variables.",
+    why="Flux puts an empty text in its place, without a word; from 2.9 on it refuses the build. A version, a name or "
+    "a label is gone; a script of the shell has lost its own variables.",
     fix="define the variable, give it a default (`${NAME:=...}`), or keep Flux out: `$${NAME}`, or the annotation "
     f"`{DISABLED}: disabled`",
     bad="# postBuild: {substitute: {CLUSTER: lab}}\ndata: {run.sh: 'echo ${device}'}\n",
