@@ -59,6 +59,7 @@ ELSEWHERE = {
     "beside-output": "needs another revision: tests/change/review/test_beside_output.py",
     "checked-out-otherwise": "needs a repository: tests/project/run/test_judged_commit.py",
     "change-at-a-distance": "needs another revision: tests/change/diff/test_other_pools.py",
+    "engine-upgraded": "needs another revision: tests/change/takeover/test_engine_upgrades.py",
     "leaves-the-delivery": "needs another revision: tests/change/diff/test_departures.py",
     "refused-by-the-server": "needs another revision: tests/change/diff/test_recreated.py",
     **dict.fromkeys(

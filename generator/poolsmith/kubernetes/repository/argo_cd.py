@@ -11,7 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
-from poolsmith.core.sources.pod_template import mapping, word
+from poolsmith.core.sources.pod_template import mapping, word, words
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.kubernetes.repository.argo_applications import (
     applications_of,
@@ -56,10 +56,15 @@ class ArgoDelivery:
     folders: frozenset[str]
     left_out: frozenset[str] = frozenset()
     """Folders and files that an ApplicationSet or a source excludes."""
+    units: tuple[tuple[Delivered, ...], ...] = ()
+    """What an Application tries at once, where it knows each kind already, or was not told to pass those over."""
 
 
 def is_application(item: CheckedDocument) -> bool:
     return item.kind in ("Application", "ApplicationSet") and item.api_version.startswith(f"{GROUP}/")
+
+
+_ANNOTATIONS, _SKIPS = "argocd.argoproj.io", "SkipDryRunOnMissingResource=true"
 
 
 class ArgoClusters:
@@ -130,6 +135,7 @@ class _Cluster:
     objects: list[Delivered]
     installations: list[ChartInstallation]
     folders: set[str]
+    units: list[tuple[Delivered, ...]]
 
 
 class _Run:
@@ -158,6 +164,7 @@ class _Run:
                 taken=taken,
                 folders=frozenset(cluster.folders),
                 left_out=frozenset(self._left_out),
+                units=tuple(cluster.units),
             )
 
     def add(self, item: CheckedDocument, depth: int) -> None:
@@ -183,7 +190,7 @@ class _Run:
             return
         self._seen.add(key)
         place = target_of(spec) if destination else None
-        cluster = self._clusters.setdefault(place, _Cluster(destination, [], [], set()))
+        cluster = self._clusters.setdefault(place, _Cluster(destination, [], [], set(), []))
         cluster.objects.append(item)
         cluster.installations += chart_installations(item, spec, "/spec", self._files, self._elsewhere)
         sources = sources_of(spec, "/spec", self._files, item.path)
@@ -212,7 +219,7 @@ class _Run:
         self._folders.add(folder)
         namespace = word(value_at(spec, ("destination", "namespace"))) or None
         if self._builder.has_kustomization(folder):
-            self._take(self._kustomized(item, source, folder), cluster, depth)
+            self._take(self._kustomized(item, source, folder), cluster, depth, spec)
             return
         chart = chart_at(folder, self._files)
         if chart is not None:
@@ -230,10 +237,13 @@ class _Run:
             )
             cluster.installations += of_folder(declared, chart, self._files)
             return
-        self._take(self._plain(source, folder), cluster, depth)
+        self._take(self._plain(source, folder), cluster, depth, spec)
 
-    def _take(self, objects: Iterable[Delivered], cluster: _Cluster, depth: int) -> None:
-        for found in objects:
+    def _take(self, objects: Iterable[Delivered], cluster: _Cluster, depth: int, spec: Mapping[str, Any]) -> None:
+        here = tuple(objects)
+        if _SKIPS not in words(value_at(spec, ("syncPolicy", "syncOptions"))):
+            cluster.units.append(tuple(found for found in here if not _skips(found)))
+        for found in here:
             self._taken.add(identity(found))
             if is_application(found):
                 self.applications.add(identity(found))
@@ -272,6 +282,11 @@ class _Run:
             for document in self._files.documents(path):
                 if document.is_object:
                     yield delivered(document)
+
+
+def _skips(item: Delivered) -> bool:
+    options = word(mapping(item.metadata.get("annotations")).get(f"{_ANNOTATIONS}/sync-options"))
+    return _SKIPS in (option.strip() for option in options.split(","))
 
 
 def _is_included(name: str, directory: Mapping[str, Any]) -> bool:

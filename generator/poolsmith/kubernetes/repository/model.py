@@ -74,7 +74,7 @@ class EngineDelivery:
     """Where kustomize stops: nothing of that build is applied."""
     emptied: tuple[Emptied, ...] = ()
     units: tuple[tuple[Delivered, ...], ...] = ()
-    """What Flux applies at once, and no part of it before the whole was checked."""
+    """What an engine applies at once, and no part of it before the whole was checked."""
 
 
 @record(slots=False)
@@ -244,6 +244,7 @@ class _Modelling:
             inside = self._kustomizations_of(found.folders)
             refused = self._refused_in(found.folders)
             self._add(place, found.objects, (*found.installations, *self._inflated(inside)), inside, refused=refused)
+            self.deliveries[-1] = replace(self.deliveries[-1], units=found.units)
 
     def _kustomizations(self) -> None:
         """Those at the top of what nobody has taken yet."""
