@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.guard.rules.charts import (
+    chart_issue,
     dra_driver_gates,
     floating_version,
     missing_values_file,
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 
 CHART_RULES: tuple[Rule[tuple[ChartInstallation, ...], Location], ...] = (
+    chart_issue,
     dra_driver_gates,
     floating_version,
     missing_values_file,

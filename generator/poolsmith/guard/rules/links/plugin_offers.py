@@ -176,7 +176,8 @@ def _singly(config: Mapping[str, Any]) -> frozenset[str]:
     from poolsmith.gpu.values.device_plugin_config import renamed, replicated, resource_of  # on demand
 
     sharing = mapping(config.get("sharing"))
-    is_refused = "mps" in sharing or mapping(sharing.get("timeSlicing")).get("failRequestsGreaterThanOne") is True
+    by_time, by_mps = (mapping(sharing.get(way)).get("failRequestsGreaterThanOne") for way in ("timeSlicing", "mps"))
+    is_refused = by_time is True or ("mps" in sharing and by_mps is not False)
     is_shared = GPU in (resource_of(item.get("name")) for item in mappings(replicated(config)))
     given = renamed(config).get(GPU, GPU)
     return frozenset(name for name in _WHOLE if name != given or (is_shared and is_refused))
