@@ -10,6 +10,7 @@ from poolsmith.guard.rules.charts import (
     floating_version,
     missing_values_file,
     operator_twice_by_one_set,
+    subchart_off,
 )
 from poolsmith.guard.rules.templates import template_label_values
 
@@ -26,6 +27,7 @@ CHART_RULES: tuple[Rule[tuple[ChartInstallation, ...], Location], ...] = (
     floating_version,
     missing_values_file,
     operator_twice_by_one_set,
+    subchart_off,
 )
 
 

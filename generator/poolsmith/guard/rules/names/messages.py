@@ -61,7 +61,9 @@ def elsewhere(verdict: Verdict) -> Finding[Location]:
         message=f"{_field(need)} names {_name(need)} of namespace {need.namespace}, where none is; "
         f"{'a chart here makes' if is_of_a_chart else 'there is'} one in {there}",
         place=need.place,
-        help=f"name that of `{there}`" if is_of_a_chart else f"write `namespace: {need.namespace}` into the {need.kind}",
+        help=f"name that of `{there}`"
+        if is_of_a_chart
+        else f"write `namespace: {need.namespace}` into the {need.kind}",
         related=() if offer.item is None else (offer.item.place("/metadata/namespace", "this one"),),
     )
 

@@ -53,7 +53,16 @@ def _place(view: SetupView, issue: Mapping[str, Any]) -> Location:
     objects = (_object(view, item) for item in issue["when"] if "object" in item)
     charts = (place for item in issue["when"] if "unset" in item for place in _charts(view, item))
     item, place = next(objects, None), next(charts, None)
-    return (place or view.value_location(issue["at"])) if item is None else item.place("/metadata/name")
+    return (place or view.value_location(_entry(view, issue))) if item is None else item.place("/metadata/name")
+
+
+def _entry(view: SetupView, issue: Mapping[str, Any]) -> str:
+    """The variable itself, where one that is there is asked for."""
+    at = issue["at"]
+    asked = next((row["variable"] for row in issue["when"] if row.get("path") == at and "variable" in row), ())
+    listed = view.value(at)
+    numbers = range(len(listed)) if isinstance(listed, list) else ()
+    return next((f"{at}.{number}" for number in numbers if _variable([listed[number]], asked) is not None), at)
 
 
 def _object(view: SetupView, condition: Mapping[str, Any]) -> SetupObject | None:
