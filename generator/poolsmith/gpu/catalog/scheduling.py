@@ -49,8 +49,8 @@ class ExternalDiscovery:
 
 @record
 class DiscoveryChart:
-    """A chart that installs Node Feature Discovery: always, or as the first of `value` says that is a boolean; `default`
-    None: nobody knows.
+    """A chart that installs Node Feature Discovery: always, or as the first of `value` says that is a boolean;
+    `default` None: nobody knows.
 
     `worker` are the keys of its worker's values.
     """

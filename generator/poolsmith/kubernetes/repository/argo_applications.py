@@ -72,8 +72,8 @@ def normal(path: str) -> str | None:
 def chart_installations(
     item: CheckedDocument, spec: Any, pointer: str, files: RepositoryFiles, elsewhere: Container[str] = ()
 ) -> Iterator[ChartInstallation]:
-    """Those of sources that name a chart of a registry, or of its maker's repository; `elsewhere` are addresses of other
-    repositories."""
+    """Those of sources that name a chart of a registry, or of its maker's repository; `elsewhere` are addresses of
+    other repositories."""
     sources = sources_of(spec, pointer, files, item.path)
     for source in sources:
         address = word(source.data.get("repoURL"))

@@ -254,8 +254,8 @@ class ChartInstallation:
         return layer.source.locate(join(layer.pointer, *steps), note)
 
     def decided(self, path: Steps) -> tuple[ValuesLayer, Steps, int] | None:
-        """The layer that decides a value, the steps to it there, and how many of them the layer has; of several that say
-        parts of it, the first."""
+        """The layer that decides a value, the steps to it there, and how many of them the layer has; of several that
+        say parts of it, the first."""
         best: tuple[ValuesLayer, Steps, int] | None = None
         said = tuple(map(str, path))
         for layer in reversed(self.layers):

@@ -24,10 +24,12 @@ __all__ = ("RULE", "check")
 def check(installations: tuple[ChartInstallation, ...]) -> Iterator[Finding[Location]]:
     for item in installations:
         for issue in store.table("known_issues.yaml")["charts"] if item.version and not item.unknown else ():
-            if CHART_OF.get(item.chart) == issue["chart"] and _is_of(issue, item):
+            if (issue.get("named") == item.chart or issue.get("chart") == CHART_OF.get(item.chart, "")) and _is_of(
+                issue, item
+            ):
                 yield Finding(
                     message=issue["says"],
-                    place=item.locate(tuple(issue["at"].split("."))),
+                    place=item.locate(tuple(issue["at"].split("."))) if "at" in issue else item.version_at(),
                     help=issue["do"],
                     subject=item.document.name,
                     severity=Severity(issue["severity"]),

@@ -87,8 +87,9 @@ def _of_parts(view: LinkView, pod: LinkedPod, at: str, limits: Mapping[Any, Any]
     for name in sorted(offers.singly & offers.resources & limits.keys()):
         if (amount := amount_of(limits[name])) is not None and amount > 1:
             yield Finding(
-                message=f"{pod.owner.name} asks for {limits[name]} of `{name}`, and every configuration of the device plugin "
-                "here shares GPUs and gives a container one part: the pod ends with `UnexpectedAdmissionError`",
+                message=f"{pod.owner.name} asks for {shorten(str(limits[name]))} of `{name}`, and each configuration "
+                "of the device plugin here gives a container one part of a GPU: the pod ends with "
+                "`UnexpectedAdmissionError`",
                 place=pod.place(join(at, name)),
                 help="ask for 1; several GPUs at once are had on nodes whose configuration shares none",
                 related=(offers.place,),

@@ -1,4 +1,4 @@
-"""What Kueue and the KAI scheduler refuse, or never admit, of workloads that ask for GPUs."""
+"""What Kueue, the KAI scheduler and Volcano refuse, or never admit, of workloads that ask for GPUs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ RULE = RuleInfo(
     what="A ClusterQueue of Kueue gives quotas of a flavor in another order than its group covers them, or lacks one; "
     "a workload asks for a resource that no group of its queue covers (a warning). Or a pod of the KAI scheduler has "
     "an annotation for a part of a GPU with a value that KAI refuses, or beside a whole GPU, or names its queue by a "
-    "label that this version no longer reads.",
+    "label that this version no longer reads. Or a pod of Volcano asks for parts of GPUs in both of its ways.",
     why="Kueue's webhook refuses the queue; a workload that its queue does not cover waits for ever. KAI refuses the "
     "pod, or leaves it without a queue.",
     fix="write what the message names",
@@ -43,6 +43,7 @@ RULE = RuleInfo(
     ),
 )
 _QUEUE = "kueue.x-k8s.io/queue-name"
+_VOLCANO, _SHARE, _VGPU = "volcano", "volcano.sh/gpu-", "volcano.sh/vgpu-"
 _LEFT_OUT = "excludeResourcePrefixes"
 """By this a configuration of Kueue leaves resources out of all queues."""
 
@@ -58,6 +59,22 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
     for pod in view.pods:
         if pod.spec.get("schedulerName") == kai["scheduler"]:
             yield from _of_kai(view, pod, kai)
+        elif pod.spec.get("schedulerName") == _VOLCANO:
+            yield from _of_volcano(pod)
+
+
+def _of_volcano(pod: LinkedPod) -> Iterator[Finding[Location]]:
+    """Its two ways of sharing, of which a scheduler has one."""
+    for at, container in pod.containers:
+        names = _resources(container, "limits")
+        shared = next((name for name in names if name.startswith(_SHARE)), "")
+        if shared and any(name.startswith(_VGPU) for name in names):
+            yield Finding(
+                message=f"{pod.owner.name} asks for a vGPU, and for `{shared}` of Volcano's other way of sharing: a "
+                "scheduler has one of them",
+                place=pod.place(join(at, "resources", "limits", shared)),
+                help=f"write `{_VGPU}{shared.removeprefix(_SHARE)}`",
+            )
 
 
 def _quotas(queue: SetupObject) -> Iterator[Finding[Location]]:
@@ -91,8 +108,8 @@ def _uncovered(view: LinkView, pod: LinkedPod) -> Iterator[Finding[Location]]:
                 message=f"{pod.owner.name} asks for `{shorten(key)}`, which no group of {queue.name} covers: Kueue "
                 "never admits it",
                 place=pod.place(join(at, "resources", part, key)),
-                help=f"add `{shorten(key)}` to `coveredResources`, with a quota, or name it in `{_LEFT_OUT}` of Kueue's "
-                "configuration",
+                help=f"add `{shorten(key)}` to `coveredResources`, with a quota, or name it in `{_LEFT_OUT}` of the "
+                "configuration of Kueue",
                 severity=Severity.WARNING,
                 related=(queue.place("/spec/resourceGroups"),),
             )

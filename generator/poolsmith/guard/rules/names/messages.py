@@ -56,14 +56,12 @@ def elsewhere(verdict: Verdict) -> Finding[Location]:
     need, offer = verdict.need, verdict.offer
     assert offer is not None, "something is elsewhere"
     there = shorten(offer.namespace)
-    is_of_a_chart = offer.item is None
+    is_made = offer.item is None
     return Finding(
         message=f"{_field(need)} names {_name(need)} of namespace {need.namespace}, where none is; "
-        f"{'a chart here makes' if is_of_a_chart else 'there is'} one in {there}",
+        f"{'a chart here makes' if is_made else 'there is'} one in {there}",
         place=need.place,
-        help=f"name that of `{there}`"
-        if is_of_a_chart
-        else f"write `namespace: {need.namespace}` into the {need.kind}",
+        help=f"name that of `{there}`" if is_made else f"write `namespace: {need.namespace}` into the {need.kind}",
         related=() if offer.item is None else (offer.item.place("/metadata/namespace", "this one"),),
     )
 

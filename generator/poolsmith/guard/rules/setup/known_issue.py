@@ -59,7 +59,7 @@ def _place(view: SetupView, issue: Mapping[str, Any]) -> Location:
 def _entry(view: SetupView, issue: Mapping[str, Any]) -> str:
     """The variable itself, where one that is there is asked for."""
     at = issue["at"]
-    asked = next((row["variable"] for row in issue["when"] if row.get("path") == at and "variable" in row), ())
+    asked = next((row["variable"] for row in issue["when"] if row.get("path") == at and "variable" in row), "")
     listed = view.value(at)
     numbers = range(len(listed)) if isinstance(listed, list) else ()
     return next((f"{at}.{number}" for number in numbers if _variable([listed[number]], asked) is not None), at)
