@@ -362,4 +362,5 @@ RULES: tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...] = (
     ("PSM934", "taints-not-set", "warning", ()),
     ("PSM935", "device-attribute", "warning", ()),
     ("PSM937", "definitions-stay", "note", ()),
+    ("PSM938", "scheduler-word", "error", ()),
 )
