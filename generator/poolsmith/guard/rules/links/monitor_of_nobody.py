@@ -23,7 +23,7 @@ from poolsmith.guard.rules.links.scraping import (
 )
 from poolsmith.guard.rules.names.kept import kept, kept_all
 from poolsmith.guard.rules.names.need import Need, Offer, State, Supply
-from poolsmith.guard.rules.setup.repository_setups import olm_namespace
+from poolsmith.guard.rules.setup.repository_setups import is_of_operator, olm_namespace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -73,10 +73,15 @@ def targets(view: LinkView, kind: str) -> list[Target]:
     own = ("nameOverride", "fullnameOverride", "service.port")
     charts = [chart for chart in exporters(view) if not any(map(chart.says, own))]
     found = [_target(chart.name, chart.namespace, kind, chart.release_name or "") for chart in charts]
-    policies = [] if any(chart.is_operator for chart in view.charts) else view.of_kind("ClusterPolicy")
-    if any(value_at(item.spec, ("dcgmExporter", "enabled")) is not False for item in policies):
+    if not any(chart.is_operator for chart in view.charts) and _by_policy(view):
         found.append(_target(OPERATOR_CHART, olm_namespace(view.of_kind("Subscription")), kind))
     return found
+
+
+def _by_policy(view: LinkView) -> bool:
+    """Whether a ClusterPolicy of these files, whoever applies it, has the operator run one: OLM brings the operator."""
+    policies = [item for item in view.machines.tree.of_kind("ClusterPolicy") if is_of_operator(item)]
+    return any(value_at(item.data, ("spec", "dcgmExporter", "enabled")) is not False for item in policies)
 
 
 def _target(chart: str, namespace: str | None, kind: str, release: str = "") -> Target:
