@@ -333,6 +333,15 @@ MAX_DEPTH = 64
 _SHOWN = 120
 
 
+def _is_linked_folder(entry: os.DirEntry[str], failed: Callable[[OSError], object]) -> bool:
+    """Also a circle of links, which `failed` is told of: there is nothing to read in it."""
+    try:
+        return entry.is_symlink() and entry.is_dir()
+    except OSError as error:
+        failed(error)
+        return True
+
+
 def walk(
     top: str,
     is_skipped: Callable[[str], bool],
@@ -356,7 +365,7 @@ def walk(
             with os.scandir(folder) as entries:
                 for entry in entries:
                     is_folder = entry.is_dir(follow_symlinks=False)
-                    if not is_folder and entry.is_symlink() and entry.is_dir():
+                    if not is_folder and _is_linked_folder(entry, failed):
                         linked(f"{folder}/{entry.name}")
                         continue
                     (folders if is_folder else files).append(entry.name)

@@ -47,6 +47,7 @@ _HELMFILE = compiled_later(
     re.MULTILINE,
 )
 """A release in a helmfile that is a template."""
+_ARCHIVE = compiled_later(rf"(?P<chart>{'|'.join(map(re.escape, _NAMES))})-(?P<version>v?\d+\.\d+\.\d+)\.tgz")
 _COMMANDS = compiled_later(r"[\n;|&]")
 _TEXTS = (".gotmpl", ".sh", ".md", ".mk", ".just", ".txt", ".bash", ".env")
 _TEXT_NAMES = frozenset(("Makefile", "justfile", "Justfile", "Taskfile.yml", "Taskfile.yaml", "Dockerfile"))
@@ -83,7 +84,11 @@ class Surroundings:
     def pinned_near(self, path: str, chart: str = OPERATOR_CHART) -> str | None:
         """The only release of a chart that something in the folder of a file names, else in those above it."""
         for folder in (*folders_above(path), *([] if path.startswith("/") else [""])):
-            versions = self._pins.get((chart, folder)) or set(_of_commands(folder, self.model, chart))
+            versions = (
+                self._pins.get((chart, folder))
+                or set(_of_archives(folder, self.model, chart))
+                or set(_of_commands(folder, self.model, chart))
+            )
             if versions:
                 return next(iter(versions)) if len(versions) == 1 else None
             if folder in self.model.left_out:
@@ -234,6 +239,15 @@ def _is_of_chart(path: str, model: RepositoryModel, *, is_expected: bool) -> boo
         return False
     chart = chart_at(posixpath.dirname(path), model.files)
     return chart is not None and (chart.name in CHARTS or not is_expected)
+
+
+def _of_archives(folder: str, model: RepositoryModel, chart: str) -> Iterator[str]:
+    """The versions of a chart whose archives stand in a folder, or in its `charts/`, as `helm pull` writes them."""
+    for home in (folder, posixpath.join(folder, "charts")):
+        for path in model.files.files_in(home):
+            match = _ARCHIVE.fullmatch(posixpath.basename(path))
+            if match is not None and CHART_OF.get(match["chart"], match["chart"]) == chart:
+                yield match["version"]
 
 
 def _of_commands(folder: str, model: RepositoryModel, chart: str) -> Iterator[str]:

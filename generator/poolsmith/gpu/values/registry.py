@@ -86,6 +86,7 @@ CHART_VALUE_RULES: tuple[Rule[ValuesDocument, ValuePlace], ...] = (
     refused_values,
     dead_value,
     value_of_later_release,
+    ignored_value,
     operand_flag,
     value_enum,
     value_type,
