@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from poolsmith.core.diagnostics.diagnostic import Location, Span
 from poolsmith.core.record import record
-from poolsmith.core.sources.pointer import MISSING, parent
-from poolsmith.core.sources.source_file import SourceFile
+from poolsmith.core.sources.pointer import MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from poolsmith.core.diagnostics.diagnostic import Position
+    from poolsmith.core.sources.source_file import SourceFile
 
 
 class _Computed:
@@ -48,42 +46,6 @@ class HclBlock:
     labels: tuple[str, ...]
     data: dict[str, Any]
     source: SourceFile
-
-
-class HclSource(SourceFile):
-    """Places in a file of HCL. `starts` are those of keys by pointer, `texts` first line and indentation of heredocs.
-
-    No line is shown: which of them hold secrets is known of YAML alone.
-    """
-
-    def __init__(
-        self,
-        path: str,
-        text: str,
-        data: Any,
-        starts: dict[str, tuple[Position, Position]],
-        texts: dict[str, tuple[int, int]],
-    ) -> None:
-        super().__init__(path, text, data)
-        self._starts = starts
-        self._texts = texts
-
-    def _located(self, pointer: str, note: str | None) -> Location:
-        known = pointer
-        while known and known not in self._starts:
-            known = parent(known)
-        extent = self._starts.get(known)
-        span = Span(path=self.path) if extent is None else Span(path=self.path, start=extent[0], end=extent[1])
-        return Location(span=span, pointer=pointer, note=note)
-
-    def line(self, number: int) -> str | None:  # noqa: ARG002 - see the class
-        return None
-
-    def block_of(self, pointer: str) -> tuple[int, int] | None:
-        return self._texts.get(pointer)
-
-    def written(self, pointer: str) -> str | None:  # noqa: ARG002 - asked of YAML alone
-        return None
 
 
 def without_computed(value: Any) -> tuple[Any, bool]:

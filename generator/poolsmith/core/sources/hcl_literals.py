@@ -14,7 +14,8 @@ from typing import Any
 
 from poolsmith.core.diagnostics.diagnostic import Position
 from poolsmith.core.pattern import pattern as compiled_later
-from poolsmith.core.sources.hcl_file import COMPUTED, FUNCTIONS, HclBlock, HclFile, HclProblemError, HclSource
+from poolsmith.core.sources.hcl_file import COMPUTED, FUNCTIONS, HclBlock, HclFile, HclProblemError
+from poolsmith.core.sources.placed_source import PlacedSource
 from poolsmith.core.sources.pointer import MISSING, join
 
 _MOST_DEPTH = 60
@@ -79,7 +80,7 @@ class _Reader:
                 continue
             self._expect("{")
             data = self._body("")
-            source = HclSource(self.path, self.text, data, self.starts, self.texts)
+            source = PlacedSource(self.path, self.text, data, self.starts, self.texts)
             found.append(HclBlock(kind=kind, labels=labels, data=data, source=source))
         return tuple(found)
 

@@ -254,10 +254,15 @@ class ChartInstallation:
         return layer.source.locate(join(layer.pointer, *steps), note)
 
     def decided(self, path: Steps) -> tuple[ValuesLayer, Steps, int] | None:
-        """The layer that decides a value, the steps to it there, and how many of them the layer has."""
+        """The layer that decides a value, the steps to it there, and how many of them the layer has; where none has
+        it, one that sets something below it."""
         best: tuple[ValuesLayer, Steps, int] | None = None
+        below_it: tuple[ValuesLayer, Steps, int] | None = None
         for layer in reversed(self.layers):
-            if tuple(map(str, path[: len(layer.at)])) != tuple(map(str, layer.at)):
+            if any(str(one) != str(other) for one, other in zip(path, layer.at, strict=False)):
+                continue
+            if len(path) < len(layer.at):
+                below_it = layer, (), 0
                 continue
             steps = path[len(layer.at) :]
             depth = _depth(layer.values, steps)
@@ -265,7 +270,7 @@ class ChartInstallation:
                 return layer, steps, depth
             if best is None or depth >= best[2]:
                 best = layer, steps, depth
-        return best
+        return below_it if below_it is not None and (best is None or not best[2]) else best
 
     @staticmethod
     def _top(layer: ValuesLayer, note: str | None) -> Location:

@@ -37,6 +37,16 @@ KUSTOMIZE_VERSIONS = {
 """What a kustomization is that does not say so. Source: kustomize api/types/kustomization.go, FixKustomization."""
 
 
+HELM = "helm"
+"""Without this word a script installs no chart."""
+_SCRIPT_ENDINGS = (".sh", ".bash", ".zsh", ".mk", ".just")
+_SCRIPT_NAMES = frozenset(("Makefile", "GNUmakefile", "makefile", "justfile", "Justfile", "Dockerfile"))
+
+
+def is_script(path: str) -> bool:
+    return path.endswith(_SCRIPT_ENDINGS) or path.rpartition("/")[2] in _SCRIPT_NAMES
+
+
 def folders_above(path: str) -> Iterator[str]:
     """The folder of a file and all above it, the nearest first; not the top, which has no name."""
     folder = path.rpartition("/")[0]
@@ -104,6 +114,23 @@ class CheckedDocument:
         """Kind/name, for messages."""
         name = self.metadata.get("name") or self.metadata.get("generateName")
         return f"{self.kind}/{name}" if isinstance(name, str) else self.kind
+
+
+@record(kw_only=False, slots=False)
+class PlacedDocument(CheckedDocument):
+    """A part of a file that stands where a document can, with its places. `title` is for messages."""
+
+    places: SourceFile | None = None
+    title: str = ""
+
+    @property
+    def source(self) -> SourceFile:
+        assert self.places is not None, "who makes one gives them"
+        return self.places
+
+    @property
+    def name(self) -> str:
+        return self.title
 
 
 @record(kw_only=False, slots=False)
