@@ -10,6 +10,7 @@ import re
 from bisect import bisect_right
 from collections import defaultdict
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.diagnostic import Position
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
 OPEN = "${"
 _LONGEST = 4096
 _MOST_WORDS = 400
+_MOST_TEXTS = 100
 _ASSIGNED = pattern(
-    r"(?:^|[;&|({])[ \t]*(?:(?:export|readonly|local|declare|typeset|ENV|ARG)[ \t]+(?:-\w+[ \t]+)?)?"
+    r"(?:^|[;&|(]|(?<!\$)\{|\b(?:then|do|else)\b)[ \t]*(?:(?:export|readonly|local|declare|typeset|ENV|ARG)[ \t]+(?:-\w+[ \t]+)?)?"
     r"(?P<name>[A-Za-z_]\w*)[ \t]*(?P<sign>[:?+]{0,2}=)[ \t]*",
     re.MULTILINE,
 )
@@ -95,6 +97,8 @@ class ShellText:
         if any(start <= at < end for start, end in self._printed):
             return None
         before = self.text[self.text.rfind("\n", 0, at) + 1 : at]
+        if len(before) > _LONGEST:
+            return None
         own = _BEFORE.split(before)[-1].split()
         if any(map(_PRINTS.match, own[:1])) or any(word.startswith("#") for word in own):
             return None
@@ -105,7 +109,7 @@ class ShellText:
     def _printed(self) -> list[tuple[int, int]]:
         """Texts that a script hands to `cat`, and nowhere else."""
         found = []
-        for match in _HEREDOC.finditer(self.text):
+        for match in islice(_HEREDOC.finditer(self.text), _MOST_TEXTS):
             start = self.text.rfind("\n", 0, match.start()) + 1
             line = self.text[start : self.text.find("\n", match.end())]
             if "cat" in line.split() and ">" not in line and "|" not in line:
@@ -176,22 +180,20 @@ class ShellText:
         """What a variable stands for wherever it is set; None where that is several things, or nobody knows."""
         if name not in self._known:
             self._known[name] = None  # while it is looked for: it may be named in its own value
-            told = {found.text if found is not None else None for found in map(self._set, self._assigned.get(name, ()))}
+            told = {self._word(at, stop).text if at >= 0 else None for at, stop in self._assigned.get(name, ())}
             one = told.pop() if len(told) == 1 else None
             self._known[name] = None if one is None or OPEN in one or len(one) > _LONGEST else one
         return self._known[name]
 
-    def _set(self, at: int) -> Word | None:
-        return self._word(at) if at >= 0 else None
-
     @cached_property
-    def _assigned(self) -> dict[str, list[int]]:
-        """By the name of a variable where its values begin; -1 of one that something is added to."""
-        found: defaultdict[str, list[int]] = defaultdict(list)
+    def _assigned(self) -> dict[str, list[tuple[int, str]]]:
+        """By the name of a variable where its values begin, and the sign that ends them; -1 of one that something is
+        added to."""
+        found: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
         for match in _ASSIGNED.finditer(self.text):
-            found[match["name"]].append(-1 if match["sign"].startswith("+") else match.end())
+            found[match["name"]].append((-1 if match["sign"].startswith("+") else match.end(), ""))
         for match in _FILLED.finditer(self.text):
-            found[match["name"]].append(match.start("text"))
+            found[match["name"]].append((match.start("text"), "}"))
         return found
 
 
