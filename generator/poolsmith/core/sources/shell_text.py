@@ -25,7 +25,8 @@ _LONGEST = 4096
 _MOST_WORDS = 400
 _MOST_TEXTS = 100
 _ASSIGNED = pattern(
-    r"(?:^|[;&|(]|(?<!\$)\{|\b(?:then|do|else)\b)[ \t]*(?:(?:export|readonly|local|declare|typeset|ENV|ARG)[ \t]+(?:-\w+[ \t]+)?)?"
+    r"(?:^|[;&|(]|(?<!\$)\{|\b(?:then|do|else)\b)[ \t]*"
+    r"(?:(?:export|readonly|local|declare|typeset|ENV|ARG)[ \t]+(?:-\w+[ \t]+)?)?"
     r"(?P<name>[A-Za-z_]\w*)[ \t]*(?P<sign>[:?+]{0,2}=)[ \t]*",
     re.MULTILINE,
 )
@@ -172,7 +173,7 @@ class ShellText:
         name = found.get("name") or found.get("plain") or found.get("made")
         if name is not None:
             known = self._value(name)
-            told = found.get("text") if known is None else known
+            told = (found.get("text") or self._defaults.get(name)) if known is None else known
             return f"{OPEN}{name}}}" if told is None or "$" in told else told.strip("\"'")
         return next((found[key] for key in ("escaped", "single", "rest") if found.get(key) is not None), "")
 
@@ -180,21 +181,23 @@ class ShellText:
         """What a variable stands for wherever it is set; None where that is several things, or nobody knows."""
         if name not in self._known:
             self._known[name] = None  # while it is looked for: it may be named in its own value
-            told = {self._word(at, stop).text if at >= 0 else None for at, stop in self._assigned.get(name, ())}
+            told = {self._word(at).text if at >= 0 else None for at in self._assigned.get(name, ())}
             one = told.pop() if len(told) == 1 else None
             self._known[name] = None if one is None or OPEN in one or len(one) > _LONGEST else one
         return self._known[name]
 
     @cached_property
-    def _assigned(self) -> dict[str, list[tuple[int, str]]]:
-        """By the name of a variable where its values begin, and the sign that ends them; -1 of one that something is
-        added to."""
-        found: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
+    def _assigned(self) -> dict[str, list[int]]:
+        """By the name of a variable where its values begin; -1 of one that something is added to."""
+        found: defaultdict[str, list[int]] = defaultdict(list)
         for match in _ASSIGNED.finditer(self.text):
-            found[match["name"]].append((-1 if match["sign"].startswith("+") else match.end(), ""))
-        for match in _FILLED.finditer(self.text):
-            found[match["name"]].append((match.start("text"), "}"))
+            found[match["name"]].append(-1 if match["sign"].startswith("+") else match.end())
         return found
+
+    @cached_property
+    def _defaults(self) -> dict[str, str]:
+        """What `${name:=text}` gives a variable that has no value."""
+        return {match["name"]: match["text"] for match in _FILLED.finditer(self.text)}
 
 
 def _split(word: Word, written: str) -> Iterator[Word]:
