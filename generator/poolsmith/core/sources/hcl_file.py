@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
 from poolsmith.core.record import record
@@ -79,4 +80,40 @@ def _merged(arguments: list[Any]) -> Any:
     return found
 
 
-FUNCTIONS: dict[str, Callable[[list[Any]], Any]] = {"try": _first, "merge": _merged}
+def _known(work: Callable[..., Any]) -> Callable[[list[Any]], Any]:
+    """A function of arguments that are known, and of the kinds that it takes; else COMPUTED."""
+
+    def worked_out(arguments: list[Any]) -> Any:
+        if any(value is COMPUTED or value is MISSING or isinstance(value, HclFile) for value in arguments):
+            return COMPUTED
+        try:
+            return work(*arguments)
+        except (TypeError, ValueError, AttributeError, KeyError):
+            return COMPUTED
+
+    return worked_out
+
+
+def _formatted(text: str, *values: Any) -> Any:
+    parts = text.split("%s" if "%s" in text else "%v")
+    is_plain = len(parts) == len(values) + 1 and not any("%" in part for part in parts)
+    told = [f"{value:d}" if type(value) is int else value for value in values]
+    return "".join(word for pair in zip_longest(parts, told, fillvalue="") for word in pair) if is_plain else COMPUTED
+
+
+FUNCTIONS: dict[str, Callable[[list[Any]], Any]] = {
+    "try": _first,
+    "merge": _merged,
+    "compact": _known(lambda items: [item for item in items if item not in (None, "")]),
+    "concat": _known(lambda *lists: [item for items in lists for item in items]),
+    "coalesce": _known(lambda *values: next((value for value in values if value not in (None, "")), COMPUTED)),
+    "format": _known(_formatted),
+    "join": _known(lambda sign, items: sign.join(items)),
+    "length": _known(len),
+    "lookup": _known(lambda found, key, other: found.get(key, other)),
+    "lower": _known(lambda text: text.lower()),
+    "trimprefix": _known(lambda text, start: text.removeprefix(start)),
+    "trimspace": _known(lambda text: text.strip()),
+    "upper": _known(lambda text: text.upper()),
+}
+"""Those that are worked out."""

@@ -1,7 +1,7 @@
-"""What HCL (Terraform) says as literals: blocks, texts, numbers, maps and lists, with their places.
+"""What HCL (Terraform) says: blocks, texts, numbers, maps and lists, with their places.
 
-Nothing is computed: a call, an operator and a reference that nobody resolves are COMPUTED, and so are texts and keys
-with such a part.
+Conditions, comparisons, `for` and some functions are worked out where all that they ask for is known. The rest is
+COMPUTED, and so are texts and keys with such a part.
 Source: hashicorp/hcl, hclsyntax/spec.md.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable
+from operator import ge, gt, le, lt
 from typing import Any
 
 from poolsmith.core.diagnostics.diagnostic import Position
@@ -27,7 +28,15 @@ _SPACE_AND_LINES = compiled_later(r"(?:[ \t\r\n]++|#[^\n]*+|//[^\n]*+|/\*.*?\*/)
 _STEP = r"(?:\.[A-Za-z_][\w-]*+|\[\"[^\"\]\\$%\n]*\"\]|\[\d{1,4}\])"
 _STEPS = compiled_later(rf"\.(?P<name>[A-Za-z_][\w-]*+)(?P<rest>{_STEP}*+)(?![\w.\[(-])")
 _ONE_STEP = compiled_later(r"\.(?P<name>[\w-]+)|\[\"(?P<key>[^\"]*)\"\]|\[(?P<index>\d+)\]")
-_INTERPOLATION = compiled_later(rf"\$\{{\s*(?P<kind>[a-z]+)\.(?P<name>[A-Za-z_][\w-]*+)(?P<rest>{_STEP}*+)\s*\}}")
+_AFTER = compiled_later(rf"(?P<rest>{_STEP}*+)(?![\w.\[(-])")
+_INTERPOLATION = compiled_later(
+    rf"\$\{{\s*(?P<kind>[A-Za-z_][\w-]*+)(?:\.(?P<name>[A-Za-z_][\w-]*+))?(?P<rest>{_STEP}*+)\s*\}}"
+)
+_OPERATOR = compiled_later(r"==|!=|>=|<=|&&|\|\||[<>?]")
+_RANKS = {"?": 1, "||": 2, "&&": 3, "==": 4, "!=": 4, ">=": 5, "<=": 5, ">": 5, "<": 5}
+_FOR = compiled_later(r"for\s+(?P<first>[A-Za-z_]\w*)\s*(?:,\s*(?P<second>[A-Za-z_]\w*)\s*)?in\s+")
+_MOST_ROUNDS = 400
+"""Of all `for` in a file."""
 _HEREDOC = compiled_later(r"<<(?P<flush>-?)(?P<end>[A-Za-z_][\w-]*)[ \t]*\r?\n")
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
@@ -63,6 +72,11 @@ class _Reader:
         self.assigned: dict[str, Any] = {}
         self.at = 0
         self.depth = 0
+        self.rounds = 0
+        self.is_inside = False
+        """Whether brackets around it let lines go on."""
+        self.names: dict[str, Any] = {}
+        """What `for` and `dynamic` name."""
         self.starts: dict[str, tuple[Position, Position]] = {}
         self.texts: dict[str, tuple[int, int]] = {}
         self.line_starts = [0, *(found.end() for found in re.finditer(r"\n", text))]
@@ -105,10 +119,34 @@ class _Reader:
             place = join(pointer, kind, len(blocks))
             self._note(place, start, end)
             self.starts.setdefault(join(pointer, kind), self.starts[place])
+            start = self.at
             inner = self._body(place)
-            blocks.append(inner if key != "dynamic" else COMPUTED)
+            blocks += [inner] if key != "dynamic" else self._repeated(kind, inner, start)
         self.depth -= 1
         return found
+
+    def _repeated(self, kind: str, block: dict[str, Any], start: int) -> list[Any]:
+        """What a `dynamic` block stands for; one block that is computed where nobody knows how many there are."""
+        pairs = _pairs(block.get("for_each"))
+        if pairs is None or "iterator" in block:
+            return [COMPUTED]
+        end = self.at
+        read = [
+            self._again(start, {kind: {"key": key, "value": value}}, lambda: self._body("")) for key, value in pairs
+        ]
+        self.at = end
+        return [next(iter(item.get("content") or []), COMPUTED) for item in read]
+
+    def _again(self, start: int, names: dict[str, Any], read: Callable[[], Any]) -> Any:
+        """What stands at a place for one round of what repeats it; its places are those of the first round."""
+        self.rounds += 1
+        if self.rounds > _MOST_ROUNDS:
+            raise HclProblemError("too many rounds")
+        before, starts, texts = self.names, self.starts, self.texts
+        self.at, self.names, self.starts, self.texts = start, before | names, {}, {}
+        value = read()
+        self.names, self.starts, self.texts = before, starts, texts
+        return value
 
     def _labels(self) -> tuple[str, ...]:
         found: list[str] = []
@@ -129,16 +167,78 @@ class _Reader:
 
     def _value_or_missing(self, pointer: str, ends: Callable[[], bool]) -> Any:
         self._skip(_SPACE)
-        value = self._literal(pointer)
-        if value is not COMPUTED:
-            is_heredoc = self.at > 0 and self.text[self.at - 1] == "\n"
-            if is_heredoc:
-                return value
-            self._skip(_SPACE)
-            if ends():
-                return value
+        value = self._operation(pointer)
+        is_heredoc = self.at > 0 and self.text[self.at - 1] == "\n"
+        if value is not COMPUTED and is_heredoc:
+            return value
+        self._gap()
+        if ends():
+            return value
         self._skip_expression(ends)
         return COMPUTED
+
+    def _gap(self) -> None:
+        self._skip(_SPACE_AND_LINES if self.is_inside else _SPACE)
+
+    def _operation(self, pointer: str, least: int = 1) -> Any:
+        """A value with the operators behind it that bind at least as much."""
+        self._deeper()
+        value = self._operand(pointer)
+        while (match := self._operator(least)) is not None:
+            self.at = match.end()
+            self._gap()
+            if match[0] == "?":
+                value = self._chosen(pointer, value)
+            else:
+                value = _worked_out(match[0], value, self._operation(pointer, _RANKS[match[0]] + 1))
+        self.depth -= 1
+        return value
+
+    def _operator(self, least: int) -> re.Match[str] | None:
+        at = self.at
+        self._gap()
+        match = _OPERATOR.match(self.text, self.at)
+        if match is None or _RANKS[match[0]] < least:
+            self.at = at
+            return None
+        return match
+
+    def _operand(self, pointer: str) -> Any:
+        turned = 0
+        while self._take("!"):
+            turned += 1
+        if turned:
+            value = self._operand(pointer)
+            return value is (turned % 2 == 0) if isinstance(value, bool) else COMPUTED
+        if not self.text.startswith("(", self.at):
+            return self._literal(pointer)
+        self.at += 1
+        value = self._within(lambda: self._value(pointer, lambda: self._ends_item(")")))
+        self._skip(_SPACE_AND_LINES)
+        return value if self._take(")") else COMPUTED
+
+    def _within(self, read: Callable[[], Any], *, is_inside: bool = True) -> Any:
+        """What stands within brackets."""
+        before, self.is_inside = self.is_inside, is_inside
+        self._skip(_SPACE_AND_LINES if is_inside else _SPACE)
+        value = read()
+        self.is_inside = before
+        return value
+
+    def _chosen(self, pointer: str, condition: Any) -> Any:
+        """Of `a : b` behind a question mark, whose other side leaves no places."""
+        kept, texts = self.starts, self.texts
+        sides = []
+        for side in (True, False):
+            is_taken = condition is side
+            self.starts, self.texts = (kept, texts) if is_taken else ({}, {})
+            sides.append(self._operation(pointer))
+            self._gap()
+            if side and not self._take(":"):
+                break
+            self._gap()
+        self.starts, self.texts = kept, texts
+        return sides[not condition] if isinstance(condition, bool) and len(sides) > 1 else COMPUTED
 
     def _literal(self, pointer: str) -> Any:
         text, at = self.text, self.at
@@ -168,7 +268,7 @@ class _Reader:
                 return _CONSTANTS[match[0]]
             if text[self.at : self.at + 1] == "(":
                 return self._call(match[0], pointer)
-            return self._reference(match[0])
+            return self._named(match[0]) if match[0] in self.names else self._reference(match[0])
         return COMPUTED
 
     def _reference(self, kind: str) -> Any:
@@ -179,10 +279,22 @@ class _Reader:
         self.at = match.end()
         return self._resolved(kind, match)
 
+    def _named(self, name: str) -> Any:
+        match = _AFTER.match(self.text, self.at)
+        if match is None:
+            return COMPUTED
+        self.at = match.end()
+        return self._down(self.names[name], match["rest"])
+
     def _resolved(self, kind: str, match: re.Match[str]) -> Any:
         """What a name stands for, down the steps behind it; MISSING where there is no such key."""
-        value = self.resolve(kind, match["name"]) if self.resolve is not None else COMPUTED
-        for step in _ONE_STEP.finditer(match["rest"]):
+        name = match["name"]
+        if kind in self.names:
+            return self._down(self.names[kind], (f".{name}" if name else "") + match["rest"])
+        return self._down(self.resolve(kind, name) if self.resolve is not None and name else COMPUTED, match["rest"])
+
+    def _down(self, value: Any, steps: str) -> Any:
+        for step in _ONE_STEP.finditer(steps):
             if isinstance(value, dict):
                 value = value.get(step["name"] or step["key"], COMPUTED if COMPUTED in value else MISSING)
             elif isinstance(value, list) and step["index"] is not None and int(step["index"]) < len(value):
@@ -206,7 +318,7 @@ class _Reader:
                 path = path.removeprefix(prefix)
                 return COMPUTED if "${" in path else HclFile(path, is_template)
         elif name in _ENCODERS:
-            value = self._value(pointer, lambda: self._ends_item(")"))
+            value = self._within(lambda: self._value(pointer, lambda: self._ends_item(")")))
             self._skip(_SPACE_AND_LINES)
             if self._take(")"):
                 return value
@@ -225,9 +337,9 @@ class _Reader:
         self.at += 1
         self._deeper()
         self._skip(_SPACE_AND_LINES)
-        found: Any = COMPUTED
+        found: Any
         if self._is_for():
-            self._skip_closing("]")
+            found = self._made("]", lambda: (None, self._value(pointer, self._ends_round("]"))))
         else:
             found = self._items("]", lambda index, ends: self._noted(join(pointer, index), ends))
         self.depth -= 1
@@ -240,12 +352,14 @@ class _Reader:
     def _items(self, closing: str, read: Callable[[int, Callable[[], bool]], Any]) -> list[Any]:
         """Up to the sign that closes them; `read` is given the index of each, and what tells where it ends."""
         found: list[Any] = []
+        before, self.is_inside = self.is_inside, True
         while self._skip(_SPACE_AND_LINES) and not self._take(closing):
             found.append(read(len(found), lambda: self._ends_item(closing)))
             self._skip(_SPACE_AND_LINES)
             if not self._take(","):
                 self._expect(closing)
                 break
+        self.is_inside = before
         return found
 
     def _map(self, pointer: str) -> Any:
@@ -254,9 +368,10 @@ class _Reader:
         found: dict[Any, Any] = {}
         self._skip(_SPACE_AND_LINES)
         if self._is_for():
-            self._skip_closing("}")
+            made = self._made("}", lambda: self._pair(pointer))
             self.depth -= 1
-            return COMPUTED
+            return made
+        before, self.is_inside = self.is_inside, False
         while self._skip(_SPACE_AND_LINES) and not self._take("}"):
             start = self.at
             key = self._key()
@@ -269,8 +384,57 @@ class _Reader:
             found[key] = self._value(place, lambda: self._ends_line() or self._ends_item("}"))
             self._skip(_SPACE_AND_LINES)
             self._take(",")
+        self.is_inside = before
         self.depth -= 1
         return found
+
+    def _made(self, closing: str, read: Callable[[], tuple[Any, Any]]) -> Any:
+        """What `for` makes of each entry of a list or a map; `read` gives key and value of a round."""
+        start = self.at
+        match = _FOR.match(self.text, start)
+        pairs = None
+        if match is not None:
+            self.at = match.end()
+            pairs = _pairs(self._within(lambda: self._value("", lambda: self._take(":"))))
+        body = self.at
+        self.at = start
+        self._skip_closing(closing)
+        end = self.at
+        if match is None or pairs is None:
+            return COMPUTED
+        rounds = []
+        for key, value in pairs:
+            names = {match["first"]: key, match["second"]: value} if match["second"] else {match["first"]: value}
+            made, is_wanted = self._again(body, names, lambda: self._within(lambda: (read(), self._is_wanted(closing))))
+            if not isinstance(is_wanted, bool) or self.text[self.at : self.at + 1] != closing:
+                self.at = end
+                return COMPUTED
+            rounds += [made] if is_wanted else []
+        self.at = end
+        return [value for _, value in rounds] if closing == "]" else dict(rounds)
+
+    def _is_wanted(self, closing: str) -> Any:
+        """The condition behind what a round makes."""
+        if not self.text.startswith("if ", self.at):
+            return True
+        self.at += len("if ")
+        return self._value("", self._ends_round(closing))
+
+    def _pair(self, pointer: str) -> tuple[Any, Any]:
+        key = self._operation(pointer)
+        self._gap()
+        if not self.text.startswith("=>", self.at):
+            return COMPUTED, COMPUTED
+        self.at += 2
+        value = self._value(pointer, self._ends_round("}"))
+        return key if isinstance(key, (str, int)) else COMPUTED, value
+
+    def _ends_round(self, closing: str) -> Callable[[], bool]:
+        def ends() -> bool:
+            self._gap()
+            return self.text.startswith((closing, "if ", "..."), self.at)
+
+        return ends
 
     def _key(self) -> Any:
         first = self.text[self.at : self.at + 1]
@@ -466,6 +630,31 @@ class _Reader:
     def _position(self, at: int) -> Position:
         line = bisect_right(self.line_starts, at)
         return Position(line, at - self.line_starts[line - 1] + 1)
+
+
+def _pairs(value: Any) -> list[tuple[Any, Any]] | None:
+    """Keys and values of what is repeated; None of what nobody knows."""
+    if isinstance(value, dict) and COMPUTED not in value:
+        return list(value.items())
+    return list(enumerate(value)) if isinstance(value, list) and COMPUTED not in value else None
+
+
+def _worked_out(operator: str, one: Any, other: Any) -> Any:
+    if operator in ("&&", "||"):
+        decides = operator == "||"
+        if one is decides or other is decides:
+            return decides
+        return not decides if isinstance(one, bool) and isinstance(other, bool) else COMPUTED
+    if any(value is COMPUTED or value is MISSING or isinstance(value, (dict, list, HclFile)) for value in (one, other)):
+        return COMPUTED
+    if operator in ("==", "!="):
+        is_same = isinstance(one, bool) == isinstance(other, bool) and one == other
+        return is_same == (operator == "==")
+    numbers = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in (one, other))
+    return _COMPARES[operator](one, other) if numbers else COMPUTED
+
+
+_COMPARES: dict[str, Callable[[Any, Any], bool]] = {">": gt, ">=": ge, "<": lt, "<=": le}
 
 
 def _as_text(value: Any) -> str | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.hcl_file import COMPUTED, HclFile, HclProblemError, without_computed
 from poolsmith.core.sources.hcl_literals import read_hcl
@@ -98,7 +99,7 @@ def _installation(
     """What the arguments of a helm_release say, which stand at `top` of the block."""
     document = document_of(block)
     chart, repository = data.get("chart"), data.get("repository")
-    if not isinstance(chart, str) or not chart or data.get("count") == 0:
+    if not isinstance(chart, str) or not chart or (data.get("count") == 0 and _is_switched_off(block)):
         return []
     key = "chart_version" if top and "version" not in data else "version"
     name, archived = named(chart)
@@ -127,6 +128,15 @@ def _installation(
         unknown=tuple(unknown),
     )
     return [found] if is_fetched else list(resolved(found, posixpath.normpath(posixpath.join(folder, chart)), files))
+
+
+_NO_COUNT = pattern(r"\s*count\s*=\s*0\s*(?:[#/].*)?")
+
+
+def _is_switched_off(block: HclBlock) -> bool:
+    """Whether a count of 0 is written there; the default of a switch is for somebody to turn."""
+    place = block.source.locate("/count").span.start
+    return place is not None and _NO_COUNT.fullmatch(block.source.text.split("\n")[place.line - 1]) is not None
 
 
 def _add_values(
