@@ -630,6 +630,13 @@ def test_what_is_missing_is_unknown_and_not_refused(tmp_path):
     assert build.refused == ()
 
 
+def test_a_folder_without_a_kustomization_is_refused(tmp_path):
+    written(tmp_path, "# file: top/kustomization.yaml\nresources: [inner]\n# file: top/inner/a.yaml\n{}\n")
+
+    assert theirs(tmp_path, "top")[0] is None
+    assert "a folder without a kustomization" in ours(tmp_path, "top").refused[0].what
+
+
 def test_a_folder_that_has_nothing_but_what_kustomize_refuses_stops_nobody(tmp_path):
     inner = tmp_path / "deploy" / "start"
     inner.mkdir(parents=True)

@@ -209,6 +209,8 @@ class Builder:
             if build.top.get("kind") == "Component":
                 making.refuse(place, pointer, f"`{first_line(path)}` is a Component")
             making.take(build, place, pointer)
+        elif self._files.is_folder(shown) and self._files.files_in(shown):
+            making.refuse(place, pointer, f"`{first_line(path)}` is a folder without a kustomization")
         else:
             making.lack(place, pointer, path)
 
