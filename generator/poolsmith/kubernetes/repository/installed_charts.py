@@ -374,6 +374,10 @@ def loose_installations(
             from poolsmith.kubernetes.repository.ansible_charts import ansible_charts  # on demand
 
             yield from ansible_charts(document, files)
+        if _PULUMI in document.text and posixpath.basename(document.path) in PROJECT_FILES:
+            from poolsmith.kubernetes.repository.program_charts import pulumi_charts  # on demand
+
+            yield from pulumi_charts(document, files)
         if HELM in document.text:
             from poolsmith.kubernetes.repository.script_charts import charts_of_texts  # on demand
 
@@ -381,12 +385,20 @@ def loose_installations(
     for path in (*sorted(whole.paths), *others):
         if is_helmfile(path):
             yield from helmfile_releases(path, files)
+    projects = [path for path in (*sorted(whole.paths), *others) if posixpath.basename(path) in PROJECT_FILES]
+    if projects:
+        from poolsmith.kubernetes.repository.program_charts import program_charts  # on demand
+
+        for path in projects:
+            yield from program_charts(path, files)
     for path in sorted(whole.paths):
         if posixpath.basename(path) == CHART_FILE and path not in used:
             yield from copies(posixpath.dirname(path), files)
 
 
-_ANSIBLE = "chart_ref"
+_ANSIBLE, _PULUMI = "chart_ref", "helm.sh/"
+PROJECT_FILES = ("Pulumi.yaml", "Pulumi.yml", "cdk.json", "cdktf.json")
+"""Beside programs that may install charts."""
 
 
 def of_other_languages(paths: Iterable[str], files: RepositoryFiles) -> Iterator[ChartInstallation]:
