@@ -146,6 +146,27 @@ def test_json_is_a_value(tmp_path):
     assert item.values == {"a": {"b": [{"c": 1}]}}
 
 
+def test_a_file_may_be_one_value(tmp_path):
+    script = "helm upgrade nvdp nvdp/nvidia-device-plugin --version=0.14.3 --set-file config.map.shared=s.yaml\n"
+    (item,) = installed(tmp_path, install_sh=script, s_yaml="version: v1\n")
+
+    assert item.values == {"config": {"map": {"shared": "version: v1\n"}}}
+
+
+def test_what_a_script_beside_it_patches_is_unknown(tmp_path):
+    patch = "kubectl patch clusterpolicy/cluster-policy --type merge -p '{}'\n"
+    (item,) = installed(tmp_path, install_sh="helm install gpu nvidia/gpu-operator\n", patch_sh=patch)
+
+    assert [found.what for found in item.unknown] == ["what a script beside it patches"]
+
+
+def test_a_mirror_may_lack_the_newest(tmp_path):
+    script = "helm repo add own https://charts.example.com\nhelm install gpu own/gpu-operator\n"
+    (item,) = installed(tmp_path, install_sh=script)
+
+    assert (item.repository, item.version_pointer) == ("https://charts.example.com", "")
+
+
 def test_a_step_of_a_workflow_is_a_script(tmp_path):
     step = "      - run: |\n          helm repo add n https://helm.ngc.nvidia.com/nvidia\n          helm install gpu n/gpu-operator"
     workflow = f"on: push\njobs:\n  a:\n    steps:\n{step} --version v25.3.0\n"

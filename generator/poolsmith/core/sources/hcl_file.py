@@ -112,6 +112,7 @@ FUNCTIONS: dict[str, Callable[[list[Any]], Any]] = {
     "length": _known(len),
     "lookup": _known(lambda found, key, other: found.get(key, other)),
     "lower": _known(lambda text: text.lower()),
+    "replace": _known(lambda text, old, new: text.replace(old, new) if old and not old.startswith("/") else COMPUTED),
     "trimprefix": _known(lambda text, start: text.removeprefix(start)),
     "trimspace": _known(lambda text: text.strip()),
     "upper": _known(lambda text: text.upper()),

@@ -20,7 +20,7 @@ from poolsmith.kubernetes.repository.chart_folders import resolved
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
 from poolsmith.kubernetes.repository.flux_releases import layer_of_text, named
 from poolsmith.kubernetes.repository.helm_commands import helm_commands
-from poolsmith.kubernetes.repository.manifest_files import HELM, PlacedDocument, folders_above
+from poolsmith.kubernetes.repository.manifest_files import HELM, PlacedDocument, folders_above, is_script
 from poolsmith.kubernetes.repository.set_values import assigned_layers
 
 if TYPE_CHECKING:
@@ -39,9 +39,10 @@ COMMANDS = "commands"
 _MOST_TEXT = 1 << 18
 _INSTALLS = pattern(r"\b(?:install|upgrade|template)\b")
 _PROSE = frozenset(("name", "description", "summary", "title", "desc", "msg", "message", "help", "comment", "notes"))
-_VENDORS = ("nvidia", "nvdp", "nvgfd", "nfd", "ngc")
-"""Names that documentation gives the repositories of the stack: no others are looked for behind them."""
-_SET = ("set-json", "set", "set-string", "set-literal")
+_VENDORS = ("nvidia", "nvdp", "nvgfd", "nfd", "ngc", "kubernetes-sigs")
+"""Words in names and addresses of the repositories that charts of the stack come from: a mirror may lack the newest."""
+_PATCHED = ("clusterpolic", "patch")
+_SET = ("set-json", "set", "set-string", "set-file", "set-literal")
 _FROM_BEFORE = ("reuse-values", "reset-then-reuse-values")
 
 
@@ -108,7 +109,7 @@ class _Script:
         if version is not None:
             self._note(join(place, "version"), version)
         address = repo.text if repo else written if "://" in written else repositories.get(alias)
-        is_told = address is not None or alias in _VENDORS
+        is_told = any(word in (alias if address is None else address) for word in _VENDORS)
         layers, unknown = self._values(command, place)
         name, archived = named(written)
         found = ChartInstallation(
@@ -118,7 +119,7 @@ class _Script:
             version=archived or (version.text if version is not None and not version.is_open else None),
             version_pointer=join(place, "version") if is_told else "",
             is_locked=folder is not None,
-            repository=address if address is not None or is_told else written,
+            repository=written if address is None and not is_told else address,
             namespace=_told(command.last("namespace")),
             release_name=command.release,
             layers=tuple(layers),
@@ -140,15 +141,30 @@ class _Script:
             for number, word in enumerate(command.of(flag)):
                 pointer = join(place, flag, number)
                 self._note(pointer, word)
-                made = _json_layers if flag == "set-json" else assigned_layers
-                found = made(self._source, pointer, word.text, is_text=flag not in ("set", "set-json"))
+                found = self._set(flag, pointer, word.text)
                 layers += found
                 if not found or OPEN in word.text:
                     unknown.append(Unknown(self._source.locate(pointer), f"what `--{flag}` says in a run"))
         told = [f"what `{word.text}` says in a run" for word in command.rest]
         told += [f"what `--{flag}` finds" for flag in _FROM_BEFORE if flag in command.others]
-        told += ["what `--set-file` reads"] * any(command.of("set-file"))
+        told += ["what a script beside it patches"] * self._is_patched()
         return layers, unknown + [Unknown(self._source.locate(place), what) for what in told]
+
+    def _set(self, flag: str, pointer: str, text: str) -> list[ValuesLayer]:
+        if flag in ("set", "set-string", "set-literal"):
+            return assigned_layers(self._source, pointer, text, is_text=flag != "set")
+        path, sign, value = text.partition("=")
+        found = assigned_layers(self._source, pointer, f"{path}=", is_text=True) if sign else []
+        made = _parsed(value) if flag == "set-json" else self._text_of(value)
+        return [ValuesLayer(made, self._source, pointer, item.at) for item in found if made is not None]
+
+    def _text_of(self, path: str) -> str | None:
+        found = self._found(path, self._files.is_file)
+        return self._files.text(found) if found is not None else None
+
+    def _is_patched(self) -> bool:
+        beside = filter(is_script, self._files.files_in(posixpath.dirname(self._path)))
+        return any(all(word in (self._files.text(path) or "") for word in _PATCHED) for path in beside)
 
     def _file(self, word: Word, pointer: str, given: tuple[int, int] | None) -> ValuesLayer | None:
         self._note(pointer, word)
@@ -191,10 +207,9 @@ def _told(word: Word | None) -> str | None:
     return None if word is None or word.is_open else word.text
 
 
-def _json_layers(source: SourceFile, pointer: str, text: str, *, is_text: bool) -> list[ValuesLayer]:  # noqa: ARG001
-    path, sign, value = text.partition("=")
-    found = assigned_layers(source, pointer, f"{path}=", is_text=True) if sign else []
+def _parsed(text: str) -> Any:
+    """None of what is no JSON."""
     try:
-        return [ValuesLayer(json.loads(value), source, pointer, item.at) for item in found]
+        return json.loads(text)
     except (ValueError, RecursionError):
-        return []
+        return None
