@@ -147,6 +147,9 @@ _SKIPPED_FOLDERS = frozenset((".git", "node_modules", ".venv", "__pycache__"))
 _CHART = "Chart.yaml"
 _TEMPLATES = "templates"
 _SUBMODULE = pattern(r"^[ \t]*path[ \t]*=[ \t]*([^\n]*)$", re.MULTILINE)
+_FILLED_ENDINGS = tuple(f"{yaml}.{end}" for yaml in ("yaml", "yml") for end in ("j2", "jinja2", "tpl", "tftpl"))
+"""Of templates, by the names that Ansible and Terraform give them."""
+_OPEN = (b"{{", b"{%", b"${", b"%{")
 _NO_YAML = (".tf", ".toml", ".csv")
 
 
@@ -189,7 +192,7 @@ class RepositoryFiles:
         self._files: dict[str, RepositoryFile] = {}
         self._folders: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
         self._charts: dict[str, bool] = {}
-        self._in_json: dict[str, bool] = {}
+        self._as_yaml: dict[str, bool] = {}
 
     def shown(self, file: Path) -> str:
         """The path relative to the root where it lies below it."""
@@ -215,7 +218,7 @@ class RepositoryFiles:
                 top = self.shown(Path(folder))
                 for name in names:
                     shown = f"{top}/{name}" if top else name
-                    is_yaml = name.endswith(YAML_ENDINGS) or (name.endswith(".json") and self._is_read_json(shown))
+                    is_yaml = name.endswith(YAML_ENDINGS) or self._is_read_as_yaml(shown)
                     (yaml if is_yaml else others).setdefault(shown)
         outside = (link for link in links if leads_out(link, self._within))
         found.links = tuple(self.shown(Path(link)) for link in outside)
@@ -226,16 +229,23 @@ class RepositoryFiles:
         found.yaml, found.others = tuple(yaml), tuple(others)
         return found
 
-    def _is_read_json(self, path: str) -> bool:
-        """Whether a file in JSON has objects of interest, or values."""
-        if path not in self._in_json:
-            self._in_json[path] = (
-                self._is_of_interest is not None
-                and isinstance(content := self.content(path), bytes)
-                and _has_objects_or_values(path, content)
-                and self._is_of_interest(content)
+    def _is_read_as_yaml(self, path: str) -> bool:
+        """Whether a file of another name has objects of interest or values in JSON, or is a template with nothing to
+        fill in."""
+        if not path.endswith((".json", *_FILLED_ENDINGS)):
+            return False
+        if path not in self._as_yaml:
+            content = self.content(path)
+            self._as_yaml[path] = isinstance(content, bytes) and (
+                self._is_read_json(path, content)
+                if path.endswith(".json")
+                else not any(map(content.__contains__, _OPEN))
             )
-        return self._in_json[path]
+        return self._as_yaml[path]
+
+    def _is_read_json(self, path: str, content: bytes) -> bool:
+        is_of_interest = self._is_of_interest
+        return is_of_interest is not None and _has_objects_or_values(path, content) and is_of_interest(content)
 
     def file(self, path: str) -> RepositoryFile:
         """Read once; a file that is not there has no text."""
@@ -404,7 +414,7 @@ class RepositoryFiles:
             return RepositoryFile(path=path, problems=(problem,), unread=_made_out(content))
         if self.chart_of_template(path) is not None:
             return RepositoryFile(path=path, text=text, form=Form.CHART_TEMPLATE)
-        is_yaml = posixpath.basename(path).endswith(YAML_ENDINGS) or self._in_json.get(path, False)
+        is_yaml = posixpath.basename(path).endswith(YAML_ENDINGS) or self._as_yaml.get(path, False)
         if not is_yaml and path not in self._named:
             return RepositoryFile(path=path, text=text)
         if self._is_of_interest is not None and _DEFINITION in content:
