@@ -170,10 +170,10 @@ def test_a_mirror_may_lack_the_newest(tmp_path):
 def test_a_step_of_a_workflow_is_a_script(tmp_path):
     step = "      - run: |\n          helm repo add n https://helm.ngc.nvidia.com/nvidia\n          helm install gpu n/gpu-operator"
     workflow = f"on: push\njobs:\n  a:\n    steps:\n{step} --version v25.3.0\n"
-    (item,) = installed(tmp_path, **{".github__workflows__ci_yaml": workflow})
+    (item,) = installed(tmp_path, **{".github__workflows__gpu_yaml": workflow})
 
     assert (item.version, item.repository) == ("v25.3.0", "https://helm.ngc.nvidia.com/nvidia")
-    assert str(item.version_at().span) == ".github/workflows/ci.yaml:7:53"
+    assert str(item.version_at().span) == ".github/workflows/gpu.yaml:7:53"
 
 
 def test_what_is_written_for_people_installs_nothing(tmp_path):

@@ -25,6 +25,7 @@ from poolsmith.core.sources.input_tree import leads_out, read_bytes, walk, yaml_
 from poolsmith.core.sources.yaml_places import StreamPlaces
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents, read_if_yaml
 from poolsmith.kubernetes.repository.manifest_files import (
+    FILLED_ENDINGS,
     YAML_ENDINGS,
     CheckedDocument,
     Form,
@@ -33,6 +34,7 @@ from poolsmith.kubernetes.repository.manifest_files import (
     form_of_bytes,
     has_control,
     has_marks,
+    is_yaml_by_content,
     without_marks,
 )
 
@@ -147,9 +149,6 @@ _SKIPPED_FOLDERS = frozenset((".git", "node_modules", ".venv", "__pycache__"))
 _CHART = "Chart.yaml"
 _TEMPLATES = "templates"
 _SUBMODULE = pattern(r"^[ \t]*path[ \t]*=[ \t]*([^\n]*)$", re.MULTILINE)
-_FILLED_ENDINGS = tuple(f"{yaml}.{end}" for yaml in ("yaml", "yml") for end in ("j2", "jinja2", "tpl", "tftpl"))
-"""Of templates, by the names that Ansible and Terraform give them."""
-_OPEN = (b"{{", b"{%", b"${", b"%{")
 _NO_YAML = (".tf", ".toml", ".csv")
 
 
@@ -232,20 +231,13 @@ class RepositoryFiles:
     def _is_read_as_yaml(self, path: str) -> bool:
         """Whether a file of another name has objects of interest or values in JSON, or is a template with nothing to
         fill in."""
-        if not path.endswith((".json", *_FILLED_ENDINGS)):
+        if not path.endswith((".json", *FILLED_ENDINGS)):
             return False
         if path not in self._as_yaml:
             content = self.content(path)
-            self._as_yaml[path] = isinstance(content, bytes) and (
-                self._is_read_json(path, content)
-                if path.endswith(".json")
-                else not any(map(content.__contains__, _OPEN))
-            )
+            text = content if isinstance(content, bytes) else None
+            self._as_yaml[path] = text is not None and is_yaml_by_content(path, text, self._is_of_interest)
         return self._as_yaml[path]
-
-    def _is_read_json(self, path: str, content: bytes) -> bool:
-        is_of_interest = self._is_of_interest
-        return is_of_interest is not None and _has_objects_or_values(path, content) and is_of_interest(content)
 
     def file(self, path: str) -> RepositoryFile:
         """Read once; a file that is not there has no text."""
@@ -421,10 +413,6 @@ class RepositoryFiles:
             lean = without_schemas(text, self._is_of_interest)
             return _lean(path, text, lean) or _parsed(path, text, content)
         return _parsed(path, text, content)
-
-
-def _has_objects_or_values(path: str, content: bytes) -> bool:
-    return (b'"apiVersion"' in content and b'"kind"' in content) or "values" in path.rpartition("/")[2]
 
 
 def _made_out(content: bytes) -> str:

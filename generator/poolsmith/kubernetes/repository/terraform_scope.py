@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from poolsmith.core.sources.hcl_file import HclBlock
-    from poolsmith.core.sources.hcl_literals import Resolve
+    from poolsmith.core.sources.hcl_text import Resolve
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 
 ENDING = ".tf"
