@@ -24,7 +24,7 @@ from poolsmith.gpu.catalog.stack_objects import CHART_OF, CHARTS, OPERATOR
 from poolsmith.gpu.catalog.stack_words import may_be_of_stack
 from poolsmith.gpu.values.neighbour_files import is_of_neighbour, neighbour_blocks
 from poolsmith.gpu.values.release_tier import NEWEST
-from poolsmith.gpu.values.values_places import FoundValues, values_file
+from poolsmith.gpu.values.values_places import FoundValues, is_release, values_file
 from poolsmith.kubernetes.repository.chart_folders import chart_at
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer, beyond
 from poolsmith.kubernetes.repository.flux_releases import last
@@ -48,6 +48,7 @@ _HELMFILE = compiled_later(
     re.MULTILINE,
 )
 """A release in a helmfile that is a template."""
+_TAG = compiled_later(r"(?<![\d.])v?\d+\.\d+\.\d+(?![\d-]|\.\d)")
 _TEXTS = (".gotmpl", ".sh", ".md", ".mk", ".just", ".txt", ".bash", ".env")
 _TEXT_NAMES = frozenset(("Makefile", "justfile", "Justfile", "Taskfile.yml", "Taskfile.yaml", "Dockerfile"))
 _MOST_TEXT = 1 << 18
@@ -81,7 +82,10 @@ class Surroundings:
         return found
 
     def pinned_near(self, path: str, chart: str = OPERATOR_CHART) -> str | None:
-        """The only release of a chart that something in the folder of a file names, else in those above it."""
+        """The release in the name of a file; else the only one of a chart that something in its folder names, or in
+        those above it."""
+        if (named := _TAG.search(posixpath.basename(path))) is not None and is_release(chart, named[0]):
+            return named[0]
         for folder in (*folders_above(path), *([] if path.startswith("/") else [""])):
             versions = self._pins.get((chart, folder)) or set(_of_commands(folder, self.model, chart))
             if versions:

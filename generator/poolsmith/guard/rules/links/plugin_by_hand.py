@@ -22,8 +22,9 @@ RULE = RuleInfo(
     severity=Severity.WARNING,
     applies_to="manifest",
     what="A DaemonSet of the device plugin gets a ConfigMap of configurations as variables, which it does not read; or "
-    "its configuration shares GPUs by MPS, and nothing names the root of MPS; or it runs beside the operator's MIG "
-    "manager, whose values name a MIG strategy, and does not select nodes by the label by which it is stopped.",
+    "its configuration shares GPUs by MPS, and nothing names the root of MPS; or it asks for GPUs itself; or it runs "
+    "beside the operator's MIG manager, whose values name a MIG strategy, and does not select nodes by the label by "
+    "which it is stopped.",
     why="The plugin reads a file. Without one it advertises whole GPUs; with MPS and no root it stops. And while MIG "
     "devices are recreated, a plugin that is not stopped keeps the old ones.",
     fix="mount the ConfigMap and name its file by CONFIG_FILE; for MPS install the chart; "
@@ -44,6 +45,7 @@ _SECTIONS = frozenset(("sharing", "flags", "resources"))
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
     yield from _not_stopped(view)
+    yield from _waiting_for_itself(view)
     maps = {item.own_name: mapping(item.data.get("data")) for item in view.of_kind("ConfigMap")}
     for pod in view.pods if maps else ():
         for at, container in pod.containers:
@@ -60,6 +62,19 @@ def _not_stopped(view: LinkView) -> Iterator[Finding[Location]]:
                 message=f"the MIG manager here does not stop {pod.owner.name}, which keeps the old devices",
                 place=pod.place("/nodeSelector" if "nodeSelector" in pod.spec else ""),
                 help=f"write `{_STOPPED}: 'true'` into its nodeSelector",
+            )
+
+
+def _waiting_for_itself(view: LinkView) -> Iterator[Finding[Location]]:
+    for pod in view.pods:
+        if pod.gpu_resources and is_plugin(pod) and pod.owner.kind == "DaemonSet":
+            asking = (at for at, container in pod.containers if pod.gpu_resources[0] in str(container.get("resources")))
+            yield Finding(
+                message=f"{pod.owner.name} asks for `{pod.gpu_resources[0]}`, which no node has before it runs: "
+                "no pod of it is ever scheduled",
+                place=pod.place(f"{next(asking, '/containers/0')}/resources"),
+                help="remove the request: the device plugin needs none",
+                severity=Severity.ERROR,
             )
 
 
