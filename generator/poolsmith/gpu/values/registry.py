@@ -89,6 +89,7 @@ CHART_VALUE_RULES: tuple[Rule[ValuesDocument, ValuePlace], ...] = (
     ignored_value,
     operand_flag,
     value_enum,
+    number_for_string,
     value_type,
     unknown_value,
 )
