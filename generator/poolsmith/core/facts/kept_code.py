@@ -21,14 +21,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 PACKAGE = Path(__file__).parents[2]
-HOOK, EVERY = "check --hook", ""
-"""Kinds of runs: a hook; and what all kinds load, for any other verb. The rest are named by their verbs."""
+HOOK, PATHS, EVERY = "check --hook", "check PATHS", ""
+"""Kinds of runs: a hook; a check of files; and what all kinds load, for any other verb. The rest are named by their
+verbs."""
 _MOST_FIELDS = 24
 """Of records whose methods are kept."""
 _VALUES = "platform/values/gpu-operator.yaml"
 RUNS = {
     "generate --no-cache --jobs 1": "generate",
     "check --no-cache": "check",
+    "check --no-cache output": PATHS,
     "check --hook values.yaml": HOOK,
     f"check --hook output/clusters/flux/{_VALUES}": HOOK,
     f"check --hook output/clusters/argocd/{_VALUES}": HOOK,

@@ -20,6 +20,7 @@ READER = (
     "scalars.py",
     "yaml_brackets.py",
     "yaml_events.py",
+    "yaml_layouts.py",
     "yaml_library.py",
     "yaml_lines.py",
     "yaml_nodes.py",

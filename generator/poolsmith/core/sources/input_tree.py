@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import Diagnostic, Location, Position, diagnose, point_in, whole_file
-from poolsmith.core.diagnostics.codes import reading
+from poolsmith.core.diagnostics.codes import entries_of, reading
 from poolsmith.core.record import record
 from poolsmith.core.sources import yaml_nodes
 from poolsmith.core.sources.secret_scalars import secrets_of_text
@@ -245,7 +245,7 @@ def yaml_diagnostic(path: str, text: str, problem: YamlProblem) -> Diagnostic:
 
 
 def reading_rule(name: str) -> RuleInfo:
-    return next(rule for rule in reading.READING if rule.name == name)
+    return next(rule for rule in entries_of(reading) if rule.name == name)
 
 
 def _parsed(path: str, text: str) -> SourceFile | Diagnostic:
@@ -333,6 +333,15 @@ MAX_DEPTH = 64
 _SHOWN = 120
 
 
+def _is_linked_folder(entry: os.DirEntry[str], failed: Callable[[OSError], object]) -> bool:
+    """Also a circle of links, which `failed` is told of: there is nothing to read in it."""
+    try:
+        return entry.is_symlink() and entry.is_dir()
+    except OSError as error:
+        failed(error)
+        return True
+
+
 def walk(
     top: str,
     is_skipped: Callable[[str], bool],
@@ -356,7 +365,7 @@ def walk(
             with os.scandir(folder) as entries:
                 for entry in entries:
                     is_folder = entry.is_dir(follow_symlinks=False)
-                    if not is_folder and entry.is_symlink() and entry.is_dir():
+                    if not is_folder and _is_linked_folder(entry, failed):
                         linked(f"{folder}/{entry.name}")
                         continue
                     (folders if is_folder else files).append(entry.name)
