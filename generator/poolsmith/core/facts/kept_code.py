@@ -111,12 +111,12 @@ def grouped(loaded: Sequence[tuple[str, Iterable[str]]]) -> list[tuple[list[str]
         for name in names:
             runs.setdefault(name, []).append(number)
     groups: dict[tuple[int, ...], list[str]] = {}
-    for name, numbers in runs.items():
-        groups.setdefault(tuple(numbers), []).append(name)
+    for name, which in runs.items():
+        groups.setdefault(tuple(which), []).append(name)
     every = {kind for kind, _ in loaded}
     found = []
-    for which, names in groups.items():
-        kinds = list(dict.fromkeys(loaded[number][0] for number in which))
+    for numbers, names in groups.items():
+        kinds = list(dict.fromkeys(loaded[number][0] for number in numbers))
         found.append((kinds + [EVERY] * (every == {*kinds}), names))
     return found
 

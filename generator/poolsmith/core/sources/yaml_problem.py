@@ -1,4 +1,4 @@
-"""Why a YAML text can't be read, and how much one may hold."""
+"""What both ways of reading YAML share: what comes of a text, how much it may hold, and why it can't be read."""
 
 from __future__ import annotations
 
