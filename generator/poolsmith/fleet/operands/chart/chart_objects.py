@@ -20,7 +20,7 @@ from poolsmith.kubernetes.helm.go_template import TemplateError, is_true, look_u
 from poolsmith.kubernetes.helm.values_merge import merge_files, merge_over_defaults
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Container, Mapping
 
     from poolsmith.fleet.operands.expansion import KubernetesObject
     from poolsmith.gpu.catalog.chart_workloads import ChartEntry
@@ -179,9 +179,14 @@ _GLOBAL = "global"
 
 
 def render(
-    entry: ChartEntry, values: dict[str, Any], place: ReleasePlace, variables: Mapping[str, Any] | None = None
+    entry: ChartEntry,
+    values: dict[str, Any],
+    place: ReleasePlace,
+    variables: Mapping[str, Any] | None = None,
+    given: Container[str] = (),
 ) -> ChartWorkloads:
-    """The objects of one chart and of the charts that it brings; `values` as templates see them."""
+    """The objects of one chart and of the charts that it brings; `values` as templates see them. Where values are
+    `given`, charts that none of these reaches are left out."""
     try:
         scope = _scope(entry, values, place, variables or {})
         refused = fill(entry.refuse, scope)
@@ -196,7 +201,8 @@ def render(
     except (AttributeError, TypeError, ValueError):
         return _stopped(entry, TemplateError("a value is of another type than its place in an object"))
     for subchart in subcharts:
-        own = own.with_more(_subchart(subchart, values, place))
+        if not given or subchart["values"] in given or _GLOBAL in given:
+            own = own.with_more(_subchart(subchart, values, place))
     return own
 
 

@@ -27,7 +27,8 @@ _MOST = 12
 
 
 class Workloads:
-    """What the chart makes of values over its own: once of the values that were asked last."""
+    """What the chart makes of values over its own, and what other charts do that these reach: once of the values that
+    were asked last."""
 
     def __init__(self) -> None:
         self._asked: tuple[str, dict[str, Any], str] | None = None
@@ -51,7 +52,7 @@ class Workloads:
         if known is None or known[1] is not values or (known[0], known[2]) != (release, helm.name):
             self._asked = release, values, helm.name
             merged = merge_over_defaults(chart.defaults, values)
-            self._made = operator_chart_objects(release, merged, OPERATOR_NAMESPACE, helm.name)
+            self._made = operator_chart_objects(release, merged, OPERATOR_NAMESPACE, helm.name, values)
         return self._made
 
 

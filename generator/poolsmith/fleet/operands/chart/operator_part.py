@@ -27,7 +27,7 @@ from poolsmith.kubernetes.server.object_types import wrong_type_in
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping
 
     from poolsmith.fleet.operands.expansion import KubernetesObject
     from poolsmith.gpu.catalog.charts import Chart
@@ -282,7 +282,11 @@ def _chart_part(chart: Chart, values: dict[str, Any], namespace: str, helm: Helm
 
 
 def operator_chart_objects(
-    release: str, values: Mapping[str, Any], namespace: str, release_name: str = OPERATOR_RELEASE
+    release: str,
+    values: Mapping[str, Any],
+    namespace: str,
+    release_name: str = OPERATOR_RELEASE,
+    given: Container[str] = (),
 ) -> ChartWorkloads:
     """For `values` as templates see them, over the chart's own. Raises nothing, whatever they say."""
     entry = read_chart_workloads(OPERATOR_CHART, release)
@@ -296,7 +300,7 @@ def operator_chart_objects(
         common = common_labels(projection, merged, release_name)
     except TemplateError as error:
         return ChartWorkloads(errors=(ChartError(error.path, f"{OPERATOR_CHART} {release} does not render: {error}"),))
-    rendered = render(entry, merged, place, {"labels": labels, "commonLabels": common})
+    rendered = render(entry, merged, place, {"labels": labels, "commonLabels": common}, given)
     if (PATH,) not in projection.templated:
         return rendered
     return rendered.with_more(extra_objects(merged, place))
