@@ -8,7 +8,6 @@ from __future__ import annotations
 import fnmatch
 import posixpath
 from collections import Counter
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
@@ -72,9 +71,16 @@ class ArgoClusters:
     """Evaluates the Applications of a repository."""
 
     def __init__(self, files: RepositoryFiles, builder: Builder) -> None:
-        self._files = files
-        self._builder = builder
-        self._elsewhere: frozenset[str] = frozenset()
+        self.files = files
+        self.builder = builder
+        self.elsewhere: frozenset[str] = frozenset()
+        self._made: dict[int, tuple[CheckedDocument, tuple[tuple[Delivered, Unknown | None], ...]]] = {}
+
+    def made_by(self, item: CheckedDocument) -> tuple[tuple[Delivered, Unknown | None], ...]:
+        """The Applications of a set, made once for all who ask."""
+        if id(item) not in self._made:
+            self._made[id(item)] = item, tuple(applications_of(item, self.files))
+        return self._made[id(item)][1]
 
     def _addresses_of_others(self, tops: list[CheckedDocument]) -> frozenset[str]:
         """Addresses that are not this repository's: most sources with a folder or a values file that is here name
@@ -82,15 +88,15 @@ class ArgoClusters:
         counted: Counter[str] = Counter()
         for item in tops:
             for spec in self._specs(item):
-                sources = sources_of(spec, "", self._files, item.path)
+                sources = sources_of(spec, "", self.files, item.path)
                 for source in sources:
                     address = word(source.data.get("repoURL"))
                     if source.data.get("path") and not source.data.get("chart"):
                         counted[address] += 2 if source.path else 0
                     if reference := word(source.data.get("ref")):
-                        counted[address] += files_of_reference(reference, sources, self._files)
+                        counted[address] += files_of_reference(reference, sources, self.files)
             for generator in git_generators(value_at(item.data, ("spec", "generators"))):
-                counted[word(generator.get("repoURL"))] += 2 * is_here(generator, self._files)
+                counted[word(generator.get("repoURL"))] += 2 * is_here(generator, self.files)
         own = max(counted, key=lambda address: (counted[address], address), default="")
         is_known = counted[own] > 0
         return frozenset(address for address in counted if not (is_known and address == own) and "{{" not in address)
@@ -99,25 +105,24 @@ class ArgoClusters:
         """What an Application says, or the template of a set and some of what it makes: their paths are filled in."""
         if item.kind == "ApplicationSet":
             yield value_at(item.data, ("spec", "template", "spec"))
-            made = (found for found, _ in applications_of(item, self._files))
-            yield from (found.data.get("spec") for found in islice(made, _FEW))
+            yield from (found.data.get("spec") for found, _ in self.made_by(item)[:_FEW])
         else:
             yield item.data.get("spec")
 
     def deliveries(self, items: Iterable[CheckedDocument]) -> Iterator[ArgoDelivery]:
         """Applications that no other one delivers begin one for their folder; a destination is a cluster."""
         tops = [item for item in items if is_application(item)]
-        self._elsewhere = self._addresses_of_others(tops)
+        self.elsewhere = self._addresses_of_others(tops)
         inside: set[Identity] = set()
         for item in tops:
-            run = _Run(self._files, self._builder, self._elsewhere)
+            run = _Run(self)
             run.add(item, 0)
             inside |= run.applications - {identity(item)}
         roots = [item for item in tops if identity(item) not in inside] or tops
         runs: dict[str, _Run] = {}
         for item in roots:
             place = posixpath.dirname(item.path)
-            runs.setdefault(place, _Run(self._files, self._builder, self._elsewhere)).add(item, 0)
+            runs.setdefault(place, _Run(self)).add(item, 0)
         for place, run in runs.items():
             yield from run.deliveries(place)
 
@@ -136,8 +141,9 @@ class _Cluster:
 class _Run:
     """The Applications of one folder on their way."""
 
-    def __init__(self, files: RepositoryFiles, builder: Builder, elsewhere: frozenset[str]) -> None:
-        self._files, self._builder, self._elsewhere = files, builder, elsewhere
+    def __init__(self, clusters: ArgoClusters) -> None:
+        self._files, self._builder, self._elsewhere = clusters.files, clusters.builder, clusters.elsewhere
+        self._made_by = clusters.made_by
         self._clusters: dict[ArgoTarget | None, _Cluster] = {}
         self._unknown: list[Unknown] = []
         self._seen: set[tuple[str, str]] = set()
@@ -168,7 +174,7 @@ class _Run:
             for generator in git_generators(value_at(item.data, ("spec", "generators"))):
                 if word(generator.get("repoURL")) not in self._elsewhere:
                     self._left_out.update(left_out(generator, self._files))
-            for application, unknown in applications_of(item, self._files):
+            for application, unknown in self._made_by(item):
                 if unknown is not None and unknown not in self._unknown:
                     self._unknown.append(unknown)
                 self._application(application, depth)

@@ -81,6 +81,10 @@ class LinkedChart:
         found = self.value(path)
         return None if found is MISSING else found
 
+    def condition(self, paths: str) -> bool | None:
+        """The first of these values that is a boolean, as Helm reads a dependency's `condition`."""
+        return next((found for found in map(self.value, paths.split(",")) if isinstance(found, bool)), None)
+
     def says(self, path: str) -> bool:
         """Whether the user's own values say something there."""
         return value_at(self.values, path.split("."), MISSING) is not MISSING

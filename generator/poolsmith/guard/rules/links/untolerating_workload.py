@@ -105,7 +105,7 @@ def _of_charts(view: LinkView) -> Iterator[Tainted]:
 
 def _discovers(view: LinkView, chart: LinkedChart, switch: str) -> bool:
     """Whether nodes get the labels that the chart selects by from its discovery alone."""
-    return chart.value(switch) is True and (chart.is_operator or not _LABELS & view.labels_said)
+    return chart.condition(switch) is True and (chart.is_operator or not _LABELS & view.labels_said)
 
 
 def _of_daemon(chart: LinkedChart, daemon: Mapping[str, Any], templates: Sequence[NodeTemplate]) -> Iterator[Tainted]:
