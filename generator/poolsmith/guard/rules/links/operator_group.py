@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from posixpath import dirname
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo
@@ -55,10 +56,10 @@ def _judge(item: SetupObject, space: str, groups: list[SetupObject]) -> Iterator
             place=item.place("/metadata/namespace"),
             help="move it to a namespace of its own, with an OperatorGroup: `nvidia-gpu-operator`",
         )
-    elif len(here) > 1:
+    elif second := [group for group in here[1:] if dirname(group.file) == dirname(here[0].file)]:
         yield Finding(
-            message=f"{here[1].name} is the second group of `{space}`: OLM installs nothing there",
-            place=here[1].place("/metadata/name"),
+            message=f"{second[0].name} is the second group of `{space}`: OLM installs nothing there",
+            place=second[0].place("/metadata/name"),
             help="leave one of them",
             related=(here[0].place("/metadata/name"), item.place("/metadata/namespace")),
         )
