@@ -61,6 +61,12 @@ TABLES = (
         lambda data: [item["model"] for item in data["instanceTypes"]],
     ),
     Table(
+        "neighbours/instance_types.yaml",
+        "uncounted",
+        "machines that have a share of one, of which the cloud counts none",
+        lambda data: data["uncounted"],
+    ),
+    Table(
         "releases.yaml",
         "releases.*.passthroughRawIds",
         "its PCI id, in releases whose passthrough plugin knows no name of it",

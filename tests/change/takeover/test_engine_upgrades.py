@@ -68,6 +68,7 @@ def told(repository_of):
         ("flux.yaml", _FLUX % "2.9.1", _FLUX % "2.8.6", {"apps/gpu.yaml": _HOOKS}, "note", "ends this"),
         ("flux.yaml", _FLUX % "2.7.0", _FLUX % "2.8.0", {"apps/gpu.yaml": _RELEASE.replace(", serverSideApply: false", "")}, "note", "installed anew"),
         ("flux.yaml", _FLUX % "2.8.0", _FLUX % "2.9.0", _VARIABLE, "error", "refuses all"),
+        ("flux.yaml", _FLUX % "2.7.5", _FLUX % "2.8.1", {"apps/gpu.yaml": _RELEASE.replace("/v2", "/v2beta2")}, "error", "no longer served"),
         ("argo/kustomization.yaml", _ARGO % "3.4.2", _ARGO % "3.5.1", _UMBRELLA, "warning", "Helm 4 renders it"),
         ("argo.yaml", _ARGO_CHART % "9.3.0", _ARGO_CHART % "10.1.1", {"gpu.yaml": "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: gpu, namespace: argocd}\nspec:\n  project: default\n  source: {repoURL: 'https://helm.ngc.nvidia.com/nvidia', chart: gpu-operator, targetRevision: v26.3.3, helm: {valuesObject: {operator: {cleanupCRD: true}}}}\n  destination: {server: 'https://kubernetes.default.svc', namespace: gpu-operator}\n"}, "warning", "deletes the definitions"),
         (".github/workflows/render.yaml", _WORKFLOW % "5.7.0", _WORKFLOW % "5.8.1", {"gpu/kustomization.yaml": _INFLATED % "v25.3.4"}, "warning", "kustomize 5.8 in place of 5.7"),

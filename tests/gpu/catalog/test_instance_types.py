@@ -16,6 +16,7 @@ EXPECTED = {
     ("EC2", "H100"): 2,
     ("EC2", "H200"): 2,
     ("EC2", "B200"): 1,
+    ("EC2", "Radeon Pro V520"): 5,
     ("Compute Engine", "L4"): 8,
     ("Compute Engine", "A100"): 9,
     ("Compute Engine", "H100"): 5,

@@ -34,6 +34,7 @@ GROUPS = (
 """API groups, whose kinds are of the stack whatever they say."""
 OPERATOR = ("gpu-operator", "nvidia-gpu-operator")
 """Names of the operator's chart: NVIDIA's own, and the one that mirrors like to give it."""
+OLM_PACKAGE = "gpu-operator-certified"
 DEVICE_PLUGIN_CHARTS = ("nvidia-device-plugin", "k8s-device-plugin")
 DRA_DRIVER_CHARTS = ("nvidia-dra-driver-gpu", "k8s-dra-driver-gpu", "dra-driver-nvidia-gpu")
 """Names that the charts of one piece of software have, or had."""

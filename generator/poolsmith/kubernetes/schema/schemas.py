@@ -110,7 +110,7 @@ class Release:
     decides: bool = False
 
 
-_NEWEST_ONLY = tuple(Release(family=name) for name in ("node-feature-discovery", "argo-cd", "flux"))
+_NEWEST_ONLY = tuple(Release(family=name) for name in ("node-feature-discovery", "argo-cd", "flux", "karpenter"))
 
 
 @record

@@ -8,7 +8,7 @@ from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import word
 from poolsmith.core.sources.pointer import MISSING, value_at
-from poolsmith.gpu.catalog.stack_objects import DRA_DRIVER_CHARTS, OPERATOR
+from poolsmith.gpu.catalog.stack_objects import DRA_DRIVER_CHARTS, OLM_PACKAGE, OPERATOR
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,7 +38,7 @@ RULE = RuleInfo(
     ),
 )
 _BRINGS = {
-    "nvidia.com": (*OPERATOR, "gpu-operator-certified"),
+    "nvidia.com": (*OPERATOR, OLM_PACKAGE),
     "nfd.k8s-sigs.io": (*OPERATOR, "node-feature-discovery"),
     "nfd.openshift.io": ("nfd",),
     "resource.nvidia.com": DRA_DRIVER_CHARTS,

@@ -47,6 +47,8 @@ RULE = RuleInfo(
 _GATES = ("configuration", "developerConfiguration", "featureGates")
 _GATE = "HostDevices"
 _OLD_MAP = "kubevirt-config"
+_MAKER = "HyperConverged"
+"""What makes the KubeVirt. Source: kubevirt/hyperconverged-cluster-operator:api/v1beta1/hyperconverged_types.go."""
 _SPEC = ("spec", "configuration")
 _PLACES: dict[str, tuple[str, ...]] = {
     "developerConfiguration": (),
@@ -103,6 +105,7 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
     for item in view.of_kind("KubeVirt"):
         yield from _misplaced(item)
         yield from (_unread(old, item) for old in view.of_kind("ConfigMap") if old.own_name == _OLD_MAP)
+    yield from (_of_kubevirt(item) for item in view.of_kind(_MAKER) if mapping(item.spec.get("configuration")))
     lists = permitted_lists(view)
     if len(lists) != 1:
         return
@@ -128,6 +131,14 @@ def _misplaced(item: SetupObject) -> Iterator[Finding[Location]]:
                     place=item.place(join("", *above, key)),
                     help=f"move it below `{right}`",
                 )
+
+
+def _of_kubevirt(item: SetupObject) -> Finding[Location]:
+    return Finding(
+        message=f"{item.name} has no `configuration`: the API server drops it, and the KubeVirt that it makes has none",
+        place=item.place("/spec/configuration"),
+        help="write `permittedHostDevices` and the like below `spec`, and gates as `spec.featureGates`",
+    )
 
 
 def _unread(old: SetupObject, item: SetupObject) -> Finding[Location]:

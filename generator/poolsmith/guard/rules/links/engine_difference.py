@@ -35,6 +35,7 @@ RULE = RuleInfo(
 )
 
 
+_SOURCES = ("HelmRepository", "OCIRepository")
 _NOTHING: tuple[Any, ...] = (MISSING, None, [], {})
 
 
@@ -48,24 +49,31 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
                 message=f"{_since(row, does)}, {row['says']}",
                 place=place,
                 help=row["do"],
-                severity=Severity.NOTE if does is None or row.get("harmless") or row.get("upgrade") else None,
+                severity=_severity(row, does),
             )
 
 
 def _may_hold(row: Mapping[str, Any], does: bool | None) -> bool:
-    """What is missing in a file is no sign of anything while nobody knows the version."""
-    return row.get("set") is not False if does is None else does
+    """What is missing in a file is no sign of anything while nobody knows the version, nor is what others serve."""
+    return row.get("set") is not False and "refused" not in row if does is None else does
+
+
+def _severity(row: Mapping[str, Any], does: bool | None) -> Severity | None:
+    if "refused" in row:
+        return Severity.ERROR
+    return Severity.NOTE if does is None or row.get("harmless") or row.get("upgrade") else None
 
 
 def _since(row: Mapping[str, Any], does: bool | None) -> str:
     known = "as is installed here" if does else "but which version runs is not known"
-    return f"from {engine_facts(row['engine'])['name']} {row['since']} on, {known}"
+    name = engine_facts(row["engine"])["name"]
+    return f"from {name} {row['since']} on, {known}" if "since" in row else f"before {name} {row['before']}, {known}"
 
 
 def _places(view: LinkView, row: Mapping[str, Any]) -> Iterator[Location]:
     if "kind" in row:
         for item in view.of_kind(row["kind"]):
-            if item.group == row["group"] and _is_of_stack(item, row) and _is_so(item.data, row):
+            if item.group == row["group"] and _is_of_stack(view, item, row) and _is_so(item.data, row):
                 yield item.place(_deepest(item.data, row["path"]))
     elif "value" in row:
         for chart in view.named(*row["chart"]):
@@ -73,10 +81,23 @@ def _places(view: LinkView, row: Mapping[str, Any]) -> Iterator[Location]:
                 yield chart.place(row["value"])
 
 
-def _is_of_stack(item: SetupObject, row: Mapping[str, Any]) -> bool:
+def _is_of_stack(view: LinkView, item: SetupObject, row: Mapping[str, Any]) -> bool:
+    if item.kind in _SOURCES:
+        return any(_takes(release, item) for release in view.of_kind("HelmRelease"))
     charts = row.get("chart", CHARTS)
     said = value_at(item.spec, ("chart", "spec", "chart")) or value_at(item.spec, ("source", "chart"))
     return word(said).rpartition("/")[2] in charts
+
+
+def _takes(release: SetupObject, source: SetupObject) -> bool:
+    """Whether a release of the stack takes its chart there."""
+    chart = mapping(value_at(release.spec, ("chart", "spec")))
+    reference = mapping(chart.get("sourceRef") or release.spec.get("chartRef"))
+    home = release.metadata.get("namespace")
+    wanted = (source.kind, source.own_name, source.metadata.get("namespace"))
+    named = (reference.get("kind"), reference.get("name"), reference.get("namespace", home))
+    name = word(chart.get("chart", source.spec.get("url"))).rpartition("/")[2]
+    return named == wanted and name in CHARTS
 
 
 def _is_so(data: Any, row: Mapping[str, Any]) -> bool:

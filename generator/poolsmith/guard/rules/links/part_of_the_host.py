@@ -15,12 +15,12 @@ from poolsmith.gpu.catalog.node_labels import DEPLOY
 from poolsmith.gpu.nodes.node_makers import image_choices, maker_of
 from poolsmith.guard.rules.links.link_view import Domain
 from poolsmith.guard.rules.links.machine_images import (
-    TALOS,
     known_images,
     names_gpu_machine,
     names_gpus,
 )
 from poolsmith.guard.rules.links.name_needs import names_of
+from poolsmith.guard.rules.links.talos_machines import talos_machines
 from poolsmith.guard.rules.names.kept import kept_all
 from poolsmith.guard.rules.names.need import WHOLE, Need, Offer, State
 
@@ -42,7 +42,7 @@ RULE = RuleInfo(
     "(Talos, images of EKS for GPUs), or whose cloud brings a driver or a plugin unless that is switched off (AKS, "
     "GKE), and the operator's values bring the same part. No file opts those nodes out by labels "
     "`nvidia.com/gpu.deploy.*`. Or a label of GKE that is to keep its plugin off keeps off the driver that nobody "
-    "else brings.",
+    "else brings. Or kernel modules of Talos are missing, not loaded, or not those of the GPUs.",
     why="The second driver can't unload the first, the toolkit writes to a file that is not its own, and of two device "
     "plugins the kubelet takes whichever registers last.",
     fix="switch the part off in one of the two places",
@@ -138,10 +138,10 @@ DOMAINS = (Domain(_PART, _needs, _offers, lambda _: WHOLE),)
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
+    yield from talos_machines(view)
     chart, names = _operator(view), names_of(view)
     if chart is None:
         return
-    yield from _without_extension(view)
     for group in _groups(view):
         if names.verdict(group.need).state is State.UNDEFINED:
             yield _forfeited(group, chart)
@@ -222,24 +222,6 @@ def _of_cloud(
 def _driver_pointer(template: NodeTemplate, body: Mapping[str, Any], switch: DriverSwitch) -> str:
     said = switch.said(body)
     return f"{template.top}{said[0][0] if said else '/spec'}"
-
-
-def _without_extension(view: LinkView) -> Iterator[Finding[Location]]:
-    """Machines of Talos that load modules which their installer does not have."""
-    row = known_images()[TALOS]
-    for document in view.machines.tree.documents:
-        if document.is_object:
-            continue
-        machine = mapping(mapping(document.data).get("machine"))
-        modules = [word(mapping(item).get("name")) for _, item in reached(machine, ("kernel", "modules", "*"))]
-        install = mapping(machine.get("install"))
-        is_plain = word(install.get("image")).startswith(tuple(row["plain"])) and not install.get("extensions")
-        if is_plain and any(name.startswith("nvidia") for name in modules):
-            yield Finding(
-                message="these machines load NVIDIA's modules, and the installer without extensions has none",
-                place=document.source.locate("/machine/install/image"),
-                help="take the installer of the image factory whose schematic has NVIDIA's extensions",
-            )
 
 
 def _forfeited(group: _Group, chart: LinkedChart) -> Finding[Location]:

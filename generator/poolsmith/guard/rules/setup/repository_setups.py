@@ -14,7 +14,7 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import join, split
 from poolsmith.gpu.catalog import Catalog
-from poolsmith.gpu.catalog.stack_objects import CHARTS, OPERATOR, OPERATOR_GROUP
+from poolsmith.gpu.catalog.stack_objects import CHARTS, OLM_PACKAGE, OPERATOR, OPERATOR_GROUP
 from poolsmith.gpu.catalog.value_effects import always_on
 from poolsmith.gpu.values.release_tier import judged_by
 from poolsmith.gpu.values.resource_documents import operator_defaults
@@ -236,14 +236,11 @@ def _subscribed(objects: Iterable[CheckedDocument]) -> str:
     """What the operator lifecycle manager installs: where it starts, if somebody approves each step, else the line."""
     for document in objects:
         spec = mapping(document.data.get("spec")) if document.kind == "Subscription" else {}
-        if spec.get("name") == _PACKAGE:
+        if spec.get("name") == OLM_PACKAGE:
             is_manual = spec.get("installPlanApproval") == "Manual"
-            start = word(spec.get("startingCSV")).removeprefix(f"{_PACKAGE}.")
+            start = word(spec.get("startingCSV")).removeprefix(f"{OLM_PACKAGE}.")
             return start if is_manual else f"{word(spec.get('channel')) or 'x'}.x"
     return ""
-
-
-_PACKAGE = "gpu-operator-certified"
 
 
 def _asked(release: str) -> JudgedBy:
@@ -345,7 +342,7 @@ def olm_namespace(objects: Iterable[SetupObject]) -> str | None:
     return min(found) or None if len(found) == 1 else None
 
 
-_PACKAGES = (_PACKAGE, "gpu-operator")
+_PACKAGES = (OLM_PACKAGE, "gpu-operator")
 
 
 def policy_values(objects: list[SetupObject], release: str | None) -> SetupValues | None:

@@ -35,7 +35,7 @@ RULE = RuleInfo(
     what="Sandboxes are on, and a part that they wait for is off: the CC manager in the mode for Kata, the vGPU "
     "manager of nodes with `nvidia.com/gpu.workload.config: vm-vgpu`. Or the CC manager is on in the mode for "
     "KubeVirt, in which the operator does not deploy it, and nodes are capable of confidential computing. Or a pod of "
-    "Kata asks for GPUs by a name that the plugin for them does not offer.",
+    "Kata asks for GPUs by a name that the plugin for them does not offer, or that only the mode for Kata brings.",
     why="The RuntimeClass of plain Kata selects a label that only the CC manager writes, so every Kata pod stays "
     "pending. A validator that waits for a manager never ends, and the node advertises no GPUs.",
     fix="turn on the part, or off what waits for it",
@@ -113,13 +113,33 @@ def _of_virtual_gpus(view: SetupView) -> Iterator[Finding[Location]]:
 def _of_pods(view: SetupView, era: KataEra) -> Iterator[Finding[Location]]:
     """Pods of Kata get GPUs that are bound to VFIO, by the name that the plugin for them has."""
     alias = _alias(view, era)
-    for kind in WORKLOAD_KINDS if alias is not None else ():
+    for item, at, name in _asked(view):
+        if alias is not None and _is_another(name, alias):
+            yield _misnamed(view, item, at, name, alias, era)
+        elif name == f"{VENDOR}/{_USUAL}" and _is_of_machines(view, era):
+            yield Finding(
+                message=f"{item.name} is a pod of Kata, and asks for what the plugin of the mode `{era.mode}` offers; "
+                "the operator deploys the one for KubeVirt, whose names are those of models",
+                place=view.value_location(_MODE if view.is_set(_MODE) else _SWITCH),
+                help=f"write `{_MODE}: {era.mode}`",
+                related=(item.place(f"{pod_template_pointer(item.data)}/spec{at}"),),
+                subject=item.name,
+            )
+
+
+def _asked(view: SetupView) -> Iterator[tuple[SetupObject, str, str]]:
+    """Pods of Kata, each with a GPU that it asks for, below its spec."""
+    for kind in WORKLOAD_KINDS:
         for item in view.of_kind(kind):
             pod = mapping(mapping(pod_template_of(item.data)).get("spec"))
             for at, limits in _limits_of_kata(pod):
-                for name in filter(is_gpu_resource, map(str, limits)):
-                    if _is_another(name, alias):
-                        yield _misnamed(view, item, f"{at}{join('', name)}", name, alias, era)
+                yield from ((item, f"{at}{join('', name)}", name) for name in filter(is_gpu_resource, map(str, limits)))
+
+
+def _is_of_machines(view: SetupView, era: KataEra) -> bool:
+    """Whether the operator deploys the plugin for virtual machines, by its usual names."""
+    is_renamed = any(mappings(view.value("sandboxDevicePlugin.env")))
+    return era.mode is not None and view.value(_MODE) not in (None, era.mode) and not is_renamed
 
 
 def _alias(view: SetupView, era: KataEra) -> str | None:

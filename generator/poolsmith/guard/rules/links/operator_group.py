@@ -1,0 +1,98 @@
+"""Groups of OLM that keep the operator from being installed."""
+
+from __future__ import annotations
+
+from posixpath import dirname
+from typing import TYPE_CHECKING
+
+from poolsmith.core.diagnostics import RuleInfo
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.sources.pod_template import word, words
+from poolsmith.gpu.catalog.stack_objects import OLM_PACKAGE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.links.link_view import LinkView
+    from poolsmith.guard.rules.setup.setup_view import SetupObject
+
+RULE = RuleInfo(
+    code="PSM942",
+    name="operator-group",
+    applies_to="manifest",
+    what="OLM can't install the gpu-operator: its Subscription stands in a namespace whose OperatorGroup is for all "
+    "namespaces, or for several, or in which two groups stand; or the group for it stands in another namespace.",
+    why="The operator serves one namespace alone, and OLM takes the one group of the namespace in which the "
+    "Subscription stands. With another group, or two, it installs nothing, and with two no other operator either.",
+    fix="give the operator a namespace of its own with one OperatorGroup, whose target is that namespace",
+    bad="metadata: {name: gpu-operator-certified, namespace: openshift-operators}\n",
+    good="metadata: {name: gpu-operator-certified, namespace: nvidia-gpu-operator}\n",
+    symptom="`csv created in namespace with multiple operatorgroups`; `UnsupportedOperatorGroup`",
+    references=(
+        "NVIDIA/gpu-operator:bundle/manifests/gpu-operator-certified.clusterserviceversion.yaml, installModes",
+        "olm.operatorframework.io/docs/advanced-tasks/operator-scoping-with-operatorgroups",
+        "NVIDIA/gpu-operator issue 330",
+    ),
+)
+_OLM = "operators.coreos.com"
+_OF_ALL = ("openshift-operators", "operators")
+"""Where OpenShift and OLM by itself have the group of all namespaces."""
+_HELP = "write a group of its own namespace: `spec: {targetNamespaces: [%s]}`"
+
+
+def check(view: LinkView) -> Iterator[Finding[Location]]:
+    groups = [item for item in view.of_kind("OperatorGroup") if item.group == _OLM and _namespace(item)]
+    for item in view.of_kind("Subscription"):
+        if item.group == _OLM and item.spec.get("name") == OLM_PACKAGE and (space := _namespace(item)):
+            yield from _judge(item, space, groups)
+
+
+def _judge(item: SetupObject, space: str, groups: list[SetupObject]) -> Iterator[Finding[Location]]:
+    here = list({group.own_name: group for group in groups if _namespace(group) == space}.values())
+    if space in _OF_ALL:
+        yield Finding(
+            message=f"the group of `{space}` is for all namespaces, for which this operator can't be installed",
+            place=item.place("/metadata/namespace"),
+            help="move it to a namespace of its own, with an OperatorGroup: `nvidia-gpu-operator`",
+        )
+    elif second := [group for group in here[1:] if dirname(group.file) == dirname(here[0].file)]:
+        yield Finding(
+            message=f"{second[0].name} is the second group of `{space}`: OLM installs nothing there",
+            place=second[0].place("/metadata/name"),
+            help="leave one of them",
+            related=(here[0].place("/metadata/name"), item.place("/metadata/namespace")),
+        )
+    elif here:
+        yield from _wrong_targets(here[0], space)
+    else:
+        yield from (_elsewhere(item, space, group) for group in groups if space in _targets(group))
+
+
+def _wrong_targets(group: SetupObject, space: str) -> Iterator[Finding[Location]]:
+    targets = _targets(group)
+    if len(targets) != 1 and "selector" not in group.spec:
+        shown = f"{len(targets)} namespaces" if targets else "all namespaces"
+        yield Finding(
+            message=f"{group.name} is for {shown}, and this operator can be installed for one alone",
+            place=group.place("/spec/targetNamespaces" if targets else "/metadata/name"),
+            help=_HELP % space,
+        )
+
+
+def _elsewhere(item: SetupObject, space: str, group: SetupObject) -> Finding[Location]:
+    return Finding(
+        message=f"{group.name} is for `{space}` and stands in `{_namespace(group)}`: OLM looks for it beside "
+        f"{item.name}",
+        place=group.place("/metadata/namespace"),
+        help=f"write `namespace: {space}`",
+        related=(item.place("/metadata/namespace"),),
+    )
+
+
+def _targets(group: SetupObject) -> tuple[str, ...]:
+    return words(group.spec.get("targetNamespaces"))
+
+
+def _namespace(item: SetupObject) -> str:
+    return word(item.metadata.get("namespace"))
