@@ -31,6 +31,7 @@ SCRIPTS = {
     "in a condition": "if ! helm status gpu; then\n  helm install gpu nvidia/gpu-operator -n gpu\nfi\n",
     "behind others": "true && helm repo add nvidia https://helm.ngc.nvidia.com/nvidia && helm install gpu nvidia/gpu-operator\n",
     "in a text for a shell": 'bash -c "helm install gpu nvidia/gpu-operator --set a=b"\n',
+    "behind others in a text for a shell": 'bash -c "true && sudo=1 helm install gpu nvidia/gpu-operator --set a=b"\n',
     "a redirection": "helm install gpu nvidia/gpu-operator --set a=b >/dev/null 2>&1 || true\n",
     "a comment behind": "helm install gpu nvidia/gpu-operator --set a=b # --set c=d\n",
     "two of them": "helm install gpu nvidia/gpu-operator; helm install nfd nfd/node-feature-discovery --version 0.17.3\n",
@@ -97,6 +98,22 @@ def test_what_only_a_run_knows_is_open(name):
     assert found.last("version").is_open
 
 
+SHOWN = {
+    'az aks command invoke --command "helm repo add n https://n && helm install gpu nvidia/gpu-operator --set a=b"\n': 1,
+    'pe "helm install gpu nvidia/gpu-operator --version 24.6.2"\n': 1,
+    'COMMAND="helm install gpu nvidia/gpu-operator"\n': 1,
+    'HELP="use helm install gpu nvidia/gpu-operator"\n': 0,
+    'log_info "helm install gpu nvidia/gpu-operator"\n': 0,
+    'echo -e "${YELLOW}helm install gpu nvidia/gpu-operator"\n': 0,
+    "die 'first: helm install gpu nvidia/gpu-operator'\n": 0,
+}
+
+
+@pytest.mark.parametrize("script", SHOWN)
+def test_a_text_that_something_runs_is_a_command(script):
+    assert len(helm_commands(ShellText(script))[0]) == SHOWN[script]
+
+
 HOSTILE = {
     "a quote without an end": "helm install gpu nvidia/gpu-operator --set 'a=b\n",
     "a here-document without an end": "helm install gpu nvidia/gpu-operator -f - <<EOF\na: b\n",
@@ -157,7 +174,7 @@ def test_what_a_script_beside_it_patches_is_unknown(tmp_path):
     patch = "kubectl patch clusterpolicy/cluster-policy --type merge -p '{}'\n"
     (item,) = installed(tmp_path, install_sh="helm install gpu nvidia/gpu-operator\n", patch_sh=patch)
 
-    assert [found.what for found in item.unknown] == ["what a script beside it patches"]
+    assert [found.what for found in item.unknown] == ["what a command beside it patches"]
 
 
 def test_a_mirror_may_lack_the_newest(tmp_path):

@@ -41,7 +41,7 @@ _INSTALLS = pattern(r"\b(?:install|upgrade|template)\b")
 _PROSE = frozenset(("name", "description", "summary", "title", "desc", "msg", "message", "help", "comment", "notes"))
 _VENDORS = ("nvidia", "nvdp", "nvgfd", "nfd", "ngc", "kubernetes-sigs")
 """Words in names and addresses of the repositories that charts of the stack come from: a mirror may lack the newest."""
-_PATCHED = ("clusterpolic", "patch")
+_PATCHED, _README = ("clusterpolic", "patch"), ".md"
 _SET = ("set-json", "set", "set-string", "set-file", "set-literal")
 _FROM_BEFORE = ("reuse-values", "reset-then-reuse-values")
 
@@ -147,7 +147,7 @@ class _Script:
                     unknown.append(Unknown(self._source.locate(pointer), f"what `--{flag}` says in a run"))
         told = [f"what `{word.text}` says in a run" for word in command.rest]
         told += [f"what `--{flag}` finds" for flag in _FROM_BEFORE if flag in command.others]
-        told += ["what a script beside it patches"] * self._is_patched()
+        told += ["what a command beside it patches"] * self._is_patched()
         return layers, unknown + [Unknown(self._source.locate(place), what) for what in told]
 
     def _set(self, flag: str, pointer: str, text: str) -> list[ValuesLayer]:
@@ -163,7 +163,8 @@ class _Script:
         return self._files.text(found) if found is not None else None
 
     def _is_patched(self) -> bool:
-        beside = filter(is_script, self._files.files_in(posixpath.dirname(self._path)))
+        paths = self._files.files_in(posixpath.dirname(self._path))
+        beside = (path for path in paths if is_script(path) or path.endswith(_README))
         return any(all(word in (self._files.text(path) or "") for word in _PATCHED) for path in beside)
 
     def _file(self, word: Word, pointer: str, given: tuple[int, int] | None) -> ValuesLayer | None:
