@@ -34,7 +34,7 @@ _FILLED = pattern(r"\$\{(?P<name>[A-Za-z_]\w*):?=(?P<text>[^{}\n]*)\}")
 _PIECE = pattern(
     r"(?P<join>\\\r?\n)|\\(?P<escaped>.)|'(?P<single>[^']*)'|(?P<quote>\")"
     r"|\$\$?(?:\{(?P<name>[A-Za-z_]\w*)(?::?[-=](?P<text>[^{}\n]*))?\}|(?P<plain>[A-Za-z_]\w*)|\((?P<made>[A-Z_]\w*)\))"
-    r"|(?P<run>\$\{\{[^}\n]*\}\}|\$\{[^}\n]*\}|\$\((?:[^()\n]|\([^()\n]*\))*\)|\$[^\s\"'\\]|`[^`\n]*`)"
+    r"|(?P<run>\$?\{\{[^}\n]*\}\}|\$\{[^}\n]*\}|\$\((?:[^()\n]|\([^()\n]*\))*\)|\$[^\s\"'\\]|`[^`\n]*`)"
     r"|(?P<rest>[^\s'\"\\$`;|&()<>]+|\$)"
 )
 _QUOTED = pattern(r"(?P<end>\")|\\(?P<escaped>[\"$`\\\n])|(?P<rest>[^\"\\$`]+|\\)|(?=[$`])")
@@ -89,6 +89,10 @@ class ShellText:
     def position(self, at: int) -> Position:
         line = bisect_right(self._starts, at)
         return Position(line, at - self._starts[line - 1] + 1)
+
+    def is_indented(self, at: int) -> bool:
+        """Whether a command stands in a branch, a function or a target, as far as its line shows."""
+        return self.text[self.text.rfind("\n", 0, at) + 1 : at][:1].isspace()
 
     @cached_property
     def _starts(self) -> list[int]:

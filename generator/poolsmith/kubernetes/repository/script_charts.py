@@ -122,6 +122,7 @@ class _Script:
             repository=written if address is None and not is_told else address,
             namespace=_told(command.last("namespace")),
             release_name=command.release,
+            is_alternative=self._outer is not None or self._text.is_indented(command.at.at),
             layers=tuple(layers),
             unknown=tuple(unknown),
         )
