@@ -256,6 +256,12 @@ def test_deep_expressions_are_no_hcl(text):
         read_hcl("a.tf", f"locals {{\n  v = {text}\n}}\n")
 
 
+def test_long_rounds_are_no_hcl():
+    many, text = "[" + "1," * 200 + "]", "a" * 100_000
+    with pytest.raises(HclProblemError):
+        read_hcl("a.tf", f'locals {{\n  v = [for a in {many} : "{text}"]\n}}\n')
+
+
 def test_many_rounds_are_no_hcl():
     many = "[" + "1," * 200 + "]"
     with pytest.raises(HclProblemError):

@@ -28,8 +28,8 @@ _AFTER = compiled_later(rf"(?P<rest>{STEP}*+)(?![\w.\[(-])")
 _OPERATOR = compiled_later(r"==|!=|>=|<=|&&|\|\||[<>?]")
 _RANKS = {"?": 1, "||": 2, "&&": 3, "==": 4, "!=": 4, ">=": 5, "<=": 5, ">": 5, "<": 5}
 _FOR = compiled_later(r"for\s+(?P<first>[A-Za-z_]\w*)\s*(?:,\s*(?P<second>[A-Za-z_]\w*)\s*)?in\s+")
-_MOST_ROUNDS = 400
-"""Of all `for` in a file."""
+_MOST_ROUNDS, _MOST_AGAIN = 400, 200_000
+"""Of all `for` in a file: how many, and how many signs they read."""
 _ENCODERS = ("yamlencode", "jsonencode", "tomap", "tolist", "tostring", "tonumber", "tobool", "toset")
 _HERE = ("${path.module}/", "${path.root}/", "./")
 _FILES = ("file", "templatefile")
@@ -110,11 +110,12 @@ class _Reader(HclText):
     def _again(self, start: int, names: dict[str, Any], read: Callable[[], Any]) -> Any:
         """What stands at a place for one round of what repeats it; its places are those of the first round."""
         self.rounds += 1
-        if self.rounds > _MOST_ROUNDS:
+        if self.rounds > _MOST_ROUNDS or self.read_again > _MOST_AGAIN:
             raise HclProblemError("too many rounds")
         before, starts, texts = self.names, self.starts, self.texts
         self.at, self.names, self.starts, self.texts = start, before | names, {}, {}
         value = read()
+        self.read_again += self.at - start
         self.names, self.starts, self.texts = before, starts, texts
         return value
 

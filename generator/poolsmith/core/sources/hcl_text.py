@@ -45,6 +45,7 @@ class HclText:
         self.at = 0
         self.depth = 0
         self.rounds = 0
+        self.read_again = 0
         self.is_inside = False
         """Whether brackets around it let lines go on."""
         self.names: dict[str, Any] = {}

@@ -11,6 +11,7 @@ import posixpath
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.diagnostic import Position
+from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.placed_source import PlacedSource
 from poolsmith.core.sources.pointer import join
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.helm_commands import HelmCommand
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
-
-    Placed = Callable[[int], Position | None]
 
 COMMANDS = "commands"
 """The first step of the pointers."""
@@ -136,7 +135,7 @@ class _Script:
             if layer is not None:
                 layers.append(layer)
             else:
-                what = f"values of `{word.text}`, which is not among the files"
+                what = f"values of `{shorten(word.text)}`, which is not among the files"
                 unknown.append(Unknown(self._source.locate(join(place, "values", number)), what))
         for flag in _SET:
             for number, word in enumerate(command.of(flag)):
@@ -146,7 +145,7 @@ class _Script:
                 layers += found
                 if not found or OPEN in word.text:
                     unknown.append(Unknown(self._source.locate(pointer), f"what `--{flag}` says in a run"))
-        told = [f"what `{word.text}` says in a run" for word in command.rest]
+        told = [f"what `{shorten(word.text)}` says in a run" for word in command.rest]
         told += [f"what `--{flag}` finds" for flag in _FROM_BEFORE if flag in command.others]
         told += ["what a command beside it patches"] * self._is_patched()
         return layers, unknown + [Unknown(self._source.locate(place), what) for what in told]
