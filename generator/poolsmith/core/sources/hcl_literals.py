@@ -97,21 +97,27 @@ class _Reader(HclText):
 
     def _repeated(self, kind: str, block: dict[str, Any], start: int) -> list[Any]:
         """What a `dynamic` block stands for; one block that is computed where nobody knows how many there are."""
-        pairs = _pairs(block.get("for_each"))
+        pairs = self._rounds(block.get("for_each"))
         if pairs is None or "iterator" in block:
             return [COMPUTED]
-        end = self.at
-        read = [
-            self._again(start, {kind: {"key": key, "value": value}}, lambda: self._body("")) for key, value in pairs
-        ]
+        end, found = self.at, []
+        for key, value in pairs:
+            read = self._again(start, {kind: {"key": key, "value": value}}, lambda: self._body(""))
+            found.append(next(iter(read.get("content") or []), COMPUTED))
+            if self.read_again > _MOST_AGAIN:
+                found = [COMPUTED]
+                break
         self.at = end
-        return [next(iter(item.get("content") or []), COMPUTED) for item in read]
+        return found
+
+    def _rounds(self, value: Any) -> list[tuple[Any, Any]] | None:
+        """Keys and values of what is repeated; None of what nobody knows, or where all rounds of a file are used up."""
+        pairs = _pairs(value)
+        self.rounds += len(pairs or ())
+        return pairs if self.rounds <= _MOST_ROUNDS and self.read_again <= _MOST_AGAIN else None
 
     def _again(self, start: int, names: dict[str, Any], read: Callable[[], Any]) -> Any:
         """What stands at a place for one round of what repeats it; its places are those of the first round."""
-        self.rounds += 1
-        if self.rounds > _MOST_ROUNDS or self.read_again > _MOST_AGAIN:
-            raise HclProblemError("too many rounds")
         before, starts, texts = self.names, self.starts, self.texts
         self.at, self.names, self.starts, self.texts = start, before | names, {}, {}
         value = read()
@@ -349,7 +355,7 @@ class _Reader(HclText):
         pairs = None
         if match is not None:
             self.at = match.end()
-            pairs = _pairs(self._within(lambda: self._value("", lambda: self._take(":"))))
+            pairs = self._rounds(self._within(lambda: self._value("", lambda: self._take(":"))))
         body = self.at
         self.at = start
         self._skip_closing(closing)
@@ -360,7 +366,8 @@ class _Reader(HclText):
         for key, value in pairs:
             names = {match["first"]: key, match["second"]: value} if match["second"] else {match["first"]: value}
             made, is_wanted = self._again(body, names, lambda: self._within(lambda: (read(), self._is_wanted(closing))))
-            if not isinstance(is_wanted, bool) or self.text[self.at : self.at + 1] != closing:
+            is_known = isinstance(is_wanted, bool) and self.read_again <= _MOST_AGAIN
+            if not is_known or self.text[self.at : self.at + 1] != closing:
                 self.at = end
                 return COMPUTED
             rounds += [made] if is_wanted else []
