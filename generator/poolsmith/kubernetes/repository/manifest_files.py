@@ -39,7 +39,7 @@ KUSTOMIZE_VERSIONS = {
 
 FILLED_ENDINGS = tuple(f"{yaml}.{end}" for yaml in ("yaml", "yml") for end in ("j2", "jinja2", "tpl", "tftpl"))
 """Of templates, by the names that Ansible and Terraform give them."""
-_OPEN = (b"{{", b"{%", b"${", b"%{")
+_OPEN = (b"{{", b"{%", b"${", b"%{", b"#{", b"#%", b"<%")
 
 
 def is_yaml_by_content(path: str, content: bytes, is_of_interest: Callable[[bytes], bool] | None) -> bool:
