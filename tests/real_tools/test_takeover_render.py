@@ -118,6 +118,82 @@ OWNERS = {
         node-feature-discovery: {worker: {tolerations: [{key: purpose, operator: Exists}]}}
         """,
     ),
+    "a cloud's node types, and little memory": (
+        "v24.6.0",
+        """
+        wait: true
+        operator: {upgradeCRD: true, cleanupCRD: true, resources: {requests: {cpu: 10m, memory: 100Mi}}}
+        driver: {enabled: false}
+        toolkit: {enabled: false}
+        devicePlugin: {version: v0.14.5, env: [{name: FAIL_ON_INIT_ERROR, value: "false"}]}
+        dcgm: {enabled: false}
+        dcgmExporter: {enabled: false}
+        migManager: {enabled: false}
+        validator: {enabled: false}
+        node-feature-discovery:
+          gc: {enable: false}
+          worker:
+            tolerations: [{key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}]
+            affinity:
+              nodeAffinity:
+                requiredDuringSchedulingIgnoredDuringExecution:
+                  nodeSelectorTerms:
+                    - matchExpressions: [{key: node.kubernetes.io/instance-type, operator: In, values: [gpu.small, gpu.large]}]
+        """,
+    ),
+    "places for each operand, which nothing reads": (
+        "v25.10.1",
+        """
+        driver: {version: 580.105.08, nodeSelector: {accelerator: nvidia}, tolerations: [{key: gpu, operator: Exists}]}
+        toolkit: {version: v1.18.0, nodeSelector: {accelerator: nvidia}}
+        devicePlugin: {config: {name: slices, default: any}, tolerations: [{key: gpu, operator: Exists}]}
+        containerdConfig: {enabled: true}
+        dcgmExporter:
+          serviceMonitor: {enabled: true, interval: 15s, additionalLabels: {release: kube-prometheus-stack}}
+          service: {port: 9400, annotations: {scrape: "true"}}
+        gfd: {nodeSelector: {accelerator: nvidia}}
+        mig: {strategy: none}
+        """,
+    ),
+    "set by a command": (
+        "v26.3.1",
+        """
+        driver: {enabled: false}
+        toolkit: {enabled: true}
+        dcgmExporter: {enabled: true, serviceMonitor: {enabled: true, additionalLabels: {release: prometheus}}}
+        nfd: {enabled: true}
+        cdi: {enabled: true}
+        migManager: {enabled: false, config: {default: ""}}
+        """,
+    ),
+    "guests with a licence": (
+        "v25.3.2",
+        """
+        driver:
+          repository: nvcr.io/nvaie
+          image: vgpu-guest-driver
+          version: 570.148.08
+          imagePullSecrets: [ngc-secret]
+          licensingConfig: {configMapName: licensing-config, nlsEnabled: true}
+          rdma: {enabled: true, useHostMofed: false}
+          manager: {env: [{name: ENABLE_AUTO_DRAIN, value: "true"}]}
+          upgradePolicy: {maxParallelUpgrades: 2, drain: {enable: true, force: true, timeoutSeconds: 600}}
+        psa: {enabled: true}
+        """,
+    ),
+    "RKE2, with a file beside its configuration": (
+        "v26.7.0",
+        """
+        driver: {enabled: false}
+        toolkit:
+          env:
+            - {name: CONTAINERD_CONFIG, value: /var/lib/rancher/rke2/agent/etc/containerd/config.toml}
+            - {name: CONTAINERD_SOCKET, value: /run/k3s/containerd/containerd.sock}
+            - {name: RUNTIME_DROP_IN_CONFIG, value: /var/lib/rancher/rke2/agent/etc/containerd/config-v3.toml.d/99-nvidia.toml}
+        daemonsets: {labels: {team: gpu}, updateStrategy: OnDelete}
+        validator: {plugin: {env: [{name: WITH_WORKLOAD, value: "false"}]}}
+        """,
+    ),
 }
 
 

@@ -493,6 +493,11 @@ SURFACES = {
         "PSM330",
     ),
     "a branch of drivers": (pinned("580.126.20"), pinned("582.1.1"), "PSM338"),
+    "a tag that was never published": (
+        {},
+        {"devicePlugin": {"repository": "nvcr.io/nvidia", "image": "k8s-device-plugin", "version": "0.17.1"}},
+        "PSM521",
+    ),
 }
 """What is sound, what is wrong, and the code on each surface."""
 

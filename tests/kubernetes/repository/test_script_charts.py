@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 
 from poolsmith.core.sources.shell_text import ShellText
+from poolsmith.interface.app.check import check_paths
 from poolsmith.kubernetes.repository.helm_commands import helm_commands
 from poolsmith.kubernetes.repository.model import model_of
 from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
@@ -31,6 +32,7 @@ SCRIPTS = {
     "in a condition": "if ! helm status gpu; then\n  helm install gpu nvidia/gpu-operator -n gpu\nfi\n",
     "behind others": "true && helm repo add nvidia https://helm.ngc.nvidia.com/nvidia && helm install gpu nvidia/gpu-operator\n",
     "in a text for a shell": 'bash -c "helm install gpu nvidia/gpu-operator --set a=b"\n',
+    "behind others in a text for a shell": 'bash -c "true && sudo=1 helm install gpu nvidia/gpu-operator --set a=b"\n',
     "a redirection": "helm install gpu nvidia/gpu-operator --set a=b >/dev/null 2>&1 || true\n",
     "a comment behind": "helm install gpu nvidia/gpu-operator --set a=b # --set c=d\n",
     "two of them": "helm install gpu nvidia/gpu-operator; helm install nfd nfd/node-feature-discovery --version 0.17.3\n",
@@ -97,6 +99,26 @@ def test_what_only_a_run_knows_is_open(name):
     assert found.last("version").is_open
 
 
+SHOWN = {
+    "gpu:\n\t-@$(HELM) upgrade --install gpu nvidia/gpu-operator\n": 1,
+    "gpu: ## helm install nvidia/gpu-operator\n": 0,
+    "x = --helm install a nvidia/gpu-operator\n": 0,
+    "helm install gpu nvidia/gpu-operator --version {{ version }} --set a=b\n": 1,
+    'az aks command invoke --command "helm repo add n https://n && helm install gpu nvidia/gpu-operator --set a=b"\n': 1,
+    'pe "helm install gpu nvidia/gpu-operator --version 24.6.2"\n': 1,
+    'COMMAND="helm install gpu nvidia/gpu-operator"\n': 1,
+    'HELP="use helm install gpu nvidia/gpu-operator"\n': 0,
+    'log_info "helm install gpu nvidia/gpu-operator"\n': 0,
+    'echo -e "${YELLOW}helm install gpu nvidia/gpu-operator"\n': 0,
+    "die 'first: helm install gpu nvidia/gpu-operator'\n": 0,
+}
+
+
+@pytest.mark.parametrize("script", SHOWN)
+def test_a_text_that_something_runs_is_a_command(script):
+    assert len(helm_commands(ShellText(script))[0]) == SHOWN[script]
+
+
 HOSTILE = {
     "a quote without an end": "helm install gpu nvidia/gpu-operator --set 'a=b\n",
     "a here-document without an end": "helm install gpu nvidia/gpu-operator -f - <<EOF\na: b\n",
@@ -157,7 +179,7 @@ def test_what_a_script_beside_it_patches_is_unknown(tmp_path):
     patch = "kubectl patch clusterpolicy/cluster-policy --type merge -p '{}'\n"
     (item,) = installed(tmp_path, install_sh="helm install gpu nvidia/gpu-operator\n", patch_sh=patch)
 
-    assert [found.what for found in item.unknown] == ["what a script beside it patches"]
+    assert [found.what for found in item.unknown] == ["what a command beside it patches"]
 
 
 def test_a_mirror_may_lack_the_newest(tmp_path):
@@ -174,6 +196,14 @@ def test_a_step_of_a_workflow_is_a_script(tmp_path):
 
     assert (item.version, item.repository) == ("v25.3.0", "https://helm.ngc.nvidia.com/nvidia")
     assert str(item.version_at().span) == ".github/workflows/gpu.yaml:7:53"
+
+
+def test_terraform_hands_commands_on(tmp_path):
+    text = 'resource "null_resource" "a" {\n  provisioner "local-exec" {\n    command = "helm install a nvidia/gpu-operator"\n'
+    (tmp_path / "main.tf").write_text(f"{text}  }}\n}}\n")
+    (item,) = installed(tmp_path)
+
+    assert (item.chart, item.document.path) == ("gpu-operator", "main.tf")
 
 
 def test_what_is_written_for_people_installs_nothing(tmp_path):
@@ -194,6 +224,30 @@ def test_an_install_and_an_upgrade_that_say_the_same_are_one(tmp_path):
     script = "if helm status gpu; then helm upgrade gpu nvidia/gpu-operator --set a=b\nelse helm install gpu nvidia/gpu-operator --set a=b; fi\n"
 
     assert len(installed(tmp_path, install_sh=script)) == 1
+
+
+BRANCHES = {
+    "at the edge": ("helm install a nvidia/gpu-operator\n", False),
+    "in a branch": ("if x; then\n  helm install a nvidia/gpu-operator\nfi\n", True),
+    "in a target": ("gpu:\n\thelm install a nvidia/gpu-operator\n", True),
+}
+
+
+@pytest.mark.parametrize("name", BRANCHES)
+def test_others_may_be_taken_in_the_place_of_a_branch(tmp_path, name):
+    script, is_alternative = BRANCHES[name]
+    (item,) = installed(tmp_path, install_sh=script)
+
+    assert item.is_alternative is is_alternative
+
+
+def test_two_charts_of_branches_are_not_beside_each_other(tmp_path):
+    script = "if x; then\n  helm install a nvdp/nvidia-device-plugin\nelse\n  helm install b nvidia/gpu-operator\nfi\n"
+    (tmp_path / "install.sh").write_text(script)
+    (tmp_path / "both.sh").write_text("helm install c nvdp/nvidia-device-plugin\nhelm install d nvidia/gpu-operator\n")
+    found = check_paths(tmp_path, [tmp_path]).diagnostics
+
+    assert {item.primary.span.path for item in found if item.code == "PSM276"} == {"both.sh"}
 
 
 def test_a_folder_of_the_repository_is_a_chart(tmp_path):

@@ -21,7 +21,8 @@ def written(folder, files):
 
 @pytest.mark.parametrize("end", ["j2", "jinja2", "tpl", "tftpl"])
 @pytest.mark.parametrize(
-    ("text", "is_yaml"), [(POLICY, True), (POLICY + "# {{ x }}\n", False), (POLICY + "a: ${b}\n", False)]
+    ("text", "is_yaml"),
+    [(POLICY, True), (POLICY + "# {{ x }}\n", False), (POLICY + "a: ${b}\n", False), (POLICY + "#% if b %#\n", False)],
 )
 def test_a_template_without_anything_to_fill_in_is_yaml(tmp_path, end, text, is_yaml):
     files, listed = written(tmp_path, {f"templates/policy.yaml.{end}": text})

@@ -28,8 +28,8 @@ _AFTER = compiled_later(rf"(?P<rest>{STEP}*+)(?![\w.\[(-])")
 _OPERATOR = compiled_later(r"==|!=|>=|<=|&&|\|\||[<>?]")
 _RANKS = {"?": 1, "||": 2, "&&": 3, "==": 4, "!=": 4, ">=": 5, "<=": 5, ">": 5, "<": 5}
 _FOR = compiled_later(r"for\s+(?P<first>[A-Za-z_]\w*)\s*(?:,\s*(?P<second>[A-Za-z_]\w*)\s*)?in\s+")
-_MOST_ROUNDS = 400
-"""Of all `for` in a file."""
+_MOST_ROUNDS, _MOST_AGAIN = 400, 200_000
+"""Of all `for` in a file: how many, and how many signs they read."""
 _ENCODERS = ("yamlencode", "jsonencode", "tomap", "tolist", "tostring", "tonumber", "tobool", "toset")
 _HERE = ("${path.module}/", "${path.root}/", "./")
 _FILES = ("file", "templatefile")
@@ -97,24 +97,31 @@ class _Reader(HclText):
 
     def _repeated(self, kind: str, block: dict[str, Any], start: int) -> list[Any]:
         """What a `dynamic` block stands for; one block that is computed where nobody knows how many there are."""
-        pairs = _pairs(block.get("for_each"))
+        pairs = self._rounds(block.get("for_each"))
         if pairs is None or "iterator" in block:
             return [COMPUTED]
-        end = self.at
-        read = [
-            self._again(start, {kind: {"key": key, "value": value}}, lambda: self._body("")) for key, value in pairs
-        ]
+        end, found = self.at, []
+        for key, value in pairs:
+            read = self._again(start, {kind: {"key": key, "value": value}}, lambda: self._body(""))
+            found.append(next(iter(read.get("content") or []), COMPUTED))
+            if self.read_again > _MOST_AGAIN:
+                found = [COMPUTED]
+                break
         self.at = end
-        return [next(iter(item.get("content") or []), COMPUTED) for item in read]
+        return found
+
+    def _rounds(self, value: Any) -> list[tuple[Any, Any]] | None:
+        """Keys and values of what is repeated; None of what nobody knows, or where all rounds of a file are used up."""
+        pairs = _pairs(value)
+        self.rounds += len(pairs or ())
+        return pairs if self.rounds <= _MOST_ROUNDS and self.read_again <= _MOST_AGAIN else None
 
     def _again(self, start: int, names: dict[str, Any], read: Callable[[], Any]) -> Any:
         """What stands at a place for one round of what repeats it; its places are those of the first round."""
-        self.rounds += 1
-        if self.rounds > _MOST_ROUNDS:
-            raise HclProblemError("too many rounds")
         before, starts, texts = self.names, self.starts, self.texts
         self.at, self.names, self.starts, self.texts = start, before | names, {}, {}
         value = read()
+        self.read_again += self.at - start
         self.names, self.starts, self.texts = before, starts, texts
         return value
 
@@ -348,7 +355,7 @@ class _Reader(HclText):
         pairs = None
         if match is not None:
             self.at = match.end()
-            pairs = _pairs(self._within(lambda: self._value("", lambda: self._take(":"))))
+            pairs = self._rounds(self._within(lambda: self._value("", lambda: self._take(":"))))
         body = self.at
         self.at = start
         self._skip_closing(closing)
@@ -359,7 +366,8 @@ class _Reader(HclText):
         for key, value in pairs:
             names = {match["first"]: key, match["second"]: value} if match["second"] else {match["first"]: value}
             made, is_wanted = self._again(body, names, lambda: self._within(lambda: (read(), self._is_wanted(closing))))
-            if not isinstance(is_wanted, bool) or self.text[self.at : self.at + 1] != closing:
+            is_known = isinstance(is_wanted, bool) and self.read_again <= _MOST_AGAIN
+            if not is_known or self.text[self.at : self.at + 1] != closing:
                 self.at = end
                 return COMPUTED
             rounds += [made] if is_wanted else []

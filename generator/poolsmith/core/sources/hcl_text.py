@@ -15,7 +15,7 @@ from poolsmith.core.pattern import pattern as compiled_later
 from poolsmith.core.sources.hcl_file import COMPUTED, HclProblemError
 from poolsmith.core.sources.pointer import MISSING
 
-_MOST_DEPTH = 60
+_MOST_DEPTH = 100
 LONGEST_FILLED = 200
 WORD = compiled_later(r"[A-Za-z_][\w-]*")
 SPACE = compiled_later(r"(?:[ \t\r]++|#[^\n]*+|//[^\n]*+|/\*.*?\*/)++", re.DOTALL)
@@ -45,6 +45,7 @@ class HclText:
         self.at = 0
         self.depth = 0
         self.rounds = 0
+        self.read_again = 0
         self.is_inside = False
         """Whether brackets around it let lines go on."""
         self.names: dict[str, Any] = {}

@@ -34,7 +34,7 @@ _FILLED = pattern(r"\$\{(?P<name>[A-Za-z_]\w*):?=(?P<text>[^{}\n]*)\}")
 _PIECE = pattern(
     r"(?P<join>\\\r?\n)|\\(?P<escaped>.)|'(?P<single>[^']*)'|(?P<quote>\")"
     r"|\$\$?(?:\{(?P<name>[A-Za-z_]\w*)(?::?[-=](?P<text>[^{}\n]*))?\}|(?P<plain>[A-Za-z_]\w*)|\((?P<made>[A-Z_]\w*)\))"
-    r"|(?P<run>\$\{\{[^}\n]*\}\}|\$\{[^}\n]*\}|\$\((?:[^()\n]|\([^()\n]*\))*\)|\$[^\s\"'\\]|`[^`\n]*`)"
+    r"|(?P<run>\$?\{\{[^}\n]*\}\}|\$\{[^}\n]*\}|\$\((?:[^()\n]|\([^()\n]*\))*\)|\$[^\s\"'\\]|`[^`\n]*`)"
     r"|(?P<rest>[^\s'\"\\$`;|&()<>]+|\$)"
 )
 _QUOTED = pattern(r"(?P<end>\")|\\(?P<escaped>[\"$`\\\n])|(?P<rest>[^\"\\$`]+|\\)|(?=[$`])")
@@ -46,7 +46,8 @@ _PRINTS = pattern(
     r"[@+-]*(?:#|//|(?:\w*[_-])?"
     r"(?:echo|printf?|cat|log|info|warn|warning|err|error|die|say|fail|help|ok|note|step)\b)"
 )
-_TAKES_TEXT = pattern(r"(?:\s-l?c\s+|\bssh\b.*|\beval\s+|\bcommand\s*=\s*)[\"']$")
+_TAKES_TEXT = pattern(r"(?:\s-l?c\s+|\bssh\b.*|\b(?:eval|pei?|run)\s+|\bcommand[\s=]+|\b\w+=)[\"']$")
+"""What hands a text to a shell, keeps it for one, or shows it and runs it."""
 
 
 @record(kw_only=False)
@@ -89,6 +90,10 @@ class ShellText:
         line = bisect_right(self._starts, at)
         return Position(line, at - self._starts[line - 1] + 1)
 
+    def is_indented(self, at: int) -> bool:
+        """Whether a command stands in a branch, a function or a target, as far as its line shows."""
+        return self.text[self.text.rfind("\n", 0, at) + 1 : at][:1].isspace()
+
     @cached_property
     def _starts(self) -> list[int]:
         return [0, *(found.end() for found in re.finditer(r"\n", self.text))]
@@ -104,7 +109,12 @@ class ShellText:
         if any(map(_PRINTS.match, own[:1])) or any(word.startswith("#") for word in own):
             return None
         open_quote = next((sign for sign in "\"'" if before.count(sign) % 2), "")
-        return open_quote if not open_quote or _TAKES_TEXT.search(before) else None
+        if not open_quote:
+            return ""
+        opened = before.rfind(open_quote) + 1
+        inner = _BEFORE.split(before[opened:])[-1].split()
+        is_first = all(word == "sudo" or "=" in word for word in inner)
+        return open_quote if is_first and _TAKES_TEXT.search(before[:opened]) else None
 
     @cached_property
     def _printed(self) -> list[tuple[int, int]]:

@@ -224,6 +224,9 @@ class ReleaseValues:
         """As texts name it: the operator's by its tag alone."""
         return self.tag if self.is_of_operator else f"{self.paths.chart} {self.tag}"
 
+    is_chart = True
+    """Whether values are for a chart to read; those of a resource are for the operator."""
+
     @property
     def is_of_operator(self) -> bool:
         return self.paths.chart == OPERATOR_CHART

@@ -27,6 +27,7 @@ from poolsmith.gpu.values.rules import (
     mutable_image,
     nri_contradicted,
     operand_flag,
+    operand_image_pinned,
     operand_variable,
     runtime_config_source_missing,
     runtime_config_template,
@@ -65,6 +66,7 @@ OF_POLICY: tuple[Rule[ValuesDocument, ValuePlace], ...] = (
     driver_branch,
     blanket_toleration,
     mutable_image,
+    operand_image_pinned,
     operand_variable,
     operand_flag,
 )
@@ -74,6 +76,7 @@ OF_DRIVER: tuple[Rule[ValuesDocument, ValuePlace], ...] = (
     driver_upgrade_policy,
     driver_branch,
     mutable_image,
+    operand_image_pinned,
     operand_variable,
 )
 _ON = ("driver", "toolkit", "devicePlugin", "gfd", "dcgm", "dcgmExporter", "migManager")
@@ -96,6 +99,8 @@ def operator_defaults(kind: str, release: str) -> dict[str, Any]:
 
 class _Resource(ReleaseValues):
     """A release, with the operator's defaults in the place of the chart's."""
+
+    is_chart = False
 
     def __init__(self, known: ReleaseValues, kind: str) -> None:
         super().__init__(known.tag, known.paths)

@@ -214,6 +214,8 @@ class ChartInstallation:
     layers: tuple[ValuesLayer, ...] = ()
     unknown: tuple[Unknown, ...] = ()
     in_other_clusters: bool = False
+    is_alternative: bool = False
+    """A branch of a script, a target or a step of a workflow installs it: others may be taken in its place."""
     is_locked: bool = False
     """A lock file, a digest or a folder of the repository says which one it is, whatever the version says."""
     brought_by: str = ""

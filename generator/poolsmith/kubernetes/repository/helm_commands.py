@@ -14,7 +14,7 @@ from poolsmith.core.sources.shell_text import ShellText, Word
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_HELM = pattern(r"(?<![\w./~=-])(?:[\w.~-]*+/)*+(?:helm3?|\$[({]?HELM(?:_BIN|_CMD)?[)}]?)(?=[ \t]+[\w\\$-])")
+_HELM = pattern(r"(?<![\w./~=])(?<![\w-]-)(?:[\w.~-]*+/)*+(?:helm3?|\$[({]?HELM(?:_BIN|_CMD)?[)}]?)(?=[ \t]+[\w\\$-])")
 _VERBS = ("install", "upgrade", "template")
 _GIVEN = frozenset(
     (

@@ -403,7 +403,8 @@ PROJECT_FILES = ("Pulumi.yaml", "Pulumi.yml", "cdk.json", "cdktf.json")
 
 def of_other_languages(paths: Iterable[str], files: RepositoryFiles) -> Iterator[ChartInstallation]:
     """Charts of files that are no YAML."""
-    scripts = [path for path in paths if is_script(path) and HELM in (files.text(path) or "")]
+    may_be = (path for path in paths if is_script(path) and files.chart_of_template(path) is None)
+    scripts = [path for path in may_be if HELM in (files.text(path) or "")]
     if scripts:
         from poolsmith.kubernetes.repository.script_charts import script_charts  # on demand
 

@@ -39,7 +39,7 @@ KUSTOMIZE_VERSIONS = {
 
 FILLED_ENDINGS = tuple(f"{yaml}.{end}" for yaml in ("yaml", "yml") for end in ("j2", "jinja2", "tpl", "tftpl"))
 """Of templates, by the names that Ansible and Terraform give them."""
-_OPEN = (b"{{", b"{%", b"${", b"%{")
+_OPEN = (b"{{", b"{%", b"${", b"%{", b"#{", b"#%", b"<%")
 
 
 def is_yaml_by_content(path: str, content: bytes, is_of_interest: Callable[[bytes], bool] | None) -> bool:
@@ -54,11 +54,12 @@ def is_yaml_by_content(path: str, content: bytes, is_of_interest: Callable[[byte
 
 HELM = "helm"
 """Without this word a script installs no chart."""
-_SCRIPT_ENDINGS = (".sh", ".bash", ".zsh", ".mk", ".just")
+_SCRIPT_ENDINGS = (".sh", ".bash", ".zsh", ".mk", ".just", ".tf", ".tpl", ".tftpl")
 _SCRIPT_NAMES = frozenset(("Makefile", "GNUmakefile", "makefile", "justfile", "Justfile", "Dockerfile"))
 
 
 def is_script(path: str) -> bool:
+    """Whether commands of a shell may stand in a file; in Terraform they are texts that it hands on."""
     return path.endswith(_SCRIPT_ENDINGS) or path.rpartition("/")[2] in _SCRIPT_NAMES
 
 

@@ -11,6 +11,7 @@ import posixpath
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.diagnostic import Position
+from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.placed_source import PlacedSource
 from poolsmith.core.sources.pointer import join
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 
-    Placed = Callable[[int], Position | None]
-
 COMMANDS = "commands"
 """The first step of the pointers."""
 _MOST_TEXT = 1 << 18
@@ -41,7 +40,7 @@ _INSTALLS = pattern(r"\b(?:install|upgrade|template)\b")
 _PROSE = frozenset(("name", "description", "summary", "title", "desc", "msg", "message", "help", "comment", "notes"))
 _VENDORS = ("nvidia", "nvdp", "nvgfd", "nfd", "ngc", "kubernetes-sigs")
 """Words in names and addresses of the repositories that charts of the stack come from: a mirror may lack the newest."""
-_PATCHED = ("clusterpolic", "patch")
+_PATCHED, _README = ("clusterpolic", "patch"), ".md"
 _SET = ("set-json", "set", "set-string", "set-file", "set-literal")
 _FROM_BEFORE = ("reuse-values", "reset-then-reuse-values")
 
@@ -122,6 +121,7 @@ class _Script:
             repository=written if address is None and not is_told else address,
             namespace=_told(command.last("namespace")),
             release_name=command.release,
+            is_alternative=self._outer is not None or self._text.is_indented(command.at.at),
             layers=tuple(layers),
             unknown=tuple(unknown),
         )
@@ -135,7 +135,7 @@ class _Script:
             if layer is not None:
                 layers.append(layer)
             else:
-                what = f"values of `{word.text}`, which is not among the files"
+                what = f"values of `{shorten(word.text)}`, which is not among the files"
                 unknown.append(Unknown(self._source.locate(join(place, "values", number)), what))
         for flag in _SET:
             for number, word in enumerate(command.of(flag)):
@@ -145,9 +145,9 @@ class _Script:
                 layers += found
                 if not found or OPEN in word.text:
                     unknown.append(Unknown(self._source.locate(pointer), f"what `--{flag}` says in a run"))
-        told = [f"what `{word.text}` says in a run" for word in command.rest]
+        told = [f"what `{shorten(word.text)}` says in a run" for word in command.rest]
         told += [f"what `--{flag}` finds" for flag in _FROM_BEFORE if flag in command.others]
-        told += ["what a script beside it patches"] * self._is_patched()
+        told += ["what a command beside it patches"] * self._is_patched()
         return layers, unknown + [Unknown(self._source.locate(place), what) for what in told]
 
     def _set(self, flag: str, pointer: str, text: str) -> list[ValuesLayer]:
@@ -163,7 +163,8 @@ class _Script:
         return self._files.text(found) if found is not None else None
 
     def _is_patched(self) -> bool:
-        beside = filter(is_script, self._files.files_in(posixpath.dirname(self._path)))
+        paths = self._files.files_in(posixpath.dirname(self._path))
+        beside = (path for path in paths if is_script(path) or path.endswith(_README))
         return any(all(word in (self._files.text(path) or "") for word in _PATCHED) for path in beside)
 
     def _file(self, word: Word, pointer: str, given: tuple[int, int] | None) -> ValuesLayer | None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -81,6 +84,36 @@ name: platform
 version: 0.1.0
 dependencies: [{name: gpu-operator, version: v25.10.1, repository: https://helm.ngc.nvidia.com/nvidia}]
 """
+SCRIPT = """\
+VERSION=v25.10.1
+helm repo add nvidia https://helm.ngc.nvidia.com/nvidia
+helm upgrade --install gpu-operator nvidia/gpu-operator -n gpu-operator --version "$VERSION" --set driver.enabled=false
+"""
+PULUMI = """\
+name: gpu
+runtime: yaml
+resources:
+  gpu:
+    type: kubernetes:helm.sh/v3:Release
+    properties:
+      chart: gpu-operator
+      version: v25.10.1
+      namespace: gpu-operator
+      repositoryOpts: {repo: https://helm.ngc.nvidia.com/nvidia}
+      values: {driver: {enabled: false}}
+"""
+APPLICATION = """\
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: gpu, namespace: argocd}
+spec:
+  project: default
+  destination: {server: https://kubernetes.default.svc, namespace: gpu-operator}
+  source: {repoURL: https://helm.ngc.nvidia.com/nvidia, chart: gpu-operator, targetRevision: v25.10.1}
+"""
+RKE2 = HELM_CHART.replace(
+    "targetNamespace: gpu-operator}", "targetNamespace: gpu-operator, valuesContent: 'driver: {}'}"
+)
 PLUGIN = HELM_RELEASE.replace("chart: gpu-operator, version: v25.10.1", "chart: nvidia-device-plugin, version: 0.17.1")
 CASES = [
     ("gpu.tf", TERRAFORM, "Terraform delivers it today (gpu.tf:", "`terraform state rm`"),
@@ -102,7 +135,67 @@ CASES = [
     ("gpu.yaml", HELM_RELEASE, "Flux delivers it today (gpu.yaml:", "write `suspend: true` into `gpu`"),
     ("kustomization.yaml", KUSTOMIZATION, "whoever applies the kustomization delivers it today (", "turn pruning off"),
     ("Chart.yaml", UMBRELLA, "whoever installs the chart around it delivers it today (", "helm.sh/resource-policy"),
+    (
+        "install.sh",
+        SCRIPT,
+        "a script that runs `helm` delivers it today (install.sh:3:",
+        "take the command out of `install.sh`",
+    ),
+    ("Pulumi.yaml", PULUMI, "Pulumi delivers it today (Pulumi.yaml:", "`retainOnDelete: true`"),
 ]
+WALKS = {
+    "Flux": ("gpu.yaml", HELM_RELEASE),
+    "Argo CD": ("gpu.yaml", APPLICATION),
+    "Fleet": ("gpu/fleet.yaml", FLEET),
+    "k3s": ("gpu.yaml", HELM_CHART),
+    "RKE2": ("gpu.yaml", RKE2),
+    "Terraform": ("gpu.tf", TERRAFORM),
+    "Helmfile": ("helmfile.yaml", HELMFILE),
+    "Ansible": ("site.yml", ANSIBLE),
+    "a script": ("install.sh", SCRIPT),
+    "Pulumi": ("Pulumi.yaml", PULUMI),
+    "OLM": ("gpu.yaml", SUBSCRIPTION + POLICY),
+    "a ClusterPolicy in a file": ("gpu.yaml", POLICY),
+    "the device plugin's chart": ("gpu.yaml", PLUGIN),
+    "a kustomization": ("kustomization.yaml", KUSTOMIZATION),
+    "a chart around it": ("Chart.yaml", UMBRELLA),
+}
+_KNOWN = "--kubernetes 1.34 --runtime containerd --gpu NVIDIA-L40S"
+_DISTRIBUTION = {"k3s": "k3s", "RKE2": "rke2"}
+
+
+def poolsmith(root, words):
+    command = [
+        sys.executable,
+        "-m",
+        "poolsmith",
+        *words.split(),
+        *(["--os", "ubuntu 24.04"] if "init" in words else []),
+    ]
+    run = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False, timeout=300)
+    return run.returncode, run.stdout + run.stderr
+
+
+@pytest.mark.rows(3, "four runs of the command line for each deliverer")
+@pytest.mark.parametrize("who", WALKS)
+def test_the_page_is_walked_from_every_deliverer(tmp_path, who):
+    """docs/takeover.md: propose, make true what is assumed, generate, check; no file that was there is changed."""
+    file, text = WALKS[who]
+    root = repository(tmp_path, {file: text, "values.yaml": "driver: {enabled: false}\n"})
+    release = " --release v25.10.1" if who == "a ClusterPolicy in a file" else ""
+
+    told = f"{_KNOWN} --distribution {_DISTRIBUTION.get(who, 'kubeadm')}{release}"
+    code, printed = poolsmith(root, f"init --from . {told}")
+    assert code == 0, printed
+    assert re.search(r"docs/takeover\.md#|unknown delivery", printed), printed
+    for profile in (root / "profiles").rglob("*.yaml"):
+        lines = [line for line in profile.read_text().splitlines() if "TODO assumed" not in line]
+        profile.write_text("\n".join(lines) + "\n")
+    assert poolsmith(root, "generate")[0] == 0
+    assert poolsmith(root, "generate --check")[0] == 0
+    assert (root / file).read_text() == text
+    code, printed = poolsmith(root, "check")
+    assert code == 0, printed
 
 
 @pytest.mark.parametrize(

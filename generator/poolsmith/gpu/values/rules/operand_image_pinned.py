@@ -57,7 +57,7 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
         if (told := _never_published(path, version, document)) is not None and not _is_another(component, document):
             yield told
             continue
-        if component in _CHOSEN:
+        if component in _CHOSEN or not document.release.is_chart:
             continue
         default = image_default(".".join(path), tag) or (tag if component in _OPERATOR else None)
         if default is None or _is_same(version, default) or is_moving(version) or _is_another(component, document):

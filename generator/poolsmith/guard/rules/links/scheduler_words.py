@@ -13,6 +13,7 @@ from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.core.sources.pointer import join, reached, value_at
 from poolsmith.gpu.catalog.gpu_requests import GPU, is_gpu_resource
+from poolsmith.gpu.values.values_places import is_filled_later
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -101,6 +102,8 @@ def _uncovered(view: LinkView, pod: LinkedPod) -> Iterator[Finding[Location]]:
     if (queue := _cluster_queue(view, word(name), pod.namespace)) is None:
         return
     covered = {word(item) for _, item in reached(queue.spec, ("resourceGroups", "*", "coveredResources", "*"))}
+    if any(map(is_filled_later, covered)):
+        return
     for at, container in pod.containers:
         held = [(part, key) for part in ("requests", "limits") for key in _resources(container, part)]
         for part, key in {key: (part, key) for part, key in reversed(held) if key not in covered}.values():

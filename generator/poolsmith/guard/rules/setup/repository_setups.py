@@ -189,9 +189,16 @@ def _without_object(installations: Iterable[ChartInstallation]) -> tuple[ChartIn
     )
 
 
+_COMMANDS = "/commands"
+"""Where scripts declare charts: what another script installs may be for another cluster."""
+
+
 def _is_beside(one: ChartInstallation, other: ChartInstallation) -> bool:
     """Whether both go into one cluster: they stand in one folder, or each in a folder that has its name. Of charts on
     one shelf somebody else says which are taken."""
+    by_command = any(item.pointer.startswith(_COMMANDS) for item in (one, other))
+    if one.is_alternative or other.is_alternative or (by_command and one.document.path != other.document.path):
+        return False
     folders = [folder_of(item.document.path) for item in (one, other)]
     if folders[0] == folders[1]:
         return True
