@@ -24,6 +24,7 @@ ALONE = {
     **dict.fromkeys(("PSM423", "PSM752", "PSM783"), "amounts, and what a quota counts"),
     **dict.fromkeys(("PSM765", "PSM778", "PSM930", "PSM937"), "releases, and their order: each name is there"),
     **dict.fromkeys(("PSM784", "PSM786", "PSM787"), "what a pod lacks by itself"),
+    "PSM938": "words that a scheduler reads",
     "PSM588": "paths of files, which are there or not",
     "PSM809": "templates of nodes beside the profile that they are for",
 }
