@@ -109,13 +109,13 @@ def helm_layers(
     layers: list[ValuesLayer] = []
     unknown: list[Unknown] = []
     for index, path in enumerate(words(helm.get("valueFiles"))):
-        place = item.source.locate(f"{pointer}/valueFiles/{index}")
         shown = _value_file(path, source, sources, elsewhere)
         found = file_layer(files.told_from(shown, item.path), files) if shown is not None else None
         if found is not None:
             layers.append(found)
         elif shown is None or not helm.get("ignoreMissingValueFiles"):
             is_missing = shown is not None and _is_of_this_branch(path, source, sources)
+            place = item.source.locate(f"{pointer}/valueFiles/{index}")
             unknown.append(Unknown(place, f"the values file `{path}` is not among the files", is_missing=is_missing))
     if isinstance(values := helm.get("valuesObject"), dict):
         layers.append(ValuesLayer(values, item.source, f"{pointer}/valuesObject"))

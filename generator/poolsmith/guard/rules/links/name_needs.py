@@ -11,6 +11,7 @@ from poolsmith.core.facts import store
 from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import dotted_pointer, reached, value_at
 from poolsmith.gpu.catalog.stack_objects import CHARTS
+from poolsmith.gpu.catalog.stack_words import may_be_of_stack
 from poolsmith.guard.rules.names.kept import kept, kept_all
 from poolsmith.guard.rules.names.need import Names, Need, Offer, State, there
 from poolsmith.guard.rules.names.needs_of_pods import NamingPod, needs_of_object, needs_of_owner, needs_of_pod
@@ -102,7 +103,8 @@ def needs_of_objects(view: LinkView) -> Iterator[Need]:
 
 def _of_object(item: SetupObject) -> Iterator[Need]:
     chart = value_at(item.spec, ("chart", "spec", "chart"))
-    if chart is not None and word(chart) not in CHARTS:
+    package = word(item.spec.get("name")) if item.kind == "Subscription" else None
+    if (chart is not None and word(chart) not in CHARTS) or (package and not may_be_of_stack(package.encode())):
         return
     namespace = word(item.metadata.get("namespace")) or None
     naming = NamingPod(spec=item.data, place=item.place, namespace=namespace, who=item.name)

@@ -23,9 +23,10 @@ RULE = RuleInfo(
     severity=Severity.WARNING,
     applies_to="manifest",
     what="A DaemonSet of the device plugin gets a ConfigMap of configurations as variables, which it does not read; or "
-    "its configuration shares GPUs by MPS, and nothing names the root of MPS; or it runs beside the operator's MIG "
-    "manager, whose values name a MIG strategy, and does not select nodes by the label by which it is stopped; or it "
-    "has a MIG strategy without the variable that shows it MIG devices, or mounts the kubelet's folder of early k3s.",
+    "its configuration shares GPUs by MPS, and nothing names the root of MPS; or it asks for GPUs itself; or its mounts "
+    "lack the folder of the kubelet's sockets, or are of that of an early k3s; or it has a MIG strategy without the "
+    "variable that shows it MIG devices; or it runs beside the operator's MIG manager, whose values name a MIG strategy, "
+    "and does not select nodes by the label by which it is stopped.",
     why="The plugin reads a file. Without one it advertises whole GPUs; with MPS and no root it stops. And while MIG "
     "devices are recreated, a plugin that is not stopped keeps the old ones.",
     fix="mount the ConfigMap and name its file by CONFIG_FILE; for MPS install the chart; "
@@ -43,12 +44,17 @@ IMAGE = "nvidia/k8s-device-plugin"
 _FILE, _ROOT = ("CONFIG_FILE", "--config-file"), ("MPS_ROOT", "--mps-root")
 _STRATEGY, _MONITOR = ("MIG_STRATEGY", "--mig-strategy"), "NVIDIA_MIG_MONITOR_DEVICES"
 _RANCHER = "/var/lib/rancher/"
+_SOCKET = ("KUBELET_SOCKET", "--kubelet-socket")
+_PROGRAM = "nvidia-device-plugin"
+_SOCKETS = "/var/lib/kubelet/device-plugins"
 _STOPPED = f"{DEPLOY}device-plugin"
 _SECTIONS = frozenset(("sharing", "flags", "resources"))
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
     yield from _not_stopped(view)
+    yield from _without_kubelet(view)
+    yield from _waiting_for_itself(view)
     maps = {item.own_name: mapping(item.data.get("data")) for item in view.of_kind("ConfigMap")}
     for pod in view.pods:
         for at, container in pod.containers:
@@ -85,6 +91,24 @@ def _kubelet_of_before(pod: LinkedPod) -> Iterator[Finding[Location]]:
             )
 
 
+def _without_kubelet(view: LinkView) -> Iterator[Finding[Location]]:
+    for pod in view.pods:
+        for at, container in pod.containers if pod.owner.kind == "DaemonSet" and is_plugin(pod) else ():
+            paths = [word(mount.get("mountPath")) for mount in mappings(container.get("volumeMounts"))]
+            runs = [*words(container.get("command")), _PROGRAM][0].endswith(_PROGRAM)
+            is_asked = runs and IMAGE in word(container.get("image")) and not _said(container, *_SOCKET)
+            if is_asked and paths and not any(map(_holds_sockets, paths)):
+                yield Finding(
+                    message=f"nothing mounts {_SOCKETS} into {pod.owner.name}: the device plugin reaches no kubelet",
+                    place=pod.place(f"{at}/volumeMounts"),
+                    help=f"mount the folder {_SOCKETS} of the host there",
+                )
+
+
+def _holds_sockets(path: str) -> bool:
+    return f"{_SOCKETS}/".startswith(f"{path.rstrip('/')}/")
+
+
 def _not_stopped(view: LinkView) -> Iterator[Finding[Location]]:
     if not any(map(_makes_slices, view.charts)):
         return
@@ -94,6 +118,19 @@ def _not_stopped(view: LinkView) -> Iterator[Finding[Location]]:
                 message=f"the MIG manager here does not stop {pod.owner.name}, which keeps the old devices",
                 place=pod.place("/nodeSelector" if "nodeSelector" in pod.spec else ""),
                 help=f"write `{_STOPPED}: 'true'` into its nodeSelector",
+            )
+
+
+def _waiting_for_itself(view: LinkView) -> Iterator[Finding[Location]]:
+    for pod in view.pods:
+        if pod.gpu_resources and is_plugin(pod) and pod.owner.kind == "DaemonSet":
+            asking = (at for at, container in pod.containers if pod.gpu_resources[0] in str(container.get("resources")))
+            yield Finding(
+                message=f"{pod.owner.name} asks for `{pod.gpu_resources[0]}`, which no node has before it runs: "
+                "no pod of it is ever scheduled",
+                place=pod.place(f"{next(asking, '/containers/0')}/resources"),
+                help="remove the request: the device plugin needs none",
+                severity=Severity.ERROR,
             )
 
 
