@@ -22,6 +22,7 @@ spec:
   values: {values}
 """
 HAVE = {
+    "rdma-without-a-network-driver": ("v25.10.1", "{driver: {rdma: {enabled: true}}}"),
     "interval-below-the-timeout": ("v25.10.1", "{dcgmExporter: {serviceMonitor: {enabled: true, interval: 5s}}}"),
     "driver-arguments": ("v26.3.3", "{driver: {args: [--debug]}}"),
     "host-engine-arguments": ("v26.7.0", "{dcgm: {enabled: true, args: [--log-level, DEBUG]}}"),
@@ -73,6 +74,7 @@ HAVE = {
     ),
 }
 MENDED = {
+    "rdma-without-a-network-driver": ("v25.10.1", "{driver: {rdma: {enabled: true, useHostMofed: true}}}"),
     "interval-below-the-timeout": ("v25.10.1", "{dcgmExporter: {serviceMonitor: {enabled: true, interval: 15s}}}"),
     "driver-arguments": ("v26.3.3", "{driver: {args: [init, --debug]}}"),
     "host-engine-arguments": ("v26.7.0", "{dcgm: {enabled: true, args: [-n, -b, 0.0.0.0, --log-level, DEBUG]}}"),
@@ -185,6 +187,7 @@ def test_it_is_not_told_where_it_is_mended(tmp_path, name):
 
 CHARTS = {issue["id"]: issue for issue in store.read_yaml("known_issues.yaml")["charts"]}
 OF_CHARTS = {
+    "default-of-no-map": ("0.17.4", "{config: {default: a}}", "0.17.4", "{config: {default: a, name: maps}}"),
     "exporter-without-memory": ("4.7.1", "{}", "4.7.1", "{resources: {limits: {memory: 1Gi}}}"),
     "chart-under-its-former-name": ("0.4.0", "{}", "25.12.0", "{}"),
     "chart-before-its-name": ("25.12.0", "{}", "0.4.1", "{}"),

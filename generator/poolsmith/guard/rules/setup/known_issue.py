@@ -85,6 +85,8 @@ def _holds(view: SetupView, condition: Mapping[str, Any]) -> bool:
         return any(_charts(view, condition))
     if "object" in condition:
         return _object(view, condition) is not None
+    if "kinds" in condition:
+        return any(map(view.of_kind, condition["kinds"])) is bool(condition["are"])
     if "bound" in condition:
         return _is_bound(view, condition["bound"]) is bool(condition["is"])
     path = condition["path"]
