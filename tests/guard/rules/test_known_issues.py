@@ -22,6 +22,9 @@ spec:
   values: {values}
 """
 HAVE = {
+    "network-driver-of-the-host-not-seen": ("v25.10.0", "{driver: {rdma: {enabled: true, useHostMofed: true}}}"),
+    "toolkit-asks-containerd-itself": ("v24.9.0", "{}"),
+    "one-driver-object-for-two-systems": ("v25.3.4", "{driver: {nvidiaDriverCRD: {enabled: true}}}"),
     "rdma-without-a-network-driver": ("v25.10.1", "{driver: {rdma: {enabled: true}}}"),
     "interval-below-the-timeout": ("v25.10.1", "{dcgmExporter: {serviceMonitor: {enabled: true, interval: 5s}}}"),
     "driver-arguments": ("v26.3.3", "{driver: {args: [--debug]}}"),
@@ -74,6 +77,9 @@ HAVE = {
     ),
 }
 MENDED = {
+    "network-driver-of-the-host-not-seen": ("v25.10.1", "{driver: {rdma: {enabled: true, useHostMofed: true}}}"),
+    "toolkit-asks-containerd-itself": ("v24.9.1", "{}"),
+    "one-driver-object-for-two-systems": ("v25.10.1", "{driver: {nvidiaDriverCRD: {enabled: true}}}"),
     "rdma-without-a-network-driver": ("v25.10.1", "{driver: {rdma: {enabled: true, useHostMofed: true}}}"),
     "interval-below-the-timeout": ("v25.10.1", "{dcgmExporter: {serviceMonitor: {enabled: true, interval: 15s}}}"),
     "driver-arguments": ("v26.3.3", "{driver: {args: [init, --debug]}}"),
@@ -142,33 +148,47 @@ MAPS = "".join(
     f"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, namespace: gpu-operator}}\n"
     for name in ("default-mig-parted-config", "default-gpu-clients", "default-vgpu-devices-config")
 )
-RHEL_8 = """\
+NODES = """\
 - name: node-1
   labels:
     nvidia.com/gpu.present: "true"
     feature.node.kubernetes.io/system-os_release.ID: rhel
     feature.node.kubernetes.io/system-os_release.VERSION_ID: "8.10"
+- name: node-2
+  labels:
+    nvidia.com/gpu.present: "true"
+    feature.node.kubernetes.io/system-os_release.ID: ubuntu
+    feature.node.kubernetes.io/system-os_release.VERSION_ID: "24.04"
 """
 
 
 def messages(folder, given):
     version, values = given
     (folder / "a.yaml").write_text(RELEASE.format(version=version, values=values) + BESIDE + MAPS)
-    (folder / "nodes.yaml").write_text(RHEL_8)
+    (folder / "nodes.yaml").write_text(NODES)
     found = check_paths(folder, [folder / "a.yaml"], nodes=folder / "nodes.yaml", release=version).diagnostics
     return [item.message for item in found if item.name == "known-issue"]
 
 
-@pytest.mark.parametrize(("release", "is_told"), [("v25.3.2", True), ("v25.10.1", False)])
-def test_a_distribution_that_is_known_counts(release, is_told):
+@pytest.mark.parametrize(
+    ("name", "release", "distribution", "values", "is_told"),
+    [
+        ("cdi-on-rke2", "v25.3.2", "rke2", {"cdi": {"enabled": True}}, True),
+        ("cdi-on-rke2", "v25.10.1", "rke2", {"cdi": {"enabled": True}}, False),
+        ("toolkit-asks-containerd-itself", "v24.9.0", "k3s", {"toolkit": {"version": "v1.17.0-ubi8"}}, True),
+        ("toolkit-asks-containerd-itself", "v24.9.0", "k3s", {"toolkit": {"version": "v1.17.1-ubi8"}}, False),
+        ("toolkit-asks-containerd-itself", "v24.9.0", "kubeadm", {"toolkit": {"version": "v1.17.0-ubi8"}}, False),
+    ],
+)
+def test_a_distribution_that_is_known_counts(name, release, distribution, values, is_told):
     view = SetupView(
         catalog=Catalog(),
         tag=release,
-        distribution="rke2",
-        values=SetupValues(values={"cdi": {"enabled": True}}, defaults={}, place=lambda *_: whole_file("a.yaml")),
+        distribution=distribution,
+        values=SetupValues(values=values, defaults={}, place=lambda *_: whole_file("a.yaml")),
     )
 
-    assert any(item.message == ISSUES["cdi-on-rke2"]["says"] for item in known_issue.check(view)) is is_told
+    assert any(item.message == ISSUES[name]["says"] for item in known_issue.check(view)) is is_told
 
 
 def test_each_row_has_values_that_have_it_and_values_that_do_not():
