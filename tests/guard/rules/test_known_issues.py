@@ -246,6 +246,19 @@ def test_values_of_a_chart_inside_count_where_its_condition_brings_it(tmp_path, 
     assert told == ([severity] if severity else [])
 
 
+@pytest.mark.parametrize(
+    ("said", "is_told"),
+    [("'on'", True), ("maybe", True), ("'true'", False), ("T", False), ("false", False), ("2", True)],
+)
+def test_a_gate_of_the_claims_drivers_chart_is_a_boolean_as_go_reads_it(tmp_path, said, is_told):
+    values = f"{{gpuResourcesEnabledOverride: true, featureGates: {{TimeSlicingSettings: {said}}}}}"
+    release = RELEASE.replace("chart: gpu-operator", "chart: nvidia-dra-driver-gpu")
+    (tmp_path / "a.yaml").write_text(release.format(version="25.12.0", values=values))
+    found = check_paths(tmp_path, [tmp_path / "a.yaml"]).diagnostics
+
+    assert [item.code for item in found if "no boolean" in item.message] == ["PSM142"] * is_told
+
+
 @pytest.mark.parametrize("name", ISSUES)
 def test_a_row_says_what_to_do_and_where_that_stands(name):
     issue = ISSUES[name]
