@@ -173,7 +173,7 @@ def test_a_profile_that_no_gpu_has_leads_to_the_nearest(told):
 
 @pytest.mark.parametrize(
     ("names", "is_told"),
-    [("0x233010DE", True), ("0x290110DE", False), ("0x233010DE, 0x290110DE", False), ("0xFFFF10DE", False)],
+    [("'0x233010DE'", True), ("'0x290110DE'", False), ("'0x233010DE', '0x290110DE'", False), ("'0xFFFF10DE'", False)],
 )
 def test_a_layout_is_held_against_the_gpus_of_its_filter(told, names, is_told):
     layout = LAYOUTS.replace("1g.10gb: COUNT", "1g.23gb: 7")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 RULE = DRA_GATES
 _GATES = "featureGates"
-_BOOLEANS = frozenset("1 t T TRUE true True 0 f F FALSE false False".split())
+_BOOLEANS = frozenset(("1", "t", "T", "TRUE", "true", "True", "0", "f", "F", "FALSE", "false", "False"))
 """What Go reads as one."""
 _SHARED = "memory"
 """How devices are shared stands elsewhere in the values of this chart."""
