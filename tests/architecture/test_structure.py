@@ -238,6 +238,7 @@ HOSTS = frozenset(
         "kubernetes.io",
         "nvidia.github.io",
         "wiki.nixos.org",
+        "registry.k8s.io",
         "www.apache.org",
     )
 )

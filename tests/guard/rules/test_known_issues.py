@@ -22,6 +22,10 @@ spec:
   values: {values}
 """
 HAVE = {
+    "network-driver-of-the-host-not-seen": ("v25.10.0", "{driver: {rdma: {enabled: true, useHostMofed: true}}}"),
+    "toolkit-asks-containerd-itself": ("v24.9.0", "{}"),
+    "one-driver-object-for-two-systems": ("v25.3.4", "{driver: {nvidiaDriverCRD: {enabled: true}}}"),
+    "rdma-without-a-network-driver": ("v25.10.1", "{driver: {rdma: {enabled: true}}}"),
     "interval-below-the-timeout": ("v25.10.1", "{dcgmExporter: {serviceMonitor: {enabled: true, interval: 5s}}}"),
     "driver-arguments": ("v26.3.3", "{driver: {args: [--debug]}}"),
     "host-engine-arguments": ("v26.7.0", "{dcgm: {enabled: true, args: [--log-level, DEBUG]}}"),
@@ -73,6 +77,10 @@ HAVE = {
     ),
 }
 MENDED = {
+    "network-driver-of-the-host-not-seen": ("v25.10.1", "{driver: {rdma: {enabled: true, useHostMofed: true}}}"),
+    "toolkit-asks-containerd-itself": ("v24.9.1", "{}"),
+    "one-driver-object-for-two-systems": ("v25.10.1", "{driver: {nvidiaDriverCRD: {enabled: true}}}"),
+    "rdma-without-a-network-driver": ("v25.10.1", "{driver: {rdma: {enabled: true, useHostMofed: true}}}"),
     "interval-below-the-timeout": ("v25.10.1", "{dcgmExporter: {serviceMonitor: {enabled: true, interval: 15s}}}"),
     "driver-arguments": ("v26.3.3", "{driver: {args: [init, --debug]}}"),
     "host-engine-arguments": ("v26.7.0", "{dcgm: {enabled: true, args: [-n, -b, 0.0.0.0, --log-level, DEBUG]}}"),
@@ -140,33 +148,47 @@ MAPS = "".join(
     f"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, namespace: gpu-operator}}\n"
     for name in ("default-mig-parted-config", "default-gpu-clients", "default-vgpu-devices-config")
 )
-RHEL_8 = """\
+NODES = """\
 - name: node-1
   labels:
     nvidia.com/gpu.present: "true"
     feature.node.kubernetes.io/system-os_release.ID: rhel
     feature.node.kubernetes.io/system-os_release.VERSION_ID: "8.10"
+- name: node-2
+  labels:
+    nvidia.com/gpu.present: "true"
+    feature.node.kubernetes.io/system-os_release.ID: ubuntu
+    feature.node.kubernetes.io/system-os_release.VERSION_ID: "24.04"
 """
 
 
 def messages(folder, given):
     version, values = given
     (folder / "a.yaml").write_text(RELEASE.format(version=version, values=values) + BESIDE + MAPS)
-    (folder / "nodes.yaml").write_text(RHEL_8)
+    (folder / "nodes.yaml").write_text(NODES)
     found = check_paths(folder, [folder / "a.yaml"], nodes=folder / "nodes.yaml", release=version).diagnostics
     return [item.message for item in found if item.name == "known-issue"]
 
 
-@pytest.mark.parametrize(("release", "is_told"), [("v25.3.2", True), ("v25.10.1", False)])
-def test_a_distribution_that_is_known_counts(release, is_told):
+@pytest.mark.parametrize(
+    ("name", "release", "distribution", "values", "is_told"),
+    [
+        ("cdi-on-rke2", "v25.3.2", "rke2", {"cdi": {"enabled": True}}, True),
+        ("cdi-on-rke2", "v25.10.1", "rke2", {"cdi": {"enabled": True}}, False),
+        ("toolkit-asks-containerd-itself", "v24.9.0", "k3s", {"toolkit": {"version": "v1.17.0-ubi8"}}, True),
+        ("toolkit-asks-containerd-itself", "v24.9.0", "k3s", {"toolkit": {"version": "v1.17.1-ubi8"}}, False),
+        ("toolkit-asks-containerd-itself", "v24.9.0", "kubeadm", {"toolkit": {"version": "v1.17.0-ubi8"}}, False),
+    ],
+)
+def test_a_distribution_that_is_known_counts(name, release, distribution, values, is_told):
     view = SetupView(
         catalog=Catalog(),
         tag=release,
-        distribution="rke2",
-        values=SetupValues(values={"cdi": {"enabled": True}}, defaults={}, place=lambda *_: whole_file("a.yaml")),
+        distribution=distribution,
+        values=SetupValues(values=values, defaults={}, place=lambda *_: whole_file("a.yaml")),
     )
 
-    assert any(item.message == ISSUES["cdi-on-rke2"]["says"] for item in known_issue.check(view)) is is_told
+    assert any(item.message == ISSUES[name]["says"] for item in known_issue.check(view)) is is_told
 
 
 def test_each_row_has_values_that_have_it_and_values_that_do_not():
@@ -185,6 +207,7 @@ def test_it_is_not_told_where_it_is_mended(tmp_path, name):
 
 CHARTS = {issue["id"]: issue for issue in store.read_yaml("known_issues.yaml")["charts"]}
 OF_CHARTS = {
+    "default-of-no-map": ("0.17.4", "{config: {default: a}}", "0.17.4", "{config: {default: a, name: maps}}"),
     "exporter-without-memory": ("4.7.1", "{}", "4.7.1", "{resources: {limits: {memory: 1Gi}}}"),
     "chart-under-its-former-name": ("0.4.0", "{}", "25.12.0", "{}"),
     "chart-before-its-name": ("25.12.0", "{}", "0.4.1", "{}"),
@@ -221,6 +244,19 @@ def test_values_of_a_chart_inside_count_where_its_condition_brings_it(tmp_path, 
     told = [item.severity.value for item in found if "leaves the chart out" in item.message]
 
     assert told == ([severity] if severity else [])
+
+
+@pytest.mark.parametrize(
+    ("said", "is_told"),
+    [("'on'", True), ("maybe", True), ("'true'", False), ("T", False), ("false", False), ("2", True)],
+)
+def test_a_gate_of_the_claims_drivers_chart_is_a_boolean_as_go_reads_it(tmp_path, said, is_told):
+    values = f"{{gpuResourcesEnabledOverride: true, featureGates: {{TimeSlicingSettings: {said}}}}}"
+    release = RELEASE.replace("chart: gpu-operator", "chart: nvidia-dra-driver-gpu")
+    (tmp_path / "a.yaml").write_text(release.format(version="25.12.0", values=values))
+    found = check_paths(tmp_path, [tmp_path / "a.yaml"]).diagnostics
+
+    assert [item.code for item in found if "no boolean" in item.message] == ["PSM142"] * is_told
 
 
 @pytest.mark.parametrize("name", ISSUES)

@@ -73,11 +73,15 @@ TOLD = {
     "a label that no machine has": ("PSM775", [selecting("workload: a"), NODES.format("workload-class: a", "")], ""),
     "a value that no machine has": ("PSM775", [selecting("pool: b"), NODES.format("pool: a", "")], ""),
     "a value that Talos does not give": ("PSM775", [selecting("pool: b"), WORKER.format("pool: a")], ""),
+    "a family in capitals": ("PSM775", [selecting("nvidia.com/gpu.family: Ampere")], ""),
+    "memory with a unit": ("PSM775", [selecting("nvidia.com/gpu.memory: 80GB")], ""),
+    "a strategy that is none": ("PSM775", [selecting("nvidia.com/gpu.sharing-strategy: timeslicing")], ""),
     "a flavor whose name goes on": ("PSM773", [QUEUE.format("spot", "cpu"), FLAVOR.format("spot-flavor")], ""),
     "a volume whose name goes on": ("PSM773", [volume("model-cache"), CLAIM.format("model-cache-pvc")], ""),
     "a queue of another namespace": ("PSM773", [queued("users"), LOCAL.format("users", "other")], ""),
     "a queue that is misspelt": ("PSM773", [queued("user"), LOCAL.format("users", "team")], ""),
     "a runtime that is misspelt": ("PSM773", [SERVED, RUNTIME.format("ClusterServingRuntime", "vllm-cudda")], ""),
+    "a class of priority that is reserved": ("PSM773", [pod("priorityClassName: system-gpu-critical")], ""),
     "a volume of another set": ("PSM773", [volume("dta-pg-0"), SET.format("data")], ""),
 }
 SILENT = {
@@ -103,6 +107,15 @@ SILENT = {
     "a queue of its namespace": ("PSM773", [queued("users"), LOCAL.format("users", "team")], ""),
     "a queue from elsewhere": ("PSM773", [queued("gpu-large"), LOCAL.format("users", "team")], ""),
     "a runtime of the cluster": ("PSM773", [SERVED, RUNTIME.format("ClusterServingRuntime", "vllm-cuda")], ""),
+    "a class of priority of Kubernetes": ("PSM773", [pod("priorityClassName: system-node-critical")], ""),
+    "a class of priority from elsewhere": ("PSM773", [pod("priorityClassName: gpu-critical")], ""),
+    "a family": ("PSM775", [selecting("nvidia.com/gpu.family: ada-lovelace")], ""),
+    "memory": ("PSM775", [selecting("nvidia.com/gpu.memory: '81920'")], ""),
+    "a value that machines have": (
+        "PSM775",
+        [selecting("nvidia.com/gpu.family: Ampere"), NODES.format("nvidia.com/gpu.family: Ampere", "")],
+        "",
+    ),
     "flavors from elsewhere": ("PSM773", [QUEUE.format("default-flavor", "cpu")], ""),
 }
 

@@ -171,6 +171,18 @@ def test_a_profile_that_no_gpu_has_leads_to_the_nearest(told):
     assert "`1g.23gb` (B200" in item.help
 
 
+@pytest.mark.parametrize(
+    ("names", "is_told"),
+    [("'0x233010DE'", True), ("'0x290110DE'", False), ("'0x233010DE', '0x290110DE'", False), ("'0xFFFF10DE'", False)],
+)
+def test_a_layout_is_held_against_the_gpus_of_its_filter(told, names, is_told):
+    layout = LAYOUTS.replace("1g.10gb: COUNT", "1g.23gb: 7")
+    found = told(config_map(layout.replace("devices: all", f"devices: all, device-filter: [{names}]")))
+
+    assert [item.severity for item in found] == [Severity.WARNING] * is_told
+    assert all("no GPU of the filter has `1g.23gb` (H100 SXM5 80GB)" in item.message for item in found)
+
+
 def test_a_metric_is_known_from_its_version_on():
     newest = operand_inputs("metrics").tags[-2]  # behind it stands what is no release yet
     inputs = operand_inputs("metrics")

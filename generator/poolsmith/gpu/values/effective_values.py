@@ -75,8 +75,8 @@ class EnvironmentVariable:
 class Environment:
     """The variables of one component, the last of two of a name; `own` ones stand in the document itself."""
 
-    def __init__(self, document: ValuesDocument, component: Steps) -> None:
-        path = (*component, "env")
+    def __init__(self, document: ValuesDocument, component: Steps, listed: str = "env") -> None:
+        path = (*component, listed)
         own = document.has(path)
         entries = document.effective(path)
         self.entries: list[EnvironmentVariable] = []

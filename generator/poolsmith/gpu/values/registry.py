@@ -88,6 +88,7 @@ CHART_VALUE_RULES: tuple[Rule[ValuesDocument, ValuePlace], ...] = (
     value_of_later_release,
     ignored_value,
     operand_flag,
+    operand_variable,
     value_enum,
     number_for_string,
     value_type,

@@ -57,6 +57,19 @@ def misfit_everywhere(counts: Mapping[str, int], devices: Iterable[str] | None) 
     return found[0][0], tuple(entry.product for _, entry in found)
 
 
+def lacking(profile: str, devices: Iterable[str]) -> tuple[str, ...]:
+    """The GPUs of a filter, where the catalog knows each of them and none has a profile of that size."""
+    from poolsmith.gpu.catalog.gpus import gpus_from  # on demand
+
+    every = gpus_from(store.read_yaml("gpus.yaml")).entries
+    found = [[entry for entry in every if any(item.id == device for item in entry.devices)] for device in devices]
+    named = {entry.product: entry for entries in found for entry in entries}
+    sizes = {_size(known) for entry in named.values() for known in entry.mig_profiles}
+    if not all(found) or _size(profile) in sizes:
+        return ()
+    return tuple(sorted(named))
+
+
 @cache
 def known_profiles() -> dict[tuple[int, int], tuple[str, ...]]:
     """The GPUs by slices and gigabytes of a profile that they have; none where only vendors' layouts have it."""

@@ -30,6 +30,9 @@ RULE = RuleInfo(
 _SCALARS = (bool, int, float)
 _OF_TEXTS = ("nodeSelector", "Labels", "labels", "Annotations", "annotations")
 """How maps are called that the API server takes with texts alone."""
+_VARIABLES = ("env", "extraEnv", "extraEnvs")
+_WORDS = ("args", "arguments", "extraArgs", "imagePullSecrets")
+"""How lists are called of variables, and of texts."""
 
 
 def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
@@ -50,7 +53,7 @@ def _is_by_itself(document: ValuesDocument) -> bool:
 
 
 def _entries(path: tuple[str, ...], entries: list[Any]) -> Iterator[Finding[ValuePlace]]:
-    is_env, is_text = path[-1] == "env", path[-1] in ("args", "imagePullSecrets")
+    is_env, is_text = path[-1] in _VARIABLES, path[-1] in _WORDS
     if not is_env and not is_text:
         return
     for index, entry in enumerate(entries):

@@ -52,6 +52,19 @@ COMPONENTS = {
     "vfioManager.driverManager": _MANAGER,
 }
 """Where values have their variables, with the operand whose image reads them."""
+_OF_CHARTS = {
+    "dcgm-exporter": ("dcgmExporter", ("extraEnv",)),
+    "nvidia-dra-driver-gpu": (
+        "draDriver",
+        (
+            "controller.containers.computeDomain.env",
+            "kubeletPlugin.containers.computeDomains.env",
+            "kubeletPlugin.containers.gpus.env",
+        ),
+    ),
+}
+"""The same of charts beside the operator's."""
+_IMAGES = ("", "dcgm-exporter", "k8s-dra-driver-gpu", "dra-driver-nvidia-gpu")
 _LEAST_WORDS = 3
 _PREFIXES = {
     "dcgmExporter": ("DCGM_EXPORTER_",),
@@ -64,14 +77,25 @@ _PREFIXES = {
 
 
 def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
-    for path, operand in COMPONENTS.items():
-        steps = tuple(path.split("."))
-        if document.has((*steps, "env")) and not is_off(document, f"{steps[0]}.enabled"):
-            entries = Environment(document, steps).entries
-            tag = operand_inputs(operand).tag_of(_version(document, path, operand))
-            for found in unread(operand, [(entry.name, entry.value) for entry in entries], tag):
-                place = (*entries[found.at].path, found.field)
-                yield Finding(place=place, message=found.message, help=found.help)
+    operand, lists = _OF_CHARTS.get(document.release.paths.chart, ("", ()))
+    for path in lists:
+        if text(document, "image.repository").rpartition("/")[2] in _IMAGES:
+            version = text(document, "image.tag") or document.release.tag
+            yield from _of_list(document, tuple(path.split(".")), operand, version)
+    for path, operand in COMPONENTS.items() if document.release.is_of_operator else ():
+        if not is_off(document, f"{path.partition('.')[0]}.enabled"):
+            yield from _of_list(document, (*path.split("."), "env"), operand, _version(document, path, operand))
+
+
+def _of_list(
+    document: ValuesDocument, path: tuple[str, ...], operand: str, version: str | None
+) -> Iterator[Finding[ValuePlace]]:
+    if document.has(path):
+        entries = Environment(document, path[:-1], path[-1]).entries
+        tag = operand_inputs(operand).tag_of(version)
+        for found in unread(operand, [(entry.name, entry.value) for entry in entries], tag):
+            place = (*document.above, *entries[found.at].path, found.field)
+            yield Finding(place=place, message=found.message, help=found.help)
 
 
 def _version(document: ValuesDocument, path: str, operand: str) -> str | None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.message_text import did_you_mean, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
-from poolsmith.core.sources.pod_template import mapping
+from poolsmith.core.sources.pod_template import mapping, word
+from poolsmith.core.sources.pointer import reached
 from poolsmith.gpu.catalog.gpu_requests import is_gpu_resource
 
 if TYPE_CHECKING:
@@ -21,18 +23,23 @@ RULE = RuleInfo(
     severity=Severity.WARNING,
     applies_to="manifest",
     what="A container asks for GPUs and is privileged; or its pod has a user namespace, in which the toolkit's hook "
-    "can't set a container up.",
+    "can't set a container up; or NVIDIA_DRIVER_CAPABILITIES has a word that the hook does not know.",
     why="A privileged container has every device of the node, whatever number it asked for: it uses GPUs that others "
-    "were given. With `hostUsers: false` the toolkit's hook can't read the bundle, and the container is not created.",
+    "were given. With `hostUsers: false` the toolkit's hook can't read the bundle, and the container is not created; "
+    "at an unknown word it stops, too, where it is not CDI that brings the devices.",
     fix="leave `privileged` out: a request for a GPU brings its devices; leave `hostUsers: false` out",
     bad="containers:\n  - {securityContext: {privileged: true}, resources: {limits: {nvidia.com/gpu: 1}}}\n",
     good="containers:\n  - {resources: {limits: {nvidia.com/gpu: 1}}}\n",
     symptom="one GPU requested, all of them in `nvidia-smi`; `container create failed: read status from sync socket`",
     references=(
         "NVIDIA/nvidia-container-toolkit issue 648",
+        "NVIDIA/nvidia-container-toolkit:cmd/nvidia-container-runtime-hook/container_config.go, getDriverCapabilities",
         "NVIDIA/cloud-native-docs@52dcb7b8:gpu-operator/release-notes.rst, 26.3.1, Known Issues",
     ),
 )
+_CAPABILITIES = "NVIDIA_DRIVER_CAPABILITIES"
+_FILLED_LATER = ("${", "{{", "$(")
+_KNOWN = ("all", "compat32", "compute", "display", "graphics", "ngx", "none", "utility", "video")
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
@@ -40,6 +47,7 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
         if not pod.gpu_resources:
             continue
         yield from _privileged(pod)
+        yield from _unknown_words(pod)
         if pod.spec.get("hostUsers") is False:
             yield Finding(
                 message=f"{pod.owner.name} asks for GPUs in a user namespace, where the toolkit's hook can't set its "
@@ -60,3 +68,18 @@ def _privileged(pod: LinkedPod) -> Iterator[Finding[Location]]:
                 place=pod.place(f"{at}/securityContext/privileged"),
                 help="leave `privileged` out: the request brings the devices",
             )
+
+
+def _unknown_words(pod: LinkedPod) -> Iterator[Finding[Location]]:
+    for at, container in pod.containers:
+        for below, item in reached(container, ("env", "*")):
+            value = word(item.get("value")) if mapping(item).get("name") == _CAPABILITIES else ""
+            words = [part.strip() for part in value.split(",")]
+            wrong = next((part for part in words if part and part not in _KNOWN), None)
+            if wrong is not None and not any(mark in value for mark in _FILLED_LATER):
+                yield Finding(
+                    message=f"{pod.owner.name}: `{_CAPABILITIES}` has `{shorten(wrong)}`, which the toolkit does not "
+                    "know: its hook starts no such container, and CDI does not read it",
+                    place=pod.place(f"{at}{below}/value"),
+                    help=did_you_mean(wrong.lower(), _KNOWN) or f"write some of {', '.join(_KNOWN)}",
+                )

@@ -10,6 +10,7 @@ from poolsmith.core.diagnostics.message_text import listed, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import covers
+from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pointer import join
 from poolsmith.gpu.catalog.node_labels import GPU_PRODUCT
 from poolsmith.guard.rules.links.label_offers import (
@@ -43,7 +44,7 @@ RULE = RuleInfo(
     name="label-of-no-rule",
     applies_to="manifest",
     what="A pod that asks for GPUs, or a chart of the stack, selects nodes by a label that is a misspelling of "
-    "one of GPU feature discovery or of a NodeFeatureRule here, by a value that the rule does not write, by a label of "
+    "one of GPU feature discovery or of a NodeFeatureRule here, by a value that these do not write, by a label of "
     "PCI devices that Node Feature Discovery here builds of other fields, by one that is a tag of instances, or that "
     "the operator writes from a later release on. As a warning: by a label, or a value, that no description of "
     "machines here has, or that a chart selects by itself while nothing here writes it; a note where somebody outside "
@@ -81,6 +82,8 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
     yield from _of_control_planes(view)
     yield from _of_itself(view)
     yield from _of_shared(view)
+    for need in selections(view):
+        yield from _of_no_word(view, need)
     if not view.is_whole and not view.is_alone:
         return
     for need in selections(view):
@@ -101,6 +104,16 @@ def _of_itself(view: LinkView) -> Iterator[Finding[Location]]:
                     text = f"by `{need.name}`, which its own pods write once they run: none starts on a new node"
                     advice = "select by a label that the machines have from the start"
                     yield replace(_selects(need, text, advice), severity=Severity.WARNING)
+
+
+def _of_no_word(view: LinkView, need: Need) -> Iterator[Finding[Location]]:
+    """Values that GPU feature discovery never writes, of labels that no file gives."""
+    key = need.name.removeprefix(DOMAIN)
+    is_known = need.name != key and need.values and need.name not in view.labels_said
+    for row in store.table("selectors.yaml")["values"] if is_known else ():
+        if key in row["keys"] and not any(pattern(row["matches"]).fullmatch(value) for value in need.values):
+            text = f"with `{need.name}: {shorten(need.values[0])}`, and GPU feature discovery writes {row['takes']}"
+            yield _selects(need, text, "write the value as it is written to nodes")
 
 
 def _written(verdict: Verdict) -> Iterator[Finding[Location]]:

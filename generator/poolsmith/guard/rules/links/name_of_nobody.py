@@ -126,12 +126,13 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
     for pod in view.pods:
         yield from _claims(pod)
     yield from _judged(view, needs_of_objects(view))
+    asking = [pod for pod in view.pods if pod.spec.get("resourceClaims") or pod.asks_for_gpus]
+    for pod in asking:
+        yield from _judged(view, needs_of_linked_pod(view, pod))
     if not view.is_whole:
         return
-    for pod in view.pods:
-        if pod.spec.get("resourceClaims") or pod.asks_for_gpus:
-            yield from _judged(view, needs_of_linked_pod(view, pod))
-            yield from from_outside(view, needs_of_linked_pod(view, pod), kinds=())
+    for pod in asking:
+        yield from from_outside(view, needs_of_linked_pod(view, pod), kinds=())
     yield from from_outside(view, needs_of_objects(view), kinds=("Kustomization", "HelmRelease"))
     yield from _judged(view, needs_of_bindings(view))
     for chart in view.charts:

@@ -11,7 +11,7 @@ from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import is_older
 from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import mapping, mappings, word
-from poolsmith.core.sources.pointer import join, reached, value_at
+from poolsmith.core.sources.pointer import join, reach, reached, value_at
 from poolsmith.gpu.catalog.gpu_requests import GPU, is_gpu_resource
 from poolsmith.gpu.values.values_places import is_filled_later
 
@@ -133,7 +133,8 @@ def _resources(container: Mapping[str, Any], part: str) -> list[str]:
 
 def _of_kai(view: LinkView, pod: LinkedPod, kai: Mapping[str, Any]) -> Iterator[Finding[Location]]:
     at = f"{pod.at.removesuffix('/spec')}/metadata"
-    held = mapping(value_at(pod.owner.data, tuple(filter(None, at.split("/")))))
+    found, is_there = reach(pod.owner.data, at)
+    held = mapping(found) if is_there else {}
     annotations = mapping(held.get("annotations"))
     asked = [row for row in kai["annotations"] if row["key"] in annotations]
     for row in asked:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 from poolsmith.core.diagnostics import Severity
 from poolsmith.core.diagnostics.message_text import did_you_mean, joined, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.guard.rules.names.need import BUILT_IN
 
 if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
@@ -69,9 +70,9 @@ def elsewhere(verdict: Verdict) -> Finding[Location]:
 def slip(verdict: Verdict) -> Finding[Location]:
     need, offer = verdict.need, verdict.offer
     assert offer is not None, "something is near"
+    instead = "Kubernetes makes" if (offer.kind, offer.name) in BUILT_IN else "nobody asks for"
     return Finding(
-        message=f"{_field(need)} names {_name(need)}, which nothing here makes; nobody asks for {offer.kind}/"
-        f"{offer.name}",
+        message=f"{_field(need)} names {_name(need)}, which nothing here makes; {instead} {offer.kind}/{offer.name}",
         place=need.place,
         help=f"did you mean `{offer.name}`?",
         severity=Severity.WARNING if verdict.is_guess else None,

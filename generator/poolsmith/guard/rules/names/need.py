@@ -50,6 +50,8 @@ BUILT_IN = frozenset(
     )
 )
 """What Kubernetes makes by itself, in each namespace or for the cluster."""
+_RESERVED = "system-"
+"""Classes of priority that are called so are Kubernetes' own: the API server takes no others."""
 
 
 class NamedObject(Protocol):
@@ -210,6 +212,9 @@ class Names:
         names = (need.name, *need.or_else)
         if (need.kind, need.name) in BUILT_IN or any(name in supply.known for name in names):
             return Verdict(need, State.SUPPLIED)
+        if need.kind == "PriorityClass" and need.name.startswith(_RESERVED):
+            own = [name for kind, name in sorted(BUILT_IN) if kind == need.kind]
+            return Verdict(need, State.NEAR, Offer(kind=need.kind, name=nearest(need.name, own) or own[-1]))
         named = [offer for name in names for offer in self._by_name.get((need.kind, name), ())]
         here = [offer for offer in named if need.namespace is None or offer.namespace in ("", need.namespace)]
         if here:

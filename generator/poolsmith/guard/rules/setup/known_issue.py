@@ -12,6 +12,7 @@ from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import mappings
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.gpu.catalog.unpublished import is_tag_since
+from poolsmith.guard.rules.setup.node_drivers import node_drivers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -77,14 +78,22 @@ def _is_excepted(view: SetupView, issue: Mapping[str, Any]) -> bool:
 
 def _holds(view: SetupView, condition: Mapping[str, Any]) -> bool:
     if "distribution" in condition:
-        return view.distribution == str(condition["distribution"])
+        wanted = condition["distribution"]
+        return view.distribution in (wanted if isinstance(wanted, list) else (str(wanted),))
+    if "systems" in condition:
+        return any(
+            len({(node.os_id, node.os_version) for node in found.nodes if node.os_id}) >= condition["systems"]
+            for found in node_drivers(view)
+        )
     if "nodes" in condition:
-        wanted = condition["nodes"], condition["version"]
-        return any((node.os_id, node.os_version.partition(".")[0]) == wanted for node in view.nodes or ())
+        system = condition["nodes"], condition["version"]
+        return any((node.os_id, node.os_version.partition(".")[0]) == system for node in view.nodes or ())
     if "chart" in condition:
         return any(_charts(view, condition))
     if "object" in condition:
         return _object(view, condition) is not None
+    if "kinds" in condition:
+        return any(map(view.of_kind, condition["kinds"])) is bool(condition["are"])
     if "bound" in condition:
         return _is_bound(view, condition["bound"]) is bool(condition["is"])
     path = condition["path"]

@@ -24,7 +24,7 @@ RULE = RuleInfo(
     applies_to="manifest",
     what="Layouts for the MIG manager (`mig-configs`), in a ConfigMap, in values, in a patch or in a file, have what "
     "mig-parted does not read, instances that find no place on any GPU that has such profiles, or MIG on and off for "
-    "the same GPU. A warning: a profile that no GPU has.",
+    "the same GPU. A warning: a profile that no GPU has, or none of those that the layout is for.",
     why="mig-parted reads the whole file or nothing of it: one mistake keeps every node from its layout, whichever it "
     "asks for.",
     fix="correct the layout",
@@ -191,6 +191,14 @@ def _of_instances(
                 Severity.WARNING,
             )
             return
+        if found["parts"] is None and (products := _without(profile, device_filter)):
+            yield LayoutMistake(
+                (*place, profile),
+                f"{layout}: no GPU of the filter has `{profile}` ({', '.join(products[:_FEW])})",
+                "name the GPUs that have it, or write a profile of these",
+                Severity.WARNING,
+            )
+            return
         is_counted = is_counted and found["parts"] is None
         taken += int(found["slices"]) * (count or 0)
     if is_counted and taken > _SLICES:
@@ -220,6 +228,13 @@ def _of_no_gpu(profile: str) -> str | None:
     )
     told = [f"`{slices}g.{there}gb` ({', '.join(products[slices, there][:_FEW])})" for _, there in near[:_NEAREST]]
     return " or ".join(told) or None
+
+
+def _without(profile: str, device_filter: Any) -> tuple[str, ...]:
+    from poolsmith.fleet.plan.sharing.mig_placements import lacking  # on demand
+
+    filtered = _filtered(device_filter)
+    return lacking(profile, filtered) if filtered else ()
 
 
 def _numbers(profile: str) -> tuple[int, int]:
