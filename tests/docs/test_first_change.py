@@ -41,7 +41,7 @@ def made(title, checkout):
 def test_a_rule_is_four_files_by_hand(tmp_path):
     assert made("A rule", Checkout(tmp_path)) == {
         "docs/rules.md",
-        "generator/poolsmith/core/diagnostics/rule_table.py",
+        "generator/poolsmith/data/rules.json",
     }
 
 

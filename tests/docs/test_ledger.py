@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.change.review import free_names
-from poolsmith.change.review.object_settings import FREE_OBJECT, FREE_POD
+from poolsmith.change.review.free_names import free_fields
+from poolsmith.core.facts import store
 from poolsmith.guard.ledger.reach import Reach, reach_table
 
 PAGE = Path(__file__).parents[2] / "docs/ledger.md"
+FREE = store.read_own_yaml("review/free_names.yaml")
+SHARE = "a share of the node's time and memory"
 CONSOLE = re.compile(r"```console\n\$ poolsmith (?P<words>[^\n]+)\n(?P<shown>.*?)```", re.DOTALL)
 
 
@@ -42,23 +44,26 @@ def tables():
             name: [
                 "| name | value | why |",
                 "| --- | --- | --- |",
-                *(f"| `{field}` | {form_cell(free.form)} | {free.why} |" for field, free in table.items()),
+                *(
+                    f"| `{field}` | {form_cell(row['form'])} | {row['why']} |"
+                    for field, row in sorted((name, row) for row in rows for name in row["names"])
+                ),
             ]
-            for name, table in {
-                "free-value": free_names.FREE_VALUES | free_names.FREE_IN_ANY,
-                "free-variable": free_names.FREE_VARIABLES,
-                "free-metadata": free_names.FREE_METADATA,
-                "free-monitor": free_names.MONITOR_LABELS,
-                "free-argument": free_names.FREE_ARGUMENTS,
+            for name, rows in {
+                "free-value": FREE["values"] + FREE["inAny"],
+                "free-variable": FREE["variables"],
+                "free-metadata": FREE["metadata"],
+                "free-monitor": FREE["monitorLabels"],
+                "free-argument": FREE["arguments"],
             }.items()
         },
         **{
             name: ["| field | why |", "| --- | --- |", *(f"| `{field}` | {why} |" for field, why in table.items())]
             for name, table in {
-                "free-pod": FREE_POD,
-                "free-object": FREE_OBJECT,
-                "free-kernel": free_names.FREE_KERNEL_ARGUMENTS,
-                "free-text": free_names.FREE_TEXTS,
+                "free-pod": {path: FREE["podFields"].get(path, SHARE) for path in free_fields("podFields")},
+                "free-object": FREE["objectFields"],
+                "free-kernel": FREE["kernelArguments"],
+                "free-text": FREE["texts"],
             }.items()
         },
     }

@@ -18,7 +18,6 @@ SHORT = {
 """Expressions that see short texts only, with what cuts them."""
 ONLY_AT_THE_BEGINNING = frozenset(
     (
-        "change/review/judge_closure:_NAMES",
         "core/sources/hcl_literals:_SPACE",
         "core/sources/hcl_literals:_SPACE_AND_LINES",
     )

@@ -12,8 +12,8 @@ import subprocess
 import pytest
 import yaml
 
+from poolsmith.change.takeover.node_answers import TakeoverAnswers
 from poolsmith.change.takeover.take_over import take_over
-from poolsmith.change.takeover.told import TakeoverAnswers
 from poolsmith.core.sources.pointer import MISSING, value_at
 from poolsmith.fleet.plan.plan import values_tree
 from poolsmith.project.run.surroundings import look_around

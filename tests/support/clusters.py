@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from poolsmith.core.diagnostics.codes.support import SUPPORT
+from poolsmith.core.diagnostics.codes import entries_of, support
 from poolsmith.core.sources.input_tree import InputTree
 from poolsmith.core.sources.yaml_reader import read_documents
 from poolsmith.fleet.plan.pipeline import resolve_cluster
@@ -20,7 +20,7 @@ from poolsmith.project.output.tree import file_bytes, render_cluster
 from poolsmith.project.run.cluster_run import predicted_errors
 from support.marked import MARK, marked_key, unmarked
 
-OF_VERSIONS = frozenset(rule.name for rule in SUPPORT)
+OF_VERSIONS = frozenset(rule.name for rule in entries_of(support))
 """What each cluster with an old version is told, whatever a test is about: tests/fleet/plan/test_component_limits.py."""
 CLUSTER = {
     "kubernetes": '{version: "1.33", distribution: kubeadm}',

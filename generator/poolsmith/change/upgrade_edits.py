@@ -58,17 +58,17 @@ class Edit:
 
 @record
 class Edits:
-    """Texts of whole files by path, before and after, and what is told of them. `clusters` are those concerned."""
+    """Texts of whole files by path, before and after, and a line for each edit. `clusters` are those concerned."""
 
     clusters: tuple[str, ...]
     before: Mapping[str, str]
     after: Mapping[str, str]
-    told: tuple[Edit, ...]
+    lines: tuple[Edit, ...]
 
     @property
     def without_texts(self) -> Edits:
-        """What is told of files that are written in another way."""
-        return Edits(clusters=self.clusters, before={}, after={}, told=self.told)
+        """The lines of files that are written in another way."""
+        return Edits(clusters=self.clusters, before={}, after={}, lines=self.lines)
 
 
 class Editor:
@@ -77,7 +77,7 @@ class Editor:
     def __init__(self) -> None:
         self._before: dict[str, str] = {}
         self._after: dict[str, str] = {}
-        self._told: list[Edit] = []
+        self._lines: list[Edit] = []
 
     def set(self, file: SourceFile, pointer: str, new: str) -> None:
         """Raises UsageError."""
@@ -111,7 +111,7 @@ class Editor:
 
     def edits(self, clusters: Iterable[str]) -> Edits:
         return Edits(
-            clusters=tuple(sorted(set(clusters))), before=self._before, after=self._after, told=tuple(self._told)
+            clusters=tuple(sorted(set(clusters))), before=self._before, after=self._after, lines=tuple(self._lines)
         )
 
     def _edit(self, file: SourceFile, pointer: str, old: str, new: str, change: Callable[[str], str]) -> None:
@@ -127,7 +127,7 @@ class Editor:
                 else f"{file.path} {error}: remove `{dotted_pointer(pointer)}` by hand; nothing was changed"
             ) from None
         start = file.locate(pointer).span.start
-        self._told.append(
+        self._lines.append(
             Edit(
                 path=file.path, pointer=pointer, old=old, new=new, line=None if start is None or not old else start.line
             )

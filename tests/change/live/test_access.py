@@ -42,9 +42,9 @@ def test_with_these_roles_everything_is_read(prod, granted):
 
 def test_without_one_of_them_its_list_is_not_evaluated(prod, granted):
     granted([item for item in prod.cluster.required if item != NODES])
-    told_of, counted = told(prod.cluster, read(prod.scenario, prod.cluster, user="nobody"))
+    strict_outcome, counted = told(prod.cluster, read(prod.scenario, prod.cluster, user="nobody"))
 
-    assert told_of.startswith(
+    assert strict_outcome.startswith(
         "PSM873 list of nodes of cluster `prod-eu` was not read: `list` of `nodes` is not allowed"
     )
     assert counted.startswith("not evaluated: list of nodes: `list` of `nodes` is not allowed")

@@ -9,7 +9,7 @@ from copy import deepcopy
 import pytest
 
 from change.review.contexts import CONTEXTS
-from poolsmith.change.review.free_names import FREE_METADATA, FREE_VALUES, FREE_VARIABLES, is_free, is_free_value
+from poolsmith.change.review.free_names import free_names, is_free, is_free_value
 from poolsmith.change.review.object_settings import protections_of, settings_of, ways_to_control_plane
 
 DAEMON_SET = {
@@ -209,11 +209,11 @@ def test_what_a_runtime_or_a_controller_obeys_counts(key):
     ),
 )
 def test_what_nobody_obeys_is_free(key, value):
-    assert is_free(FREE_METADATA, key, value)
+    assert is_free("metadata", key, value)
     assert gained(with_annotation(key, value)) == set()
 
 
-@pytest.mark.parametrize("name", FREE_VARIABLES)
+@pytest.mark.parametrize("name", free_names("variables"))
 def test_a_variable_is_free_by_its_exact_name_in_its_form(name):
     def found(name, value):
         return gained(with_container(env=[{"name": name, "value": value}]))
@@ -333,7 +333,7 @@ def test_an_object_of_any_kind_counts_even_if_it_is_empty(kind):
 SAMPLES = (True, "v1.2.3", "1", "30s", "none", "on", "debug", "RollingUpdate", "25%")
 
 
-@pytest.mark.parametrize("path", FREE_VALUES)
+@pytest.mark.parametrize("path", free_names("values"))
 def test_a_value_of_the_table_is_free_in_its_form_only(path):
     keys = tuple(path.split("."))
 

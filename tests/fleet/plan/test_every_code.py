@@ -6,9 +6,8 @@ import re
 
 import pytest
 
-from poolsmith.core.diagnostics.codes.compatibility import COMPATIBILITY
-from poolsmith.core.diagnostics.codes.node_software import RUNTIME, SCHEDULING
-from poolsmith.core.diagnostics.codes.schema import REFUSED_BY_DEFINITION, SCHEMA
+from poolsmith.core.diagnostics.codes import compatibility, entries_of, gpu_use, node_software, schema, support
+from poolsmith.core.diagnostics.codes.schema import REFUSED_BY_DEFINITION
 from poolsmith.gpu.values.registry import VALUE_RULES
 from poolsmith.guard.rules.rule_book import rule_book
 from support.clusters import placed
@@ -1174,10 +1173,13 @@ BY_HAND = (
 )  # a whole copied file; a driver, which a profile names itself: tests/guard/rules has them
 # What is written by hand about runtimes, drivers and images has its table in tests/gpu/values/test_by_hand.py.
 VALUE_CODES = [rule.RULE for rule in VALUE_RULES if rule.RULE.code.startswith("PSM3") and rule.RULE.code not in BY_HAND]
+MODULES = (compatibility, gpu_use, support, node_software, schema)
+OF_DRIVERS = ("PSM218", "PSM219", *(f"PSM{number}" for number in (*range(234, 240), 242)))  # test_drivers.py
 PROFILE_CODES = [
     rule
-    for rule in (*COMPATIBILITY, *RUNTIME, *SCHEDULING, *SCHEMA, *VALUE_CODES)
-    if rule.applies_to != "manifest" and rule is not REFUSED_BY_DEFINITION  # of what is rendered: tests/gpu/values
+    for rule in (*(item for module in MODULES for item in entries_of(module)), *VALUE_CODES)
+    if rule.applies_to != "manifest" and rule.code not in OF_DRIVERS
+    if rule is not REFUSED_BY_DEFINITION  # of what is rendered: tests/gpu/values
 ]
 
 

@@ -12,7 +12,7 @@ SMALL, MIDDLE = "nvidia.com/mig-1g.10gb", "nvidia.com/mig-2g.20gb"
 TWO = f"{{timeSlicing: {{resources: [{{resource: {SMALL}, replicas: 4}}, {{resource: {MIDDLE}, replicas: 2}}]}}}}"
 
 
-def told_of(outcome):
+def strict_outcome(outcome):
     return [item.message for item in outcome.diagnostics if item.name in ("sharing-contradiction", "mig-layout")]
 
 
@@ -53,7 +53,7 @@ def test_the_short_form_says_the_same_as_a_list_of_one(resolve):
     ],
 )
 def test_a_pool_shares_what_its_nodes_advertise(resolve, gpu, sharing, told):
-    found = told_of(resolve({}, {"a": {"gpu": gpu, "sharing": sharing}}))
+    found = strict_outcome(resolve({}, {"a": {"gpu": gpu, "sharing": sharing}}))
 
     assert (found == []) is (told is None), found
     assert told is None or told in found[0]
@@ -78,7 +78,7 @@ def test_the_strategy_none_shows_no_slices(resolve, gpu, refused):
 def test_a_strategy_of_the_values_gives_slices_names_of_their_own(resolve):
     outcome = resolve({"stack": "{release: v26.3.3, values: {mig: {strategy: mixed}}}"}, {"a": {"gpu": SLICES}})
 
-    assert told_of(outcome) == []
+    assert strict_outcome(outcome) == []
     assert outcome.plan.pools[0].resources == (SMALL,)
     assert outcome.plan.pools[0].smoke.resource == SMALL
 

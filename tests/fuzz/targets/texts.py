@@ -159,7 +159,7 @@ def versions(data):
             try:
                 said.append(built_for(first, os_tag(system, second, release), second))
             except UnreadableVersionError as error:
-                said.append(error.told)
+                said.append(error.explanation)
     try:
         said.append(image_path({"repository": first, "image": second, "version": first}, "X"))
     except OperatorError as error:

@@ -15,7 +15,7 @@ from poolsmith.gpu.nodes.machine_gpus import gpu_claims
 from poolsmith.guard.rules.beside.label_after_start import is_late
 from poolsmith.guard.rules.beside.nic_cluster_policy import advertised, selects, tolerations_of
 from poolsmith.kubernetes.repository.manifest_files import CheckedTree, parse_documents
-from poolsmith.kubernetes.repository.node_template_marks import KINDS, MACHINES
+from poolsmith.kubernetes.repository.node_template_marks import MACHINES, template_kinds
 from poolsmith.kubernetes.repository.node_templates import node_templates
 from poolsmith.project.run.neighbours import judge_neighbours_of
 
@@ -316,7 +316,7 @@ YAML_VALUES = st.recursive(
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_whatever_stands_in_the_fields_is_read_without_an_error(data):
-    kind = data.draw(st.sampled_from(KINDS))
+    kind = data.draw(st.sampled_from(template_kinds()))
     fields = [path for path, _ in (*kind.labels, *kind.taints, *kind.startup)]
     extra = ["spec/template/spec/requirements", "spec/instanceTypes", "spec/nodeConfig/guestAccelerator", "items"]
     path = data.draw(st.sampled_from([*fields, *extra]))

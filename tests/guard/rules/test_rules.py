@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from poolsmith.core.diagnostics import Severity
+from poolsmith.core.diagnostics.codes import entries_of, support
 from poolsmith.core.diagnostics.codes.code_book import CODE_BOOK
-from poolsmith.core.diagnostics.codes.support import SUPPORT
 from poolsmith.core.diagnostics.known_rules import BESIDE, COMPATIBILITY
 from poolsmith.gpu.values.registry import VALUE_RULES
 from poolsmith.guard.ledger.privilege_check import PRIVILEGE_RULES
@@ -33,7 +33,7 @@ OF_SETUPS = frozenset(rule.RULE.name for rule in SETUP_RULES)
 NAMES = sorted(
     (
         *(rule.RULE.name for rule in (*RULES, *TEMPLATE_RULES, *VALUE_RULES)),
-        *(rule.RULE.name for rule in CHART_RULES if rule.RULE not in CODE_BOOK),
+        *(rule.RULE.name for rule in CHART_RULES if rule.RULE not in CODE_BOOK and rule.RULE.name not in OF_SETUPS),
         *(rule.RULE.name for rule in TEXT_RULES if rule.RULE not in [other.RULE for other in RULES]),
         *(rule.RULE.name for rule in LINK_RULES if rule.RULE.name not in (*WITH_NODES, *OF_SETUPS)),
         "refused-by-definition",
@@ -59,6 +59,7 @@ ELSEWHERE = {
     "beside-output": "needs another revision: tests/change/review/test_beside_output.py",
     "checked-out-otherwise": "needs a repository: tests/project/run/test_judged_commit.py",
     "change-at-a-distance": "needs another revision: tests/change/diff/test_other_pools.py",
+    "engine-upgraded": "needs another revision: tests/change/takeover/test_engine_upgrades.py",
     "leaves-the-delivery": "needs another revision: tests/change/diff/test_departures.py",
     "refused-by-the-server": "needs another revision: tests/change/diff/test_recreated.py",
     **dict.fromkeys(
@@ -80,7 +81,7 @@ PROJECTS = sorted(
     if rule.code.startswith(OF_PROJECTS) and rule.name not in (*NAMES, *SETUPS, *NEIGHBOURS, *ELSEWHERE)
 )
 TODAY = dt.date(2026, 11, 20)
-OF_VERSIONS = frozenset(("kind-without-schema", "vulnerable-toolkit", *(rule.name for rule in SUPPORT)))
+OF_VERSIONS = frozenset(("kind-without-schema", "vulnerable-toolkit", *(rule.name for rule in entries_of(support))))
 """What is said of an old version whatever a file is about; and what is told of any kind without a schema."""
 
 

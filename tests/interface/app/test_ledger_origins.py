@@ -179,7 +179,7 @@ def test_the_origins_of_many_lines_are_those_of_each(repository):
     for files in project.select(()):
         prediction = plan_cluster(project, files).prediction
         lines, known = prediction.ledger.lines, {}
-        found = list(prediction.origins.told(lines, known))
+        found = list(prediction.origins.with_origins(lines, known))
 
         assert found == [line.with_origins(prediction.origins_of(line)) for line in lines]
         assert {id(line.origins) for line in found} <= {id(origins) for origins in known.values()}

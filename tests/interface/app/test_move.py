@@ -109,7 +109,7 @@ def test_a_renamed_cluster_keeps_all_names_on_the_cluster(fleet, engine):
     assert again.step is None
     back, report = moved.step("rename-cluster", "rome", "lab")
     assert is_harmless(report)
-    assert "spec.delivery.name` is removed" in " ".join(map(str, back.step.edits.told))
+    assert "spec.delivery.name` is removed" in " ".join(map(str, back.step.edits.lines))
     assert (moved.root / "profiles/lab/cluster.yaml").read_text().count("name: lab") == 1 + (engine == ARGOCD)
 
 

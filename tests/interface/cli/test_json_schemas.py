@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from poolsmith.interface.app.schemas import REPORTS, schema_text
-from poolsmith.interface.report.answer_schemas import SHAPES
+from poolsmith.interface.report.report_schemas import answers
 from support.git_repository import commit_all
 
 EXAMPLES = "docs/schemas/examples"
@@ -166,7 +166,7 @@ def test_each_kind_has_an_example_that_is_valid(repository, kind):
 
 
 def test_every_shape_is_a_kind_and_has_a_row_here():
-    assert SHAPES.keys() <= set(REPORTS)
+    assert answers().keys() <= set(REPORTS)
     assert {*OF_PROJECT, *BESIDE, "discovery"} == set(REPORTS)
 
 

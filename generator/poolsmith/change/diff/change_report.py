@@ -13,7 +13,7 @@ from poolsmith.kubernetes.server.field_changes import Standing
 
 if TYPE_CHECKING:
     from poolsmith.change.delivery.outcomes import Action, Departure
-    from poolsmith.core.diagnostics import Diagnostic, Location
+    from poolsmith.core.diagnostics import Diagnostic, Location, Severity
     from poolsmith.guard.ledger.ledger_delta import Change
     from poolsmith.kubernetes.server.field_changes import FieldChange
 
@@ -307,6 +307,10 @@ class ChangeReport:
     unknown: tuple[str, ...] = ()
     why_all: str = ""
     """Why every cluster was looked at; empty where only those were that have a file of their own in the change."""
+
+    def fails(self, threshold: Severity) -> bool:
+        """Whether it brings a finding that is as severe as that, and that nobody has waived."""
+        return any(item.severity.rank <= threshold.rank for item in self.new_findings if not item.is_waived)
 
     @property
     def is_empty(self) -> bool:

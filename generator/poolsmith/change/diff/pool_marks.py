@@ -47,10 +47,10 @@ def pool_marks(report: ChangeReport) -> dict[tuple[str, str], tuple[PoolMark, ..
     for cluster in report.clusters:
         for pool, mark in _marks(cluster):
             found[cluster.name, pool].add(mark)
-    return {pool: tuple(mark for mark in PoolMark if mark in _told(marks)) for pool, marks in found.items()}
+    return {pool: tuple(mark for mark in PoolMark if mark in _worth_saying(marks)) for pool, marks in found.items()}
 
 
-def _told(marks: set[PoolMark]) -> set[PoolMark]:
+def _worth_saying(marks: set[PoolMark]) -> set[PoolMark]:
     return marks - _SAID_BY_NEW if PoolMark.NEW in marks else marks
 
 

@@ -26,8 +26,8 @@ from poolsmith.change.discover.stack import cluster_in, find_stack
 from poolsmith.change.takeover.answers import cluster_profile
 from poolsmith.change.takeover.draft import ClusterDraft, ProfileDraft
 from poolsmith.change.takeover.found import Present, tag_of
+from poolsmith.change.takeover.node_answers import TakeoverAnswers
 from poolsmith.change.takeover.settle import Settled, settle
-from poolsmith.change.takeover.told import TakeoverAnswers
 from poolsmith.core.diagnostics import NoInputError, UsageError
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record

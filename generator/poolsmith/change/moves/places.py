@@ -36,7 +36,7 @@ def change_source(project: Project, name: str, wanted: Mapping[str, str]) -> Ste
         if now[field] != value:
             put(editor, there.file, f"/spec/delivery/{field}", _ENGINE, value)
     edits = editor.edits((name,))
-    if not edits.told:
+    if not edits.lines:
         return Done()
     return Step(
         title=f"`{name}` is delivered from another place",

@@ -118,7 +118,7 @@ _OWN = (OUTPUT, "profiles", "policies")
 _CLUSTERS = f"{OUTPUT}/clusters"
 _FLEET = f"{OUTPUT}/fleet"
 _EXECUTABLE = "100755"
-_MOST_TOLD = 40
+_MOST_REPORTED = 40
 _MOST_OF_LOCK = 8 << 20
 _LONGEST = 200
 _ODD = "has a name that not every file system can keep: letters that aren't seen, or a dot or a blank at an end"
@@ -161,7 +161,7 @@ def beside_output(head: HeadTree, base: BaseRevision, delivered: Delivered) -> I
         if problem:
             found.setdefault(path, problem)
     for number, (path, problem) in enumerate(sorted(found.items())):
-        if number == _MOST_TOLD:
+        if number == _MOST_REPORTED:
             message = f"{counted(len(found) - number, 'more file')} like these stand beside what is generated"
             yield diagnose(BESIDE_OUTPUT, message, whole_file(OUTPUT))
             return

@@ -9,10 +9,11 @@ from __future__ import annotations
 import posixpath
 import re
 from enum import Enum, auto
-from fnmatch import translate
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
+from poolsmith.core.facts import store
+from poolsmith.core.pattern import fits
 from poolsmith.core.pattern import pattern as compiled_later
 from poolsmith.core.sources.git import Git
 from poolsmith.guard.policies.revision import SUBMODULE
@@ -43,117 +44,7 @@ class Part(Enum):
     """What gets installed, and which commands do what."""
 
 
-_BY_PATH: tuple[tuple[Part, tuple[str, ...]], ...] = (
-    (
-        Part.APPROVAL,
-        (
-            "codeowners",
-            ".github/codeowners",
-            "docs/codeowners",
-            ".gitlab/codeowners",
-            ".gitea/codeowners",
-            ".forgejo/codeowners",
-            ".mergify.y*ml",
-            ".github/mergify.y*ml",
-            ".mergify/*",
-            ".kodiak.toml",
-            ".github/.kodiak.toml",
-            ".policy.y*ml",
-            ".bulldozer.y*ml",
-            "bors.toml",
-            ".github/bors.toml",
-            ".github/settings.y*ml",
-            ".github/rulesets/*",
-            ".github/branch*protection*",
-            ".gitlab/merge_request_approval*",
-            ".prow.y*ml",
-        ),
-    ),
-    (Part.VIEW, (".gitmodules", ".lfsconfig")),
-    (
-        Part.PIPELINE,
-        (
-            ".github/workflows/*",
-            ".github/actions/*",
-            ".gitea/workflows/*",
-            ".forgejo/workflows/*",
-            ".gitlab-ci.y*ml",
-            ".gitlab/ci/*",
-            ".circleci/*",
-            ".azure-pipelines/*",
-            "azure-pipelines*.y*ml",
-            ".drone.y*ml",
-            ".woodpecker.y*ml",
-            ".woodpecker/*",
-            "bitbucket-pipelines.y*ml",
-            ".buildkite/*",
-            ".semaphore/*",
-            ".tekton/*",
-            ".travis.y*ml",
-            ".cirrus.y*ml",
-            "cloudbuild.y*ml",
-            "jenkinsfile*",
-        ),
-    ),
-    (
-        Part.HOOK,
-        (".pre-commit-config.y*ml", ".pre-commit-hooks.y*ml", ".husky/*", ".githooks/*", "lefthook.y*ml"),
-    ),
-    (
-        Part.BOT,
-        (
-            ".github/dependabot.y*ml",
-            "renovate.json*",
-            ".renovaterc*",
-            ".github/renovate*",
-            ".gitlab/renovate*",
-        ),
-    ),
-)
-_BY_NAME: tuple[tuple[Part, tuple[str, ...]], ...] = (
-    (Part.APPROVAL, ("owners", "owners_aliases")),
-    (Part.VIEW, (".sourceignore",)),
-    (Part.ATTRIBUTES, (".gitattributes",)),
-    (Part.PIPELINE, ("action.yml", "action.yaml")),
-    (
-        Part.PIN,
-        (
-            "requirements*.txt",
-            "requirements*.in",
-            "requirements*.lock",
-            "constraints*.txt",
-            "pyproject.toml",
-            "pylock*.toml",
-            "setup.py",
-            "setup.cfg",
-            "pip.conf",
-            "uv.toml",
-            "uv.lock",
-            "pdm.lock",
-            "poetry.lock",
-            "pipfile",
-            "pipfile.lock",
-            "environment.y*ml",
-            ".tool-versions",
-            "mise.toml",
-            ".mise.toml",
-            "flake.nix",
-            "flake.lock",
-            "shell.nix",
-            "devbox.json",
-            "dockerfile*",
-            "containerfile*",
-            "makefile",
-            "gnumakefile",
-            "*.mk",
-            "justfile",
-            "taskfile.y*ml",
-            "tox.ini",
-            "noxfile.py",
-            "earthfile",
-        ),
-    ),
-)
+_FILE = "review/judge_files.yaml"
 _SCRIPTS = (".sh", ".bash", ".py", ".mk", ".js", ".mjs", ".ts", ".rb", ".pl", ".ps1")
 IMPLIED: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"\bg?make\b", ("makefile", "gnumakefile")),
@@ -170,21 +61,19 @@ IMPLIED: tuple[tuple[str, tuple[str, ...]], ...] = (
 """Words of a command, and the files at the top or in the project that it reads without being told."""
 
 
-def _compiled(table: tuple[tuple[Part, tuple[str, ...]], ...]) -> tuple[tuple[Part, re.Pattern[str]], ...]:
-    return tuple((part, re.compile("|".join(map(translate, patterns)))) for part, patterns in table)
-
-
-_PATHS, _NAMES = _compiled(_BY_PATH), _compiled(_BY_NAME)
+@cache
+def _forms() -> dict[str, dict[str, list[str]]]:
+    """Of paths and of names, by part. No pack of facts adds to them."""
+    return store.read_own_yaml(_FILE)
 
 
 def part_of(path: str) -> Part | None:
     """None of a file that may have to do with the check only because something runs it."""
     lowered = path.casefold()
-    name = lowered.rpartition("/")[2]
-    for text, patterns in ((lowered, _PATHS), (name, _NAMES)):
-        for part, pattern in patterns:
-            if pattern.match(text):
-                return part
+    for text, forms in ((lowered, _forms()["paths"]), (lowered.rpartition("/")[2], _forms()["names"])):
+        for part, listed in forms.items():
+            if any(fits(text, form) for form in listed):
+                return Part[part]
     return None
 
 

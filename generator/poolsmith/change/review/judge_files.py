@@ -102,20 +102,20 @@ _GUARDED = ("output", "profiles", "policies", ".github", ".gitlab", ".circleci",
 _WORKFLOWS = (".github/workflows/", ".gitea/workflows/", ".forgejo/workflows/")
 _FEW = 3
 _LONGEST = 200
-_MOST_TOLD = 100
+_MOST_REPORTED = 100
 _MOST_BYTES = 1 << 20
 
 
 def judge_files(root: Path, head: HeadTree, base: BaseRevision, *, is_accepted: bool) -> Iterator[Diagnostic]:
     """Each file with what it decides. Those that decide nothing are notes, and so are accepted ones."""
     found = list(_Change(root, head, base).findings())
-    for path, message, is_grave in found[:_MOST_TOLD]:
+    for path, message, is_grave in found[:_MOST_REPORTED]:
         severity = Severity.NOTE if is_accepted or not is_grave else None
         where = printable(path.removeprefix(base.prefix))
         yield diagnose(
             JUDGE_CHANGE, f"`{_shown(path)}` {message}", whole_file(where), subject=printable(path), severity=severity
         )
-    if rest := found[_MOST_TOLD:]:
+    if rest := found[_MOST_REPORTED:]:
         grave = any(item[2] for item in rest) and not is_accepted
         message = f"{counted(len(rest), 'more file')} like these are in the change"
         yield diagnose(JUDGE_CHANGE, message, whole_file("."), severity=None if grave else Severity.NOTE)

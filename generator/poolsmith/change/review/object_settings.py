@@ -10,14 +10,7 @@ import json
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.change.review.free_names import (
-    FREE_ARGUMENTS,
-    FREE_METADATA,
-    FREE_RESOURCES,
-    MONITOR_LABELS,
-    is_free,
-    is_free_variable,
-)
+from poolsmith.change.review.free_names import free_fields, free_names, is_free
 from poolsmith.core.pattern import pattern as compiled_later
 from poolsmith.core.sources.pod_template import mapping, pod_template_of
 from poolsmith.guard.ledger.grants.grant import repository_of
@@ -28,71 +21,7 @@ if TYPE_CHECKING:
     from poolsmith.fleet.operands.expansion import KubernetesObject
 
 
-FREE_POD: dict[str, str] = {
-    **{
-        f"spec.container.resources.{part}.{name}": "a share of the node's time and memory"
-        for part in ("limits", "requests")
-        for name in FREE_RESOURCES
-    },
-    "spec.container.imagePullPolicy": "when an image is pulled; which one it is counts",
-    "spec.container.ports.containerPort": "documentation; a port of the node is a privilege",
-    "spec.container.ports.protocol": "documentation",
-    "spec.container.livenessProbe.*": "how often and where the container itself is asked",
-    "spec.container.readinessProbe.*": "as above",
-    "spec.container.startupProbe.*": "as above",
-    "spec.container.terminationMessagePolicy": "where the last message is read",
-    "spec.container.volumeMounts.name": "its volume counts, by what it holds",
-    "spec.terminationGracePeriodSeconds": "how long a pod has to end",
-    "spec.dnsPolicy": "which resolver is asked; servers of your own (dnsConfig) count",
-    "spec.enableServiceLinks": "names and ports of services",
-    "spec.restartPolicy": "when containers start again",
-    "spec.topologySpreadConstraints": "where the scheduler prefers pods",
-    "spec.topologySpreadConstraints.*": "where the scheduler prefers pods",
-    "spec.affinity.*": "takes nodes away; who loses a node affinity gains",
-    "spec.nodeSelector.*": "takes nodes away; who loses one gains",
-    "spec.imagePullSecrets": "names a Secret that only the kubelet reads",
-    "spec.imagePullSecrets.*": "names a Secret that only the kubelet reads",
-    "spec.volumes.emptyDir": "a folder of the pod's own; where it is mounted counts",
-    "spec.volumes.emptyDir.*": "a folder of the pod's own; where it is mounted counts",
-    "spec.volumes.configMap.defaultMode": "bits of files that the pod alone sees",
-    "spec.volumes.configMap.optional": "whether the pod waits for it",
-}
-"""Fields of pods, without the names of list items; `container` is one of any sort."""
 _COUNTS_IN_PROBES = ("exec", "host")
-
-FREE_OBJECT: dict[str, str] = {
-    "spec.replicas": "how many",
-    "spec.strategy.*": "how pods are replaced",
-    "spec.updateStrategy.*": "how pods are replaced",
-    "spec.minReadySeconds": "how pods are replaced",
-    "spec.revisionHistoryLimit": "how many old templates are kept",
-    "spec.progressDeadlineSeconds": "when a roll-out counts as failed",
-    "spec.selector.*": "which pods it owns: its own",
-    "spec.backoffLimit": "how often a job is tried",
-    "spec.ttlSecondsAfterFinished": "when a job is removed",
-    "spec.activeDeadlineSeconds": "when a job is given up",
-}
-"""Fields of the objects themselves."""
-
-_SCRAPED = (
-    "spec.endpoints.interval",
-    "spec.endpoints.scrapeTimeout",
-    "spec.endpoints.honorLabels",
-    "spec.endpoints.port",
-    "spec.endpoints.path",
-    "spec.endpoints.relabelings*",
-    "spec.endpoints.metricRelabelings*",
-    "spec.jobLabel",
-    "spec.selector.*",
-    "spec.namespaceSelector.*",
-)
-KIND_FIELDS: dict[str, tuple[str, ...]] = {
-    "ServiceMonitor": _SCRAPED,
-    "PodMonitor": _SCRAPED,
-    "PrometheusRule": ("spec.groups*",),
-    "Service": ("spec.ports*", "spec.internalTrafficPolicy", "spec.selector.*"),
-}
-"""Which metrics are read, how often, and when somebody is woken. Credentials for reading count."""
 
 JUDGED_BY_OPERANDS = frozenset(("ClusterPolicy", "NVIDIADriver", "GPUCluster"))
 """What the operator makes of them is looked at, and whether there are more of them."""
@@ -217,7 +146,7 @@ def protections_of(item: KubernetesObject) -> Iterator[str]:
         return
     for path, value in _leaves((), {"spec": mapping(template.get("spec"))}):
         plain = _plain(path)
-        if _is_argument(path) and path[-1].strip("[]") not in FREE_ARGUMENTS:
+        if _is_argument(path) and path[-1].strip("[]") not in free_names("arguments"):
             yield _said(path, None)
         elif restricts(plain, value) or (path[-1] == "value" and restricts_variable(path[-2].strip("[]"), value)):
             yield _said(path, value if is_placement(plain) else None)
@@ -239,23 +168,23 @@ def is_free_of_pod(path: Path, value: Any) -> bool:
     if value in ({}, []):
         return True
     if _is_metadata(path):
-        return is_free(FREE_METADATA, path[2], value)
+        return is_free("metadata", path[2], value)
     if _is_argument(path):
-        return is_free(FREE_ARGUMENTS, path[4].strip("[]"), value)
+        return is_free("arguments", path[4].strip("[]"), value)
     if _is_toleration(path):
         return not reaches_control_plane(value)
     if "env" in path and path[0] == "spec" and len(path) > 4 and path[1] in _CONTAINERS:  # noqa: PLR2004 - the place of a variable
-        return path[5:] == ("name",) or (path[5:] == ("value",) and is_free_variable(path[4].strip("[]"), value))
+        return path[5:] == ("name",) or (path[5:] == ("value",) and is_free("variables", path[4].strip("[]"), value))
     if restricts(plain, value) or (path[-1] == "name" and path[-3] in _NAMED and path[-2].startswith("[")):
         return True
-    return _matches(plain, FREE_POD) and not probe_counts(plain)
+    return _matches(plain, free_fields("podFields")) and not probe_counts(plain)
 
 
 def _is_free_of_object(kind: str, path: Path, value: Any) -> bool:
     if _is_metadata(path):
-        is_chosen = kind in _MONITORS and path[1] == "labels" and is_free(MONITOR_LABELS, path[2], value)
-        return is_chosen or is_free(FREE_METADATA, path[2], value)
-    return _matches(_plain(path), FREE_OBJECT) or _matches(_plain(path), KIND_FIELDS.get(kind, ()))
+        is_chosen = kind in _MONITORS and path[1] == "labels" and is_free("monitorLabels", path[2], value)
+        return is_chosen or is_free("metadata", path[2], value)
+    return _matches(_plain(path), free_fields("objectFields", kind))
 
 
 def _is_metadata(path: Path) -> bool:

@@ -32,15 +32,15 @@ _QUESTIONS = (
     widened_external,
     widened_admission,
 )
-_MOST_TOLD = 200
+_MOST_REPORTED = 200
 
 
 def policy_widening(base: Policies, head: Policies, *, is_accepted: bool) -> Iterator[Diagnostic]:
     """Accepted ones are notes: they are listed all the same."""
     severity = Severity.NOTE if is_accepted else None
     found = [item for question in _QUESTIONS for item in question(base, head)]
-    for item in found[:_MOST_TOLD]:
+    for item in found[:_MOST_REPORTED]:
         yield diagnose(POLICY_WIDENING, item.what, item.place, subject=item.subject, severity=severity)
-    if rest := found[_MOST_TOLD:]:
+    if rest := found[_MOST_REPORTED:]:
         message = f"{counted(len(rest), 'thing')} more would newly pass"
         yield diagnose(POLICY_WIDENING, message, whole_file(POLICIES), subject=POLICIES, severity=severity)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from poolsmith.change.review.acceptance import entries_for
-from poolsmith.change.review.free_names import FREE_KERNEL_ARGUMENTS
+from poolsmith.change.review.free_names import is_free_kernel_argument
 from poolsmith.core.diagnostics import diagnose
 from poolsmith.core.diagnostics.codes.change import UNACCEPTED_SETTING
 from poolsmith.core.diagnostics.message_text import cut, joined, printable
@@ -53,7 +53,7 @@ def pool_settings_of(spec: PoolSpec) -> Iterator[PoolSetting]:
             if name is not None:
                 yield PoolSetting(f"/spec/driver/vgpu/{field}", f"driver.vgpu.{field}={name}")
     for argument in spec.kernel.args:
-        if argument not in FREE_KERNEL_ARGUMENTS:
+        if not is_free_kernel_argument(argument):
             yield PoolSetting("/spec/kernel/args", f"kernel.args={argument}")
 
 

@@ -191,13 +191,13 @@ def widened_admission(base: Policies, head: Policies) -> Iterator[Widening]:
     for policy in old.set.policies:
         found = policies.get(policy.name)
         whys = _of_policy(policy, found) if found is not None else iter((_GONE,))
-        yield from _told("policy", policy, found, whys, old, new)
+        yield from _widenings("policy", policy, found, whys, old, new)
         if found is not None and policy.name in old.tested - new.tested:
             what = f"policy `{policy.name}`: no test case of it is left, so that nobody sees what it lets pass"
             yield Widening(what, found.placed.locate(), policy.name)
     for binding in old.set.bindings:
         bound = bindings.get(binding.name)
-        yield from _told(
+        yield from _widenings(
             "binding", binding, bound, _of_binding(binding, bound) if bound is not None else iter((_GONE,)), old, new
         )
     yield from _parameters(old.set, new.set)
@@ -207,7 +207,7 @@ def widened_admission(base: Policies, head: Policies) -> Iterator[Widening]:
 _GONE = "is gone, or has another name, or can't be read: what it refuses would pass"
 
 
-def _told(
+def _widenings(
     word: str,
     before: Policy | Binding,
     after: Policy | Binding | None,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from poolsmith.change.takeover.draft import ClusterDraft, Planner
     from poolsmith.change.takeover.effective import Path
     from poolsmith.change.takeover.found import Present
-    from poolsmith.change.takeover.told import TakeoverAnswers
+    from poolsmith.change.takeover.node_answers import TakeoverAnswers
     from poolsmith.gpu.catalog import Catalog
     from poolsmith.project.run.surroundings import Surroundings
 

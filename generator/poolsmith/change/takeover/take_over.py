@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from poolsmith.change.takeover.draft import ClusterDraft, ProfileDraft
     from poolsmith.change.takeover.effective import Path
     from poolsmith.change.takeover.found import Present
+    from poolsmith.change.takeover.node_answers import TakeoverAnswers
     from poolsmith.change.takeover.settle import Settled
-    from poolsmith.change.takeover.told import TakeoverAnswers
     from poolsmith.core.diagnostics import Diagnostic
     from poolsmith.fleet.plan.plan import ClusterPlan, PoolDriverObject
     from poolsmith.gpu.catalog import Chart

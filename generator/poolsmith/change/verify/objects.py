@@ -47,7 +47,7 @@ _TEMPLATE = "template"
 def additions(item: ExpectedCluster, body: dict[str, Any], release: str | None) -> Iterator[Difference]:
     """To one live object; `release` is the operator's, for the definitions of its resources."""
     if is_native(item.resource.group):
-        yield from native_additions(item.body, body, _is_told_elsewhere)
+        yield from native_additions(item.body, body, _is_reported_elsewhere)
         return
     versions = schema_versions(kubernetes=newest_kubernetes(), operator=release)
     schema = schemas_for(versions).find(item.resource.api_version, item.resource.kind)
@@ -55,7 +55,7 @@ def additions(item: ExpectedCluster, body: dict[str, Any], release: str | None) 
         yield from custom_additions(item.body, body, schema)
 
 
-def _is_told_elsewhere(path: tuple[str, ...], given: Mapping[str, Any]) -> bool:
+def _is_reported_elsewhere(path: tuple[str, ...], given: Mapping[str, Any]) -> bool:
     key = path[-1]
     if key == "value" and given.get("name") == DRIVER_DIGEST:
         return True

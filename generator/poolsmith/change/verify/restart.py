@@ -90,7 +90,7 @@ def _quotas(view: LiveView, pods: tuple[StackPod, ...]) -> Iterator[Diagnostic]:
         there = [pod for pod in pods if pod.item.namespace == namespace and _is_in_scope(pod, spec)]
         for key, hard in sorted(mapping(spec.get("hard")).items()):
             if (most := _amount(hard)) is not None and (why := _over(view, key, most, namespace, there)):
-                yield _told(view, QUOTAS, (namespace, name), f"`spec.hard[{key}]` is `{hard}`, and {why}")
+                yield _finding(view, QUOTAS, (namespace, name), f"`spec.hard[{key}]` is `{hard}`, and {why}")
                 break
 
 
@@ -180,7 +180,7 @@ def _limits(view: LiveView, pods: tuple[StackPod, ...]) -> Iterator[Diagnostic]:
         if told:
             (why, _), more = told.most_common(1)[0], sum(told.values()) - 1
             others = f"; {counted(more, 'limit')} more are in the way" if more else ""
-            yield _told(view, LIMIT_RANGES, (namespace, name), why + others)
+            yield _finding(view, LIMIT_RANGES, (namespace, name), why + others)
 
 
 def _beyond(pod: StackPod, body: KubernetesObject) -> Iterator[str]:
@@ -223,7 +223,7 @@ def _dead_webhooks(view: LiveView) -> Iterator[Diagnostic]:
                 if met and (why := why_nobody_answers(view, where, word(service.get("name")))):
                     called = word(hook.get("name"))
                     text = f"webhook `{called}` is asked about {met}, {why}, and its `failurePolicy` is `Fail`"
-                    yield _told(view, resource, ("", name), text)
+                    yield _finding(view, resource, ("", name), text)
                     break
 
 
@@ -247,7 +247,7 @@ def _networks(view: LiveView, pods: tuple[StackPod, ...]) -> Iterator[Diagnostic
     for (namespace, name, way), names in told.items():
         what = "reach the API server" if way == "Egress" else "be asked for metrics"
         text = f"`spec.policyTypes` has {way}, and no rule lets pods of {joined(names, _FEW)} {what}"
-        yield _told(view, NETWORK_POLICIES, (namespace, name), text)
+        yield _finding(view, NETWORK_POLICIES, (namespace, name), text)
 
 
 def _chooses(body: KubernetesObject, labels: Mapping[str, str]) -> bool:
@@ -301,7 +301,7 @@ def _budgets(view: LiveView) -> Iterator[Diagnostic]:
         if held:
             pods = f"{counted(len(held), 'pod')} go ({listed(sorted(held), _FEW)})"
             text = f"`{never}` lets none of {pods}, which an upgrade of the driver evicts"
-            yield _told(view, BUDGETS, (namespace, name), text)
+            yield _finding(view, BUDGETS, (namespace, name), text)
 
 
 def _never(body: KubernetesObject) -> str:
@@ -348,7 +348,7 @@ def _policies(view: LiveView) -> tuple[list[Diagnostic], list[tuple[str, str]]]:
             elif result.verdict is Verdict.NOT_EVALUATED and "Deny" in result.actions:
                 unknown.setdefault(result.policy, result.message)
     told = [
-        _told(
+        _finding(
             view,
             POLICIES,
             ("", name),
@@ -359,7 +359,7 @@ def _policies(view: LiveView) -> tuple[list[Diagnostic], list[tuple[str, str]]]:
     return told, [(f"policy {name} on the pods of the stack", why) for name, why in unknown.items()]
 
 
-def _told(view: LiveView, resource: ApiResource, place: tuple[str, str], text: str) -> Diagnostic:
+def _finding(view: LiveView, resource: ApiResource, place: tuple[str, str], text: str) -> Diagnostic:
     namespace, name = place
     message = f"{shown(resource.kind, name, namespace)} of cluster `{view.cluster.name}`: {text}"
     subject = view.cluster.subject(resource.kind, name, namespace)

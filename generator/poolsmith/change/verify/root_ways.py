@@ -88,15 +88,15 @@ def _bindings(view: LiveView) -> Iterator[Diagnostic]:
             ours = [text for text, of in subjects if is_ours or of in view.cluster.stack_namespaces]
             if ours:
                 message = f"gives {kind} `{called}` to {listed(ours, _FEW)}, and nobody predicted it"
-                yield _told(view, resource, body, message, rule=UNPREDICTED_PRIVILEGE)
+                yield _finding(view, resource, body, message, rule=UNPREDICTED_PRIVILEGE)
             elif (whom := _who_gets_in(view, body, namespace)) and (way := _way(view, kind, called, namespace)):
                 message = f"gives {kind} `{called}` to {whom}: by its `roleRef`, {way}"
-                yield _told(view, resource, body, message)
+                yield _finding(view, resource, body, message)
             elif way := _way_by_delivery(view, kind, called, namespace):
                 others = [text for text, of in subjects if of != namespace]  # who delivers lives there
                 if others:
                     message = f"gives {kind} `{called}` to {listed(others, _FEW)}: by its `roleRef`, {way}"
-                    yield _told(view, resource, body, message)
+                    yield _finding(view, resource, body, message)
 
 
 def _way_by_delivery(view: LiveView, kind: str, role: str, namespace: str) -> str:
@@ -176,17 +176,17 @@ def _aggregations(view: LiveView) -> Iterator[Diagnostic]:
                     f"has the label `{next(iter(sorted(more)))}`, which nobody predicted: its rights go to everybody "
                     f"who has the role {listed(sorted(set(into)), _FEW)}"
                 )
-                yield _told(view, CLUSTER_ROLES, body, message)
+                yield _finding(view, CLUSTER_ROLES, body, message)
             if body.get("aggregationRule") and not item.body.get("aggregationRule"):
                 message = "has an `aggregationRule`, which nobody predicted: whoever labels a role gives it rights"
-                yield _told(view, CLUSTER_ROLES, body, message)
+                yield _finding(view, CLUSTER_ROLES, body, message)
 
     for body in view.snapshot.items(CLUSTER_ROLES):
         into = [key.removeprefix(_AGGREGATES) for key, value in labels_of(body).items() if key.startswith(_AGGREGATES)]
         name = str(body["metadata"]["name"])
         if into and (CLUSTER_ROLES, "", name) not in view.known and (way := _writes_stack(view, name)):
             message = f"has the label `{_AGGREGATES}{into[0]}`: everybody who has the role `{into[0]}` may {way}"
-            yield _told(view, CLUSTER_ROLES, body, message)
+            yield _finding(view, CLUSTER_ROLES, body, message)
 
 
 def _writes_stack(view: LiveView, role: str) -> str:
@@ -206,7 +206,7 @@ def _cloud_roles(view: LiveView) -> Iterator[Diagnostic]:
         for key, of in read_around().cloud_roles.items():
             if word(held.get(key)) and held[key] != given.get(key):
                 message = f"has the annotation `{key}: {held[key]}`, which nobody predicted: its pods get {of}"
-                yield _told(view, ACCOUNTS, body, message)
+                yield _finding(view, ACCOUNTS, body, message)
 
 
 def _injections(view: LiveView) -> Iterator[Diagnostic]:
@@ -223,7 +223,7 @@ def _injections(view: LiveView) -> Iterator[Diagnostic]:
                 message = (
                     f"has `{key}` among its `{where}metadata.{field}`: {of} puts containers of its own into the pods"
                 )
-                yield _told(view, item.resource, body, message)
+                yield _finding(view, item.resource, body, message)
 
 
 def _asked_for(given: Mapping[str, Any], held: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
@@ -252,7 +252,7 @@ def _ephemeral(view: LiveView) -> Iterator[Diagnostic]:
                 f"has {counted(len(added), 'container')} in `spec.ephemeralContainers` that somebody added while "
                 f"it ran: {names}; who may do that enters a pod that is root on its node"
             )
-            yield _told(view, PODS, body, message)
+            yield _finding(view, PODS, body, message)
 
 
 def _mutating(view: LiveView) -> Iterator[Diagnostic]:
@@ -268,7 +268,7 @@ def _mutating(view: LiveView) -> Iterator[Diagnostic]:
         if any(hooks.values()):
             names = ", ".join(name for name, met in hooks.items() if met)
             told = f"(`webhooks` {names}): who answers there decides what runs as root on the nodes"
-            yield _told_of_change(view, resource, body, next(filter(None, hooks.values())), told)
+            yield _change_finding(view, resource, body, next(filter(None, hooks.values())), told)
 
 
 def _changing_policies(view: LiveView) -> Iterator[Diagnostic]:
@@ -284,7 +284,7 @@ def _changing_policies(view: LiveView) -> Iterator[Diagnostic]:
             bound = [item for item in bindings if item.get("policyName") == name]
             if met := next(filter(None, (_met_by_policy(view, mapping(body.get("spec")), item) for item in bound)), ""):
                 told = "(`spec.mutations`): what it writes runs as root on the nodes"
-                yield _told_of_change(view, resource, body, met, told)
+                yield _change_finding(view, resource, body, met, told)
 
 
 def _met_by_policy(view: LiveView, spec: Mapping[str, Any], binding: Mapping[str, Any]) -> str:
@@ -293,9 +293,9 @@ def _met_by_policy(view: LiveView, spec: Mapping[str, Any], binding: Mapping[str
     return view.requests.first_met([item for item in chosen if item], conditions, mappings(spec.get("variables")))
 
 
-def _told_of_change(view: LiveView, resource: ApiResource, body: Mapping[str, Any], met: str, told: str) -> Diagnostic:
+def _change_finding(view: LiveView, resource: ApiResource, body: Mapping[str, Any], met: str, told: str) -> Diagnostic:
     message = f"may change pods of the stack when they are made, such as those of {met} {told}"
-    return _told(view, resource, body, message, severity=Severity.WARNING)
+    return _finding(view, resource, body, message, severity=Severity.WARNING)
 
 
 def _is_of_stack(view: LiveView, body: Mapping[str, Any]) -> bool:
@@ -311,7 +311,7 @@ def met_by(view: LiveView, webhook: Mapping[str, Any]) -> str:
     return view.requests.first_met([chosen], mappings(webhook.get("matchConditions")))
 
 
-def _told(
+def _finding(
     view: LiveView,
     resource: ApiResource,
     body: Mapping[str, Any],

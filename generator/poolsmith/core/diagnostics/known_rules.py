@@ -6,10 +6,13 @@ Codes are grouped by hundred; the second half of the first hundred goes on where
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import Final
 
 from poolsmith.core.diagnostics.diagnostic import Severity
 from poolsmith.core.record import record
+
+_TABLE = Path(__file__).parents[2] / "data/rules.json"
 
 
 @record(kw_only=False)
@@ -37,11 +40,18 @@ RETIRED: Final = (
 
 
 @cache
+def rule_rows() -> tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...]:
+    """Code, name, severity and parameters of each rule, by their codes. `make docs` makes the table from the rules."""
+    import json  # on demand
+
+    rows = json.loads(_TABLE.read_bytes())
+    return tuple((code, name, severity, tuple(map(tuple, parameters))) for code, name, severity, parameters in rows)
+
+
+@cache
 def known_rules() -> dict[str, KnownRule]:
     """Every rule by its code and by its name; a retired one is the one that says the same now."""
-    from poolsmith.core.diagnostics.rule_table import RULES  # on demand
-
-    found = [KnownRule(code, name, Severity(severity), parameters) for code, name, severity, parameters in RULES]
+    found = [KnownRule(code, name, Severity(severity), parameters) for code, name, severity, parameters in rule_rows()]
     book = {word: rule for rule in found for word in (rule.code, rule.name)}
     return book | {word: book[now] for code, name, now in RETIRED for word in (code, name)}
 

@@ -1,4 +1,4 @@
-"""The passes of a cluster whose GPUs are given out by claims: `stack.kind: gpu-cluster`.
+"""The passes that only a cluster has whose GPUs are given out by claims: `stack.kind: gpu-cluster`.
 
 A GPUCluster stands in the place of the ClusterPolicy: no device plugin, toolkit, MIG manager or sandboxes.
 Source: NVIDIA/gpu-operator@v26.7.0:controllers/gpucluster_controller.go, controllers/nodelabeling_controller.go;
@@ -20,21 +20,11 @@ from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.facts.versions import is_older, version_key
 from poolsmith.core.record import replace
 from poolsmith.core.sources.pointer import value_at
-from poolsmith.fleet.plan.component_limits import tell_limits
-from poolsmith.fleet.plan.delivery.chart_delivery import deliver_operator, order_delivery
-from poolsmith.fleet.plan.delivery.drift_prevention import cure_nulls, write_defaults
-from poolsmith.fleet.plan.delivery.image_mirrors import mirror_images
-from poolsmith.fleet.plan.distribution import allow_critical_pods, check_node_tools, find_kubelet, note_support
-from poolsmith.fleet.plan.driver.driver_mode import choose_driver_mode
-from poolsmith.fleet.plan.driver.driver_source import choose_drivers
 from poolsmith.fleet.plan.facts import map_pools, with_singleton, with_values
-from poolsmith.fleet.plan.label_writers import keep_opt_outs, note_external_discovery
 from poolsmith.fleet.plan.origin import Derived, FromCatalog
 from poolsmith.fleet.plan.plan import ValueSetting
 from poolsmith.fleet.plan.sandbox.sandbox_modes import check_hosts
-from poolsmith.fleet.plan.smoke_tests import plan_smoke_tests
-from poolsmith.fleet.plan.taints import check_taints, tolerate_taints
-from poolsmith.fleet.plan.user_values import DEPLOYED, add_user_values
+from poolsmith.fleet.plan.user_values import DEPLOYED
 from poolsmith.fleet.profiles.node_pool import ToolkitSource, Workload
 from poolsmith.gpu.catalog.dra_gates import alpha_gates, gate_mistakes
 from poolsmith.gpu.catalog.gpu_clusters import gpu_cluster_releases, read_dra, read_gpu_cluster
@@ -222,27 +212,3 @@ def _refused(plan: ClusterPlan, pool: PoolPlan) -> Iterator[tuple[str, str, str]
         )
     if spec.driver.vgpu is not None:
         yield "/spec/driver/vgpu", "a vGPU guest, for which no source describes claims", "remove it"
-
-
-GPU_CLUSTER = (
-    note_support,
-    check_gpu_cluster,
-    find_kubelet,
-    choose_drivers,
-    tell_limits,
-    choose_driver_mode,
-    plan_gpu_cluster,
-    keep_opt_outs,
-    check_taints,
-    check_node_tools,
-    tolerate_taints,
-    deliver_operator,
-    order_delivery,
-    note_external_discovery,
-    allow_critical_pods,
-    mirror_images,
-    plan_smoke_tests,
-    add_user_values,
-    cure_nulls,
-    write_defaults,
-)

@@ -136,7 +136,7 @@ def _operating_system(pool: PoolPlan, system: NodeSystem, facts: Facts) -> None:
             codes.UNKNOWN_OPERATING_SYSTEM,
             pool,
             pointer,
-            error.told,
+            error.explanation,
             help="write the nodes' VERSION_ID, a version like 9.4",
         )
         return

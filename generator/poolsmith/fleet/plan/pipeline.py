@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from poolsmith.core.record import record, replace
-from poolsmith.fleet.plan.component_limits import tell_limits
+from poolsmith.fleet.plan.component_limits import check_plugin_needs, tell_limits
 from poolsmith.fleet.plan.delivery.chart_delivery import (
     check_source,
     deliver_operator,
@@ -50,6 +50,23 @@ FIRST: tuple[Pass, ...] = (look_up, identify_pools)
 ALWAYS: tuple[Pass, ...] = (check_source, judge_engine, note_giving_up, refuse_idle_fields)
 """What no other pass builds on: told beside whatever else is wrong."""
 
+_OF_THE_CHART: tuple[Pass, ...] = (
+    keep_opt_outs,
+    check_taints,
+    check_node_tools,
+    tolerate_taints,
+    deliver_operator,
+    order_delivery,
+    note_external_discovery,
+    allow_critical_pods,
+    mirror_images,
+    plan_smoke_tests,
+    add_user_values,
+    cure_nulls,
+    write_defaults,
+)
+"""Of both kinds of clusters that the operator's chart is installed in."""
+
 OPERATOR: tuple[Pass, ...] = (
     note_support,
     refuse_gpu_cluster_by_values,
@@ -65,19 +82,7 @@ OPERATOR: tuple[Pass, ...] = (
     reboot_nodes,
     share_gpus,
     plan_sandboxes,
-    keep_opt_outs,
-    check_taints,
-    check_node_tools,
-    tolerate_taints,
-    deliver_operator,
-    order_delivery,
-    note_external_discovery,
-    allow_critical_pods,
-    mirror_images,
-    plan_smoke_tests,
-    add_user_values,
-    cure_nulls,
-    write_defaults,
+    *_OF_THE_CHART,
 )
 
 
@@ -115,13 +120,34 @@ def resolve_cluster(loaded: LoadedCluster, catalog: Catalog) -> Resolved:
 def _of_stack(kind: StackKind) -> tuple[Pass, ...]:
     if kind is StackKind.OPERATOR:
         return OPERATOR
-    if kind is StackKind.GPU_CLUSTER:
-        from poolsmith.fleet.plan.gpu_cluster import GPU_CLUSTER  # on demand
+    return _of_gpu_cluster() if kind is StackKind.GPU_CLUSTER else _of_device_plugin()
 
-        return GPU_CLUSTER
-    from poolsmith.fleet.plan.hand_installed.hand_installed_stack import DEVICE_PLUGIN  # on demand
 
-    return DEVICE_PLUGIN
+def _of_gpu_cluster() -> tuple[Pass, ...]:
+    from poolsmith.fleet.plan.gpu_cluster import check_gpu_cluster, plan_gpu_cluster  # on demand
+
+    drivers = (find_kubelet, choose_drivers, tell_limits, choose_driver_mode)
+    return (note_support, check_gpu_cluster, *drivers, plan_gpu_cluster, *_OF_THE_CHART)
+
+
+def _of_device_plugin() -> tuple[Pass, ...]:
+    from poolsmith.fleet.plan.hand_installed import companion_charts, device_plugin_install  # on demand
+    from poolsmith.fleet.plan.hand_installed import hand_installed_stack as stack
+
+    return (
+        stack.check_hand_installed,
+        check_plugin_needs,
+        stack.use_gpus,
+        check_taints,
+        check_node_tools,
+        stack.plan_namespace,
+        allow_critical_pods,
+        companion_charts.plan_discovery,
+        device_plugin_install.plan_device_plugin,
+        companion_charts.plan_dcgm_exporter,
+        order_delivery,
+        plan_smoke_tests,
+    )
 
 
 def _run(passes: tuple[Pass, ...], plan: ClusterPlan, facts: Facts) -> ClusterPlan:

@@ -28,7 +28,7 @@ class _Held:
     """One thing that rolls: what it is, its version, and the line that says so. Only equal things are compared."""
 
     what: tuple[str, ...]
-    told: str
+    name: str
     version: str
     order: tuple[int, ...]
     cluster: str
@@ -59,7 +59,7 @@ def ahead_of_rings(order: RingOrderSpec, clusters: Iterable[LoadedCluster]) -> I
 def _ahead(ring: str, item: _Held, earlier: str, other: _Held) -> Diagnostic:
     return diagnose(
         RING_AHEAD,
-        f"`{item.subject}` of ring `{ring}` has {item.told} {item.version}, and the earlier ring `{earlier}` at most "
+        f"`{item.subject}` of ring `{ring}` has {item.name} {item.version}, and the earlier ring `{earlier}` at most "
         f"{other.version}, in `{other.subject}`",
         item.place,
         help=f"change ring `{earlier}` first",

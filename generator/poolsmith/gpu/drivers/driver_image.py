@@ -57,7 +57,7 @@ _NUMBER = pattern(r"[+-]?\d+", re.ASCII)
 class UnreadableVersionError(ValueError):
     """A release compares the major version of a system, and it is no number. `major` is what stands in its place.
 
-    As a text it is what the operator says; `told` is the same for people. `raw`: the release reads it as it stands.
+    As a text it is what the operator says; `explanation` is that for people. `raw`: the release reads it as it stands.
     """
 
     def __init__(self, major: str, *, os_id: str, version: str, release: str, raw: bool = False) -> None:
@@ -65,7 +65,7 @@ class UnreadableVersionError(ValueError):
         super().__init__("empty OS major version" if empty else f'strconv.Atoi: parsing "{major}": invalid syntax')
         self.named = not empty
         self.major = major
-        self.told = (
+        self.explanation = (
             f"the operator {release} reads the major version of {os_id} as a number, and stops at nodes of version "
             f"`{version[:_SHOWN]}`"
         )

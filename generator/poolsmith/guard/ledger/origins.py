@@ -137,7 +137,7 @@ class Origins:
         path = (*network[:-1], name)
         return tuple(self._values([path])) if self.value(path) is True else ()
 
-    def _is_told(self, privilege: Privilege) -> bool:
+    def _may_be_known(self, privilege: Privilege) -> bool:
         """Whether `of_privilege` may know something of it."""
         return privilege.name == "host-path" or privilege.name in self.switches.privileges
 
@@ -163,7 +163,7 @@ class Origins:
         """What brings a whole workload to some pool: the origins that all of its lines there share."""
         if not self.effects and not any(self.of_pool(holder.key, pool) for pool in holder.pools):
             container, held, _ = holder.rows[0]
-            if container not in self.switches.containers and not self._is_told(held):
+            if container not in self.switches.containers and not self._may_be_known(held):
                 return self.of_workload(holder.key)
         return tuple(dict.fromkeys(origin for pool in holder.pools for origin in self._of_all(holder, pool)))
 
@@ -180,7 +180,7 @@ class Origins:
                     continue
             yield origin
 
-    def told(self, lines: Iterable[LedgerLine], known: dict[LineOrigins, LineOrigins]) -> Iterator[LedgerLine]:
+    def with_origins(self, lines: Iterable[LedgerLine], known: dict[LineOrigins, LineOrigins]) -> Iterator[LedgerLine]:
         """The lines with what `of_line` says of each; equal origins are one object, which `known` has.
 
         A fleet has hundreds of thousands of lines. Those of one holder stand together in a ledger, and most of them
@@ -192,7 +192,7 @@ class Origins:
             shared = known.setdefault(shared, shared)
             for line in held:
                 found, privilege = shared, line.privilege
-                if self.effects or self._is_told(privilege):
+                if self.effects or self._may_be_known(privilege):
                     found = self.of_line(key, container, privilege, pool)
                     found = known.setdefault(found, found)
                 yield line.with_origins(found)

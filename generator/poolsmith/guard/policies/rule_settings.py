@@ -87,7 +87,7 @@ def unknown_rule(word: str, book: Mapping[str, KnownRule], where: Location) -> D
     return diagnose(policy.UNKNOWN_RULE, f"no rule is named `{shorten(word)}`", where, help=did_you_mean(word, names))
 
 
-def told_retired(word: str, rule: KnownRule, where: Location) -> tuple[Diagnostic, ...]:
+def note_retired(word: str, rule: KnownRule, where: Location) -> tuple[Diagnostic, ...]:
     """A note where a word is that of a rule which is a part of another now."""
     old = retired_code(word)
     message = f"{old} is a part of {rule.code} {rule.name} now, and counts as that"
@@ -106,7 +106,7 @@ def sound_settings(
         if rule is None:
             problems.append(unknown_rule(word, book, where))
             continue
-        problems.extend(told_retired(word, rule, where))
+        problems.extend(note_retired(word, rule, where))
         found = list(_problems(rule, setting, document, join(_RULES, word)))
         problems.extend(found)
         if rule.code in by_code:

@@ -15,7 +15,7 @@ from poolsmith.core.diagnostics.message_text import did_you_mean, shorten
 from poolsmith.core.record import record
 from poolsmith.core.shape.field import spec
 from poolsmith.core.shape.review import DATE, PROSE, day_of, is_placeholder
-from poolsmith.guard.policies.rule_settings import RULE_WORD, find_in, is_fixed, told_retired, unknown_rule
+from poolsmith.guard.policies.rule_settings import RULE_WORD, find_in, is_fixed, note_retired, unknown_rule
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -86,7 +86,7 @@ def sound_waivers(
         if rule is None:
             problems.append(unknown_rule(waiver.rule, book, document.file.locate(f"{pointer}/rule")))
             continue
-        problems.extend(told_retired(waiver.rule, rule, document.file.locate(f"{pointer}/rule")))
+        problems.extend(note_retired(waiver.rule, rule, document.file.locate(f"{pointer}/rule")))
         last_day = day_of(waiver.expires)
         found = list(_problems(rule, waiver, document, pointer))
         if (other := first.setdefault((rule.code, waiver.subject), place)) is not place:

@@ -232,11 +232,11 @@ def _written(
     )
     missing = " ".join(flag for flag in found.flags if flag not in options.flags)
     partly = (f"   nothing was removed: {path} was written with {missing}",) if seen.is_partial else ()
-    told = (*_told(result, path), *partly)
+    told = (*_summary(result, path), *partly)
     return replace(judged, facts=(*outcome.facts, *told, *judged.facts[len(outcome.facts) :]))
 
 
-def _told(result: Rewritten, path: str) -> Iterator[str]:
+def _summary(result: Rewritten, path: str) -> Iterator[str]:
     yield f"{path} has {len(result.entries):,} {'entry' if len(result.entries) == 1 else 'entries'}"
     parts = (("added", result.added), ("removed", result.removed), ("left as it was, expired", result.expired))
     for word, entries in parts:

@@ -56,7 +56,7 @@ def check_project(
     return _as_strict(outcome, judging)
 
 
-def told_of(result: GenerateResult, judging: JudgingOptions) -> Outcome:
+def strict_outcome(result: GenerateResult, judging: JudgingOptions) -> Outcome:
     """Of all rules, as strict as it is asked for."""
     return _as_strict(outcome_of(result), judging)
 

@@ -118,7 +118,7 @@ def generate(
         found = memory.clusters() if memory is not None else EMPTY
         return {name: item for name, item in found.items() if item.folder is not None and not item.folder.changed}
 
-    return told(run, write(run, unchanged).result)
+    return with_settings(run, write(run, unchanged).result)
 
 
 def compare_anew(
@@ -133,13 +133,13 @@ def compare_anew(
     """What `generate` would change. Raises UsageError, NoInputError."""
     run = open_run(root, clusters, jobs=jobs, progress=progress, output_at=output_at)
     totals = compare_all(run, memory.clusters() if memory is not None else EMPTY)
-    result = told(run, unwritten(run, totals, totals.outcome()))
+    result = with_settings(run, unwritten(run, totals, totals.outcome()))
     if memory is not None:
         memory.keep(result, totals.fresh)
     return result
 
 
-def told(run: Run, result: GenerateResult) -> GenerateResult:
+def with_settings(run: Run, result: GenerateResult) -> GenerateResult:
     """With the project's rule settings and waivers; that one is unused, only a run of all rules can tell."""
     outcome = with_policies(result.outcome, run.project.judging_policies, today=None, complete=False)
     return replace(result, outcome=outcome)

@@ -6,7 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from poolsmith.change.takeover.told import TakeoverAnswers
+from poolsmith.change.takeover.node_answers import TakeoverAnswers
 from poolsmith.core.diagnostics import Diagnostic, UsageError, WriteError
 from poolsmith.core.diagnostics.message_text import counted, listed
 from poolsmith.core.record import record

@@ -40,7 +40,7 @@ def driver_changes_json(changes: Iterable[DriverChange]) -> list[dict[str, Any]]
             "pool": change.pool,
             "old": side(change.old),
             "new": side(change.new),
-            "what": change.told,
+            "what": change.words,
         }
         for change in changes
     ]
@@ -233,7 +233,7 @@ def _view(run: PlannedCluster, prediction: Prediction, other: Shared | None, cho
     known: dict[LineOrigins, LineOrigins] = {}
 
     def told(lines: Iterable[LedgerLine]) -> tuple[LedgerLine, ...]:
-        return tuple(prediction.origins.told(lines, known))
+        return tuple(prediction.origins.with_origins(lines, known))
 
     lines = kept(prediction.ledger, chosen).lines
     if chosen.against is None:

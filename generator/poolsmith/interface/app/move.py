@@ -159,7 +159,7 @@ def _accepted(project: Project, step: Step, facts: list[str], options: MoveOptio
             {"fact": fact, "by": options.accepted_by, "date": options.today.isoformat()},
         )
     more = editor.edits(edits.clusters)
-    return replace(step, edits=replace(edits, after=more.after, told=(*edits.told, *more.told)))
+    return replace(step, edits=replace(edits, after=more.after, lines=(*edits.lines, *more.lines)))
 
 
 def _carry_out(root: Path, step: Step) -> None:

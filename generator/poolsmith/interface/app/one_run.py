@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics import sorted_unique
 from poolsmith.core.record import record
 from poolsmith.guard.policies.applied_policies import JudgingOptions
-from poolsmith.interface.app.check_project import told_of
-from poolsmith.interface.app.generate import told, write
+from poolsmith.interface.app.check_project import strict_outcome
+from poolsmith.interface.app.generate import with_settings, write
 from poolsmith.interface.app.judge import judge
 from poolsmith.interface.app.memory import JUDGING, recall
 from poolsmith.interface.app.run import EMPTY, KnownResults, open_run, write_and_judge_clusters
@@ -54,19 +54,19 @@ def run_project(
     judging = judging or JudgingOptions()
     memory = recall(store, root, JUDGING, clusters, about=judging.today.isoformat(), rehash=rehash)
     if memory is not None and (known := memory.result()) is not None and known.is_current:
-        return OneRun(generated=replace(known, written=True), outcome=told_of(known, judging))
+        return OneRun(generated=replace(known, written=True), outcome=strict_outcome(known, judging))
     run = open_run(root, clusters, jobs=jobs, progress=progress)
     unchanged = _unchanged(memory.clusters() if memory is not None else EMPTY)
     as_generated = {name: item.as_generated() for name, item in unchanged.items()}
     written = write(run, lambda: as_generated, write_and_judge_clusters)
-    generated = told(run, written.result)
+    generated = with_settings(run, written.result)
     if not generated.written:
         return OneRun(generated=generated, outcome=generated.outcome)
     judged_now = {item.name: item.judged for item in written.fresh if item.judged is not None}
     judged = judge(run, judging, KnownResults(results={**unchanged, **judged_now}))
     if memory is not None and judged.is_lasting:
         memory.keep(judged.result, tuple(judged_now.values()))
-    return OneRun(generated=generated, outcome=_together(generated.outcome, told_of(judged.result, judging)))
+    return OneRun(generated=generated, outcome=_together(generated.outcome, strict_outcome(judged.result, judging)))
 
 
 def _unchanged(known: Mapping[str, ClusterResult]) -> dict[str, ClusterResult]:

@@ -92,18 +92,9 @@ def schema_text(kind: str) -> str:
 
 
 def _report_text(name: str) -> str:
-    from poolsmith.interface.report import report_schemas  # on demand
+    from poolsmith.interface.report.report_schemas import answer_schema  # on demand
 
-    own = {
-        "audit": report_schemas.audit_schema,
-        "diff": report_schemas.diff_schema,
-        "discovery": report_schemas.discovery_schema,
-        "inventory": report_schemas.inventory_schema,
-        "report": report_schemas.report_schema,
-        "upgrade": report_schemas.upgrade_schema,
-    }
-    body = own[name]() if name in own else report_schemas.answer_schema(name)
-    return json.dumps(body, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(answer_schema(name), indent=2, ensure_ascii=False) + "\n"
 
 
 def report_schema_files() -> dict[str, str]:

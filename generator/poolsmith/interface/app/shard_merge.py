@@ -20,7 +20,7 @@ from poolsmith.fleet.profiles.cluster import Engine
 from poolsmith.fleet.profiles.load_cluster import load_cluster
 from poolsmith.guard.policies.applied_policies import ACCEPTABLE, JudgingOptions
 from poolsmith.guard.policies.revision import MergedTree, base_at
-from poolsmith.interface.app.generate import compare_all, told, unwritten, write
+from poolsmith.interface.app.generate import compare_all, unwritten, with_settings, write
 from poolsmith.interface.app.memory import cluster_names
 from poolsmith.interface.app.run import KnownResults, open_run
 from poolsmith.interface.app.shard_part import (
@@ -56,7 +56,7 @@ _FEW_CLUSTERS = 12
 
 
 @record(kw_only=False)
-class ToldCluster:
+class ReportedCluster:
     """A cluster, and what somebody has told of it: whether its profiles are sound, and the namespaces of what its API
     server is to enforce (None for nothing), which follow from what it will run."""
 
@@ -76,18 +76,18 @@ class ProfileFacts:
     fleet_entry: FleetEntry | None = None
 
 
-def profile_facts(project: Project, clusters: Sequence[ToldCluster], jobs: int) -> Iterator[ProfileFacts]:
+def profile_facts(project: Project, clusters: Sequence[ReportedCluster], jobs: int) -> Iterator[ProfileFacts]:
     """In any order. More than a few are shared by processes."""
     return in_batches(partial(_facts_of, project), clusters, jobs, few=_FEW_CLUSTERS, folders=project.folders)
 
 
-def _facts_of(project: Project, batch: tuple[ToldCluster, ...]) -> Iterator[ProfileFacts]:
+def _facts_of(project: Project, batch: tuple[ReportedCluster, ...]) -> Iterator[ProfileFacts]:
     with rarely_collecting():
         for told in batch:
             yield _facts(project, told)
 
 
-def _facts(project: Project, told: ToldCluster) -> ProfileFacts:
+def _facts(project: Project, told: ReportedCluster) -> ProfileFacts:
     loaded = load_cluster(project.tree, told.files, project.bases, project.rings)
     is_broken = any(item.severity is Severity.ERROR for item in loaded.problems)
     if is_broken or loaded.cluster is None or not project.unsound_bases.isdisjoint(loaded.used_bases):
@@ -136,9 +136,9 @@ def merge(root: Path, paths: Sequence[Path], *, writes: bool = False, jobs: int 
     run = open_run(root, jobs=jobs)
     known = _known(run, parts, question(run.project, asked.work), jobs)
     if writes:
-        return MergedReports(told(run, write(run, lambda: known.results).result).outcome)
+        return MergedReports(with_settings(run, write(run, lambda: known.results).result).outcome)
     totals = compare_all(run, known.results)
-    result = told(run, unwritten(run, totals, totals.outcome()))
+    result = with_settings(run, unwritten(run, totals, totals.outcome()))
     return MergedReports(result.outcome, result.is_current)
 
 
@@ -256,7 +256,7 @@ def _with_facts(
 ) -> dict[str, ClusterResult]:
     """With what profiles tell by themselves. Raises ShardError where something was looked at that is not here."""
     clusters = [
-        ToldCluster(files, results[files.name].folder is not None, results[files.name].admission)
+        ReportedCluster(files, results[files.name].folder is not None, results[files.name].admission)
         for files in run.selected
     ]
     for found in profile_facts(run.project, clusters, jobs):

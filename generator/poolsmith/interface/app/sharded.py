@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics.message_text import counted
 from poolsmith.core.record import record
 from poolsmith.guard.policies.applied_policies import POLICY_WIDENING, JudgingOptions
-from poolsmith.interface.app.check_project import told_of
-from poolsmith.interface.app.generate import compare_all, told, unwritten, write
+from poolsmith.interface.app.check_project import strict_outcome
+from poolsmith.interface.app.generate import compare_all, unwritten, with_settings, write
 from poolsmith.interface.app.judge import judge
 from poolsmith.interface.app.run import NOTHING_KNOWN, open_run
 from poolsmith.interface.app.shard_part import CHECK, COMPARE, GENERATE, ShardQuestion, files_of, part_of, question
@@ -58,7 +58,7 @@ def compare_shard(root: Path, shard: Shard, *, jobs: int | Workers = 1, progress
     run = open_run(root, jobs=jobs, progress=progress, shard=shard)
     asked, files = question(run.project, COMPARE), _files(run)
     totals = compare_all(run)
-    result = told(run, unwritten(run, totals, totals.outcome()))
+    result = with_settings(run, unwritten(run, totals, totals.outcome()))
     return replace(result, outcome=_with_part(run, shard, asked, files, result.outcome, totals.fresh, {}))
 
 
@@ -69,7 +69,7 @@ def generate_shard(root: Path, shard: Shard, *, jobs: int | Workers = 1, progres
     run = open_run(root, jobs=jobs, progress=progress, shard=shard)
     asked = question(run.project, GENERATE)
     written = write(run)
-    result = told(run, written.result)
+    result = with_settings(run, written.result)
     fresh = map(_in_place, written.fresh)
     return replace(result, outcome=_with_part(run, shard, asked, _files(run), result.outcome, fresh, {}))
 
@@ -85,7 +85,7 @@ class JudgedOutcome:
 def judged_outcome(run: Run, judging: JudgingOptions, known: KnownResults = NOTHING_KNOWN) -> JudgedOutcome:
     """As `check_project` tells it."""
     judged = judge(run, judging, known)
-    return JudgedOutcome(outcome=told_of(judged.result, judging), judged=judged)
+    return JudgedOutcome(outcome=strict_outcome(judged.result, judging), judged=judged)
 
 
 def _files(run: Run) -> dict[str, str]:

@@ -21,7 +21,7 @@ from poolsmith.interface.app.schemas import KINDS
 from poolsmith.project.run.surroundings import Forge
 
 if TYPE_CHECKING:
-    from poolsmith.change.takeover.told import TakeoverAnswers
+    from poolsmith.change.takeover.node_answers import TakeoverAnswers
     from poolsmith.project.run.surroundings import Surroundings
 
 

@@ -60,12 +60,12 @@ def upgrade(root: Path, targets: Sequence[str], options: UpgradeOptions, progres
     project = open_project(root)
     with rarely_collecting(), copy_of(root) as copy:
         edits = _edits(project, copy, targets, options)
-        if not edits.told:
+        if not edits.lines:
             return Upgrade(edits=(), clusters=edits.clusters)
         write_all(copy, edits.after)
         made = generate(copy, clusters=edits.clusters, jobs=options.jobs, progress=progress)
         if not made.written:
-            return Upgrade(edits=edits.told, clusters=edits.clusters, refused=made.outcome)
+            return Upgrade(edits=edits.lines, clusters=edits.clusters, refused=made.outcome)
         report = compared(
             project, open_project(copy), {name: name for name in edits.clusters}, options.today, what="the upgrade"
         )
@@ -74,10 +74,10 @@ def upgrade(root: Path, targets: Sequence[str], options: UpgradeOptions, progres
         written = generate(root, jobs=options.jobs, progress=progress)
         if not written.written:
             return Upgrade(
-                edits=edits.told, clusters=edits.clusters, report=report, refused=written.outcome, written=True
+                edits=edits.lines, clusters=edits.clusters, report=report, refused=written.outcome, written=True
             )
     return Upgrade(
-        edits=edits.told,
+        edits=edits.lines,
         clusters=edits.clusters,
         report=report,
         written=not options.dry_run,

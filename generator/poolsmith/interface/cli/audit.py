@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import click
 
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.terminal import tell, write
 from poolsmith.interface.cli.verbs import Exit
 
@@ -44,7 +43,7 @@ def command(root: Path, clusters: tuple[str, ...], since: str, until: str, outpu
 
     found = audit(root, since, until, clusters)
     if output_format == "json":
-        write(audit_json(found, ReportContext(tool=TOOL)))
+        write(audit_json(found, ReportContext()))
     else:
         write(audit_csv(found) if output_format == "csv" else audit_markdown(found))
     if output_format == "csv":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +14,8 @@ from poolsmith.interface.cli.terminal import tell, write
 from poolsmith.interface.cli.verbs import Exit
 
 if TYPE_CHECKING:
+    import datetime as dt
+
     from poolsmith.interface.app.catalog_packs import Pinned
 
 _FORMAT = click.option(
@@ -125,7 +126,7 @@ def import_entry(
 @options.today
 @options.root
 @_FORMAT
-def outdated(folder: Path | None, today: dt.datetime | None, root: Path, output_format: str) -> int:
+def outdated(folder: Path | None, today: dt.date, root: Path, output_format: str) -> int:
     """Say how old each table of facts is, and from which source; and what a folder has that is newer. Offline.
 
     The folder may hold what vendors publish: charts (folders or .tgz archives), index.yaml of a Helm repository, CVE
@@ -134,8 +135,7 @@ def outdated(folder: Path | None, today: dt.datetime | None, root: Path, output_
     from poolsmith.interface.app import catalog_outdated as use_case
 
     del root
-    day = today.date() if today is not None else dt.datetime.now(dt.UTC).date()
-    found = use_case.outdated(day, folder)
+    found = use_case.outdated(today, folder)
     write(use_case.outdated_json_text(found) if output_format == "json" else use_case.outdated_text(found))
     return Exit.FINDINGS if found.newer else Exit.CLEAN
 
@@ -148,7 +148,7 @@ def add(source: Path, sha256: str | None, root: Path) -> int:
     """Take a pack of facts that somebody else made, a folder or .tgz archive, into profiles/_catalog/, and pin it."""
     from poolsmith.interface.app.catalog_packs import add_pack
 
-    return _told(add_pack(root, source, sha256))
+    return _reported(add_pack(root, source, sha256))
 
 
 @command.command("pin")
@@ -157,7 +157,7 @@ def pin(root: Path) -> int:
     """Pin the packs of facts in profiles/_catalog/ by their hashes, in its lock.yaml."""
     from poolsmith.interface.app.catalog_packs import pin_packs
 
-    return _told(pin_packs(root))
+    return _reported(pin_packs(root))
 
 
 def _import_pack(
@@ -178,10 +178,10 @@ def _import_pack(
             write(format_text(Outcome(diagnostics=made.diagnostics)))
         tell((*made.errors, "nothing was written"))
         return Exit.FINDINGS
-    return _told(pinned)
+    return _reported(pinned)
 
 
-def _told(pinned: Pinned) -> int:
+def _reported(pinned: Pinned) -> int:
     if pinned.problems:
         from poolsmith.core.diagnostics.outcome import Outcome
         from poolsmith.interface.report.text import format_text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,12 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poolsmith.core.diagnostics import NoInputError, UsageError
-from poolsmith.core.diagnostics.message_text import printable
 from poolsmith.core.record import record
 from poolsmith.interface.cli import options
 from poolsmith.interface.cli.fixing import fixed, print_patch
-from poolsmith.interface.cli.main import TOOL
-from poolsmith.interface.cli.plain import of_hook, refuse_clusters, result_store
+from poolsmith.interface.cli.plain import by_hand, of_hook, refuse_clusters, result_store
 from poolsmith.interface.cli.reports import fleet_of, report_outcome
 from poolsmith.interface.cli.terminal import exit_code, progress_bar
 from poolsmith.interface.cli.verbs import Exit
@@ -32,7 +29,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.policies.revision import BaseRevision
     from poolsmith.guard.rules.pod_security import PodSecurityStandard
     from poolsmith.interface.cli.options import ReportFlags
-    from poolsmith.interface.report.formats import ToldAs
+    from poolsmith.interface.report.formats import ReportStyle
 
 
 @click.command("check")
@@ -106,7 +103,9 @@ if TYPE_CHECKING:
 @options.rehash
 @options.outputs
 @options.report_flags
-def command(flags: ReportFlags, how: ToldAs, paths: tuple[Path, ...], outputs: tuple[str, ...], **asked: Any) -> int:
+def command(
+    flags: ReportFlags, how: ReportStyle, paths: tuple[Path, ...], outputs: tuple[str, ...], **asked: Any
+) -> int:
     """Check the project and its output, or the manifests in PATHS."""
     check = CheckFlags(**asked)
     if check.accepted and check.policies_from is None:
@@ -129,7 +128,7 @@ def command(flags: ReportFlags, how: ToldAs, paths: tuple[Path, ...], outputs: t
     if check.patch:
         print_patch(root, outcome, dirty=check.dirty)
         return exit_code(outcome, how.layout.fail_on)
-    report_outcome(outcome, root, files, how, tool=TOOL, fleet=fleet)
+    report_outcome(outcome, root, files, how, fleet=fleet)
     return exit_code(outcome, how.layout.fail_on) if code is None else code
 
 
@@ -162,7 +161,7 @@ class CheckFlags:
     no_baseline: bool
     baseline_from: str | None
     strict: bool
-    today: dt.datetime | None
+    today: dt.date
     against: str | None
     output_root: Path | None
     cache: bool | None
@@ -204,9 +203,8 @@ def _of_paths(flags: ReportFlags, paths: tuple[Path, ...], check: CheckFlags) ->
         revision=check.baseline_from,
         write=check.write_baseline,
         flags=tuple(flag for flag, value in more.items() if value),
+        today=check.today,
     )
-    if check.today is not None:
-        accepting = replace(accepting, today=check.today.date())
     judge = partial(
         check_paths,
         flags.root,
@@ -217,9 +215,9 @@ def _of_paths(flags: ReportFlags, paths: tuple[Path, ...], check: CheckFlags) ->
         nodes=check.nodes,
         cluster=flags.clusters[0] if flags.clusters else None,
         everything=check.everything,
-        today=accepting.today,
+        today=check.today,
     )
-    outcome = of_hook(flags.root, paths, judge) if check.hook else _by_hand(paths, judge)
+    outcome = of_hook(flags.root, paths, judge) if check.hook else by_hand(paths, judge)
     outcome = with_accepted(outcome, flags.root, paths, accepting)
     return _strictly(outcome) if check.strict else outcome
 
@@ -236,7 +234,7 @@ def _of_project(flags: ReportFlags, check: CheckFlags) -> Outcome:
         "--rehash": check.rehash,
     }
     options.no_shard(flags.shard, alone)
-    root, workers = flags.root if flags.scheduler is None else flags.root.resolve(), flags.workers
+    root, workers = flags.shared_root, flags.workers
     with _judging(root, check) as (folder, judging, named):
         if flags.shard is not None:
             from poolsmith.interface.app.sharded import check_shard
@@ -289,16 +287,9 @@ def _judging(root: Path, check: CheckFlags) -> Iterator[tuple[Path, JudgingOptio
         _base(root, check.policies_from) as base,
         options.judged(root, subject, is_told=is_told) as (folder, merged, named),
     ):
-        how = JudgingOptions(base=base, strict=check.strict, accepted=frozenset(check.accepted), merged=merged)
-        yield folder, how if check.today is None else replace(how, today=check.today.date()), named
-
-
-def _by_hand(paths: tuple[Path, ...], judge: Callable[..., Outcome]) -> Outcome:
-    """Links are told before anything of them is shown: whoever names one may not know where it leads."""
-    for path in paths:
-        if path.is_symlink():
-            click.echo(printable(f"poolsmith: `{path}` is a link to `{path.resolve()}`, which is read"), err=True)
-    return judge(paths)
+        accepted = frozenset(check.accepted)
+        how = JudgingOptions(today=check.today, base=base, strict=check.strict, accepted=accepted, merged=merged)
+        yield folder, how, named
 
 
 def _strictly(outcome: Outcome) -> Outcome:

@@ -134,9 +134,9 @@ def _rules_and_pools(context: click.Context, incomplete: str) -> Iterator[str]:
         return
     with suppress(OSError):  # rules can be explained anywhere
         yield from _clusters(context)
-    from poolsmith.core.diagnostics.rule_table import RULES
+    from poolsmith.core.diagnostics.known_rules import rule_rows
 
-    for code, name, *_ in RULES:
+    for code, name, *_ in rule_rows():
         yield code
         if incomplete:
             yield name

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,14 +10,14 @@ import click
 
 from poolsmith.core.diagnostics import Severity
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.reports import print_change, write_report_files
 from poolsmith.interface.cli.terminal import progress_bar
 from poolsmith.interface.cli.verbs import Exit
 from poolsmith.interface.report.formats import DIFF, format_diff, names_for
 
 if TYPE_CHECKING:
-    from poolsmith.change.diff.change_report import ChangeReport
+    import datetime as dt
+
     from poolsmith.interface.report.fleet_facts import FleetFacts
 
 
@@ -64,7 +63,7 @@ def command(
     base: str | None,
     head: str | None,
     accepted: tuple[str, ...],
-    today: dt.datetime | None,
+    today: dt.date,
     save: Path | None,
     output_format: str | None,
     outputs: tuple[str, ...],
@@ -80,7 +79,7 @@ def command(
 
     files = options.report_files(outputs, root, DIFF)
     chosen = DiffOptions(
-        today=today.date() if today is not None else dt.datetime.now(dt.UTC).date(),
+        today=today,
         base=base,
         head=head,
         clusters=clusters,
@@ -97,18 +96,13 @@ def command(
     layout = options.layout(verbose=verbose, fail_on=fail_on)
     fleet = partial(_fleet, root, clusters, head)
     try:
-        write_report_files(root, files, partial(format_diff, change=report), tool=TOOL, layout=layout, fleet=fleet)
+        write_report_files(root, files, partial(format_diff, change=report), layout=layout, fleet=fleet)
     finally:
-        print_change(report, output_format=output_format, tool=TOOL, layout=layout, root=root, fleet=fleet)
-    return Exit.FINDINGS if _fails(report, Severity(fail_on)) else Exit.CLEAN
+        print_change(report, output_format=output_format, layout=layout, root=root, fleet=fleet)
+    return Exit.FINDINGS if report.fails(Severity(fail_on)) else Exit.CLEAN
 
 
 def _fleet(root: Path, clusters: tuple[str, ...], head: str | None) -> FleetFacts:
     from poolsmith.interface.app.fleet_facts import fleet_facts
 
     return fleet_facts(root, clusters, head or None)
-
-
-def _fails(report: ChangeReport, threshold: Severity) -> bool:
-    found = (item for item in report.new_findings if not item.is_waived)
-    return any(item.severity.rank <= threshold.rank for item in found)

@@ -8,7 +8,6 @@ import click
 
 from poolsmith.interface.cli import options
 from poolsmith.interface.cli.live_options import source_flags
-from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.terminal import write
 from poolsmith.interface.cli.verbs import Exit
 
@@ -58,7 +57,7 @@ def command(
 
     found = discover(root, cluster, source, pool_label, helm_records=helm_records)
     if output_format == "json":
-        write(discovery_json(found, ReportContext(tool=TOOL)))
+        write(discovery_json(found, ReportContext()))
     else:
         write(discovery_text(found, verbose=verbose))
     if is_written:

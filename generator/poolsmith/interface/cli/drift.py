@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import click
 
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.reports import print_problems
 from poolsmith.interface.cli.terminal import write
 from poolsmith.interface.cli.verbs import Exit
@@ -37,7 +36,7 @@ def command(root: Path, clusters: tuple[str, ...], engine: str | None, diff: str
 
     result = drift(root, clusters, engine=Engine(engine) if engine else None, diff=DiffMode(diff) if diff else None)
     if result.diagnostics:
-        print_problems(result.diagnostics, output_format="text", tool=TOOL)
+        print_problems(result.diagnostics, output_format="text")
     if output_format == "json":
         from poolsmith.interface.report.drift_report import drift_json
 

@@ -1,4 +1,7 @@
-"""What verbs that edit profiles print at their end: the change, what is wrong with it, and what was done beside it."""
+"""Verbs that edit profiles: the flags that all of them take, and what they print at their end.
+
+That is the change, what is wrong with it, and what was done beside it.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +9,38 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from poolsmith.core.diagnostics import Severity
+from poolsmith.core.record import record
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.reports import print_change, print_outcome
 from poolsmith.interface.cli.terminal import tell, write
 from poolsmith.interface.cli.verbs import Exit
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import datetime as dt
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from poolsmith.change.diff.change_report import ChangeReport
     from poolsmith.core.diagnostics.outcome import Outcome
+
+
+@record
+class EditFlags:
+    """What such a verb was asked, by the names of its flags."""
+
+    root: Path
+    jobs: int | None
+    fail_on: str
+    verbose: bool
+    output_format: str
+    today: dt.date
+    dry_run: bool
+
+
+def edit_flags(command: Callable[..., int]) -> Callable[..., int]:
+    """Everything that such a verb takes; it gets it as one record, `flags`."""
+    shown = (options.fail_on, options.verbose, options.change_format)
+    return options.with_flags(EditFlags, command, (options.root, options.jobs, *shown, options.today, options.dry_run))
 
 
 class Edited(Protocol):
@@ -33,25 +56,17 @@ class Edited(Protocol):
     def refused(self) -> Outcome | None: ...
 
 
-def tell_edited(
-    result: Edited,
-    root: Path,
-    *,
-    edits: Sequence[str],
-    lines: Sequence[str],
-    output_format: str,
-    verbose: bool,
-    fail_on: str,
-) -> Exit:
+def tell_edited(result: Edited, flags: EditFlags, *, edits: Sequence[str], lines: Sequence[str]) -> Exit:
     """The report on stdout; `lines`, or `edits` where they are refused, beside it."""
-    layout = options.layout(verbose=verbose, fail_on=fail_on)
+    root, output_format = flags.root, flags.output_format
+    layout = options.layout(verbose=flags.verbose, fail_on=flags.fail_on)
     if result.written:
         layout = replace(layout, rest="poolsmith diff -v --base HEAD")  # the same command would find nothing to do
     if result.report is not None:
-        print_change(result.report, output_format=output_format, tool=TOOL, layout=layout, root=root)
+        print_change(result.report, output_format=output_format, layout=layout, root=root)
     if result.refused is not None:
         form = "json" if output_format == "json" else "text"
-        print_outcome(result.refused, output_format=form, color=None, tool=TOOL, layout=layout, root=root)
+        print_outcome(result.refused, output_format=form, color=None, layout=layout, root=root)
         state = "the profiles are edited, and the output is not generated" if result.written else "nothing was changed"
         tell([f"{state}: with this the profiles have errors", *edits])
         return Exit.FINDINGS
@@ -59,6 +74,5 @@ def tell_edited(
         write("".join(f"{line}\n" for line in lines))
     else:
         tell(lines)
-    found = result.report.new_findings if result.report is not None else ()
-    fails = any(item.severity.rank <= Severity(fail_on).rank for item in found if not item.is_waived)
+    fails = result.report is not None and result.report.fails(Severity(flags.fail_on))
     return Exit.FINDINGS if fails else Exit.CLEAN

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.reports import print_outcome
 from poolsmith.interface.cli.terminal import write
 from poolsmith.interface.cli.verbs import Exit
@@ -37,7 +36,7 @@ def command(what: str, root: Path, output_format: str) -> int:
 
     explanation = explain(root, what)
     if explanation.outcome is not None:
-        print_outcome(explanation.outcome, output_format=output_format, color=None, tool=TOOL)
+        print_outcome(explanation.outcome, output_format=output_format, color=None)
         return Exit.FINDINGS
     if output_format == "json":
         write(json.dumps(_as_json(explanation), indent=2) + "\n")

@@ -9,7 +9,6 @@ import click
 
 from poolsmith.core.diagnostics.message_text import printable
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.reports import print_problems
 from poolsmith.interface.cli.terminal import write
 from poolsmith.interface.cli.verbs import Exit
@@ -32,7 +31,7 @@ def command(sources: tuple[str, ...], check: bool, root: Path) -> int:
 
     found = gather(root, [_source(text) for text in sources], write=not check)
     if found.problems:
-        print_problems(tuple(found.problems), output_format="text", tool=TOOL)
+        print_problems(tuple(found.problems), output_format="text")
         return Exit.FINDINGS
     for team, count in found.files.items():
         write(f"{team}: {count} files\n")

@@ -8,7 +8,6 @@ import click
 
 from poolsmith.core.diagnostics import UsageError
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.plain import result_store
 from poolsmith.interface.cli.reports import report_outcome
 from poolsmith.interface.cli.terminal import exit_code, progress_bar, tell
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from poolsmith.interface.cli.options import ReportFlags
-    from poolsmith.interface.report.formats import ToldAs
+    from poolsmith.interface.report.formats import ReportStyle
 
 
 @click.command("generate")
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 @options.report_flags
 def command(
     flags: ReportFlags,
-    how: ToldAs,
+    how: ReportStyle,
     names: tuple[str, ...],
     *,
     outputs: tuple[str, ...],
@@ -62,7 +61,7 @@ def command(
         raise UsageError("--hook is about the repository of the profiles, and --output-root names another folder")
     store, workers = result_store(cache), flags.workers
     files = options.report_files(outputs, flags.root, CHECK)
-    root = flags.root if flags.scheduler is None else flags.root.resolve()
+    root = flags.shared_root
     with (
         options.place_of_output(root, output_root, against) as place,
         progress_bar("comparing" if check else "generating") as progress,
@@ -82,7 +81,7 @@ def command(
             result = generate(
                 root, clusters=clusters, jobs=workers, progress=progress, store=store, rehash=rehash, output_at=place
             )
-    report_outcome(result.outcome, root, files, how, tool=TOOL)
+    report_outcome(result.outcome, root, files, how)
     if check and not result.is_current:
         return Exit.FINDINGS
     if hook:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from poolsmith.core.diagnostics.diagnostic import UsageError
 from poolsmith.core.pattern import pattern
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.reports import print_problems
 from poolsmith.interface.cli.terminal import tell, write
 from poolsmith.interface.cli.verbs import Exit
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Mapping
-    from datetime import datetime
     from pathlib import Path
 
 
@@ -53,10 +53,10 @@ def command(
     writes: bool,
     reason: str,
     owner: str,
-    expires: datetime | None,
+    expires: dt.datetime | None,
     engine: str | None,
     exception_namespace: str,
-    today: datetime | None,
+    today: dt.date,
 ) -> int:
     """Print the smallest grants for all privileges that nobody has granted yet.
 
@@ -67,7 +67,7 @@ def command(
         if writes or reason or owner or expires is not None:
             raise UsageError("--export takes no --write, --reason, --owner or --expires: these make new grants")
         return _export(root, clusters, exception_namespace, today)
-    if today is not None:
+    if click.get_current_context().get_parameter_source("today") is not ParameterSource.DEFAULT:
         raise UsageError("--today is for --export: which grants are still valid")
     from poolsmith.guard.ledger.grants.grant_proposal import Answers
     from poolsmith.interface.app.grants import missing_grants
@@ -75,7 +75,7 @@ def command(
     answers = Answers(reason=reason, owner=owner, expires=expires.date().isoformat() if expires is not None else "")
     result = missing_grants(root, clusters, write=writes, answers=answers)
     if result.diagnostics:
-        print_problems(result.diagnostics, output_format="text", tool=TOOL)
+        print_problems(result.diagnostics, output_format="text")
         return Exit.FINDINGS
     told = summary(grants=result.grants, lines=result.lines, granted=result.granted)
     if result.written:
@@ -93,18 +93,15 @@ def command(
     return Exit.CLEAN
 
 
-def _export(root: Path, clusters: tuple[str, ...], namespace: str, day: datetime | None) -> int:
-    import datetime as dt
-
+def _export(root: Path, clusters: tuple[str, ...], namespace: str, today: dt.date) -> int:
     from poolsmith.core.sources.yaml_writer import emit_all
     from poolsmith.interface.app.exported_grants import exported_grants
 
     if not _NAMESPACE.fullmatch(namespace):
         raise UsageError("--exception-namespace takes the name of a namespace")
-    today = day.date() if day is not None else dt.datetime.now(dt.UTC).date()
     result = exported_grants(root, clusters, today=today, namespace=namespace)
     if result.export is None:
-        print_problems(result.diagnostics, output_format="text", tool=TOOL)
+        print_problems(result.diagnostics, output_format="text")
         return Exit.FINDINGS
     write(emit_all(result.export.documents))
     tell([f"left out: {text}" for text in result.export.unsaid])

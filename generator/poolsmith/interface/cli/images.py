@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import click
 
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.reports import print_problems
 from poolsmith.interface.cli.terminal import tell, write
 from poolsmith.interface.cli.verbs import Exit
@@ -69,7 +68,7 @@ def command(
 
     result = images(root, clusters)
     if result.diagnostics:
-        print_problems(result.diagnostics, output_format=output_format, tool=TOOL)
+        print_problems(result.diagnostics, output_format=output_format)
     else:
         write({"text": images_text, "json": images_json, "yaml": images_yaml}[output_format](result))
         for cluster, text in result.unknown:
@@ -82,7 +81,7 @@ def _copy_plan(root: Path, clusters: tuple[str, ...], form: str, to: str | None)
 
     plan = copy_plan(root, clusters, to)
     if plan.diagnostics:
-        print_problems(plan.diagnostics, output_format="json" if form == "json" else "text", tool=TOOL)
+        print_problems(plan.diagnostics, output_format="json" if form == "json" else "text")
         return Exit.FINDINGS
     write(copy_plan_json(plan) if form == "json" else copy_plan_text(plan, form))
     return Exit.CLEAN

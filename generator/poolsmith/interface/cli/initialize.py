@@ -10,15 +10,14 @@ import click
 from poolsmith.core.diagnostics import UsageError
 from poolsmith.core.diagnostics.message_text import printable
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.reports import print_outcome
 from poolsmith.interface.cli.terminal import write
 from poolsmith.interface.cli.verbs import Exit
 from poolsmith.project.output.batches import default_jobs
 
 if TYPE_CHECKING:
+    from poolsmith.change.takeover.node_answers import TakeoverAnswers
     from poolsmith.change.takeover.take_over import Takeover
-    from poolsmith.change.takeover.told import TakeoverAnswers
 
 _OF_NODES = ("kubernetes", "distribution", "system", "kernel", "runtime", "gpu", "release")
 
@@ -86,10 +85,10 @@ def command(
         taken = _taken(root, source, cluster, engine, given)
         texts = {path: text for item in taken for path, text in item.texts.items()}
         if dry_run or not texts:
-            write("".join(f"{printable(line)}\n" for line in _told(taken, texts=True)))
+            write("".join(f"{printable(line)}\n" for line in _takeover_lines(taken, texts=True)))
             return _exit(taken)
         result = initialize(root, cluster, engine=engine, profiles=texts)
-    lines = _told(taken)
+    lines = _takeover_lines(taken)
     lines += [f"wrote {path}" for path in result.written]
     lines += [f"kept  {path}" for path in result.kept]
     lines += [f"found {text}" for text in result.found]
@@ -107,14 +106,14 @@ def _first_run(root: Path, *, has_grants: bool, is_takeover: bool) -> int:
 
     ran = first_run(root, jobs=default_jobs(), has_grants=has_grants, is_takeover=is_takeover)
     if ran.refused is not None:
-        print_outcome(ran.refused, output_format="text", color=None, tool=TOOL, root=root)
+        print_outcome(ran.refused, output_format="text", color=None, root=root)
         return Exit.FINDINGS
     write("".join(f"{printable(line)}\n" for line in ran.lines))
     return Exit.CLEAN
 
 
 def _answers(engine: str | None, given: dict[str, str | None]) -> TakeoverAnswers:
-    from poolsmith.change.takeover.told import TakeoverAnswers
+    from poolsmith.change.takeover.node_answers import TakeoverAnswers
 
     return TakeoverAnswers(engine=engine, **{name: given[name] for name in _OF_NODES})
 
@@ -129,7 +128,7 @@ def _taken(
     return take_over(root, source, _answers(engine, given), look_around(root), cluster, name_of(root))
 
 
-def _told(taken: list[Takeover], *, texts: bool = False) -> list[str]:
+def _takeover_lines(taken: list[Takeover], *, texts: bool = False) -> list[str]:
     lines = []
     for item in taken:
         lines.append(f"{item.name}: {item.place}")

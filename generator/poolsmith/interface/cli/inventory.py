@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import click
 
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.terminal import write
 from poolsmith.interface.cli.verbs import Exit
 
@@ -27,7 +26,7 @@ def command(root: Path, clusters: tuple[str, ...], output_format: str) -> int:
 
     found = inventory(root, clusters)
     if output_format == "json":
-        write(inventory_json(found, ReportContext(tool=TOOL)))
+        write(inventory_json(found, ReportContext()))
     else:
         write(inventory_csv(found) if output_format == "csv" else inventory_text(found))
     return Exit.FINDINGS if found.unknown else Exit.CLEAN

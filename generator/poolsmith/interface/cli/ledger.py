@@ -8,7 +8,6 @@ import click
 
 from poolsmith.core.diagnostics import UsageError
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.reports import print_problems
 from poolsmith.interface.cli.terminal import write
 from poolsmith.interface.cli.verbs import Exit
@@ -112,7 +111,7 @@ def command(
 
         result = ledger_since(root, clusters, chosen, since)
     if result.diagnostics:
-        print_problems(result.diagnostics, output_format=output_format, tool=TOOL)
+        print_problems(result.diagnostics, output_format=output_format)
     elif output_format == "json":
         write(ledger_json(result))
     else:

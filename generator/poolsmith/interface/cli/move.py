@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from poolsmith.core.diagnostics import UsageError
+from poolsmith.core.diagnostics import Severity, UsageError
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.edited import tell_edited
+from poolsmith.interface.cli.edited import edit_flags, tell_edited
 from poolsmith.interface.cli.terminal import progress_bar, tell, write
 from poolsmith.interface.cli.verbs import Exit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
     from poolsmith.interface.app.move import Moved
+    from poolsmith.interface.cli.edited import EditFlags
 
 
 @click.group("move")
@@ -29,15 +28,6 @@ def command() -> None:
     """
 
 
-_SHARED: tuple[Callable[[Any], Any], ...] = (
-    options.dry_run,
-    options.today,
-    options.change_format,
-    options.verbose,
-    options.fail_on,
-    options.jobs,
-    options.root,
-)
 _CLUSTER = click.argument("cluster", shell_complete=options.completes("cluster"))
 _ACCEPTED = click.option(
     "--accept-outage-by",
@@ -56,10 +46,6 @@ _OWNER: Mapping[str, str] = {
 """What a new owner of a delivery is told."""
 
 
-def _shared(function: Callable[..., int]) -> Callable[..., int]:
-    return reduce(lambda wrapped, option: option(wrapped), reversed(_SHARED), function)
-
-
 def _owner(function: Callable[..., int]) -> Callable[..., int]:
     found = [click.option(f"--{name}", default=None, metavar="NAME", help=text) for name, text in _OWNER.items()]
     return reduce(lambda wrapped, option: option(wrapped), reversed(found), function)
@@ -68,7 +54,7 @@ def _owner(function: Callable[..., int]) -> Callable[..., int]:
 @command.command("rename-cluster")
 @click.argument("old", shell_complete=options.completes("cluster"))
 @click.argument("new")
-@_shared
+@edit_flags
 def rename_cluster(old: str, new: str, **shared: Any) -> int:
     """Give a cluster another name. Its delivery goes on under the old one, so that nothing is replaced."""
     return _move("rename-cluster", (old, new), {}, **shared)
@@ -77,7 +63,7 @@ def rename_cluster(old: str, new: str, **shared: Any) -> int:
 @command.command("rename-pool")
 @click.argument("target", metavar="CLUSTER/POOL")
 @click.argument("new")
-@_shared
+@edit_flags
 def rename_pool(target: str, new: str, **shared: Any) -> int:
     """Give a pool another name. It keeps the old one in the cluster: its nodes, their labels, its driver."""
     cluster, slash, old = target.partition("/")
@@ -90,7 +76,7 @@ def rename_pool(target: str, new: str, **shared: Any) -> int:
 @_CLUSTER
 @click.argument("engine", type=click.Choice(("argocd", "flux")))
 @_owner
-@_shared
+@edit_flags
 def engine(cluster: str, engine: str, **shared: Any) -> int:
     """Deliver a cluster by another engine: first the old one lets go, then the new one takes over."""
     return _move("engine", (cluster, engine), {name: shared.pop(name) for name in _OWNER}, **shared)
@@ -99,7 +85,7 @@ def engine(cluster: str, engine: str, **shared: Any) -> int:
 @command.command("delivery-namespace")
 @_CLUSTER
 @click.argument("namespace")
-@_shared
+@edit_flags
 def delivery_namespace(cluster: str, namespace: str, **shared: Any) -> int:
     """Put the objects of the delivery into another namespace: first they let go, then new ones take over."""
     return _move("delivery-namespace", (cluster, namespace), {}, **shared)
@@ -109,7 +95,7 @@ def delivery_namespace(cluster: str, namespace: str, **shared: Any) -> int:
 @_CLUSTER
 @click.argument("namespace")
 @_ACCEPTED
-@_shared
+@edit_flags
 def stack_namespace(cluster: str, namespace: str, **shared: Any) -> int:
     """Put the stack itself into another namespace. Every release is uninstalled and installed again."""
     return _move("namespace", (cluster, namespace), {}, **shared)
@@ -121,7 +107,7 @@ def stack_namespace(cluster: str, namespace: str, **shared: Any) -> int:
 @click.option("--path", "path", default=None, metavar="PATH", help="Path of output/ in it.")
 @click.option("--revision", default=None, metavar="REF", help="Full git reference, tag or commit.")
 @click.option("--charts", default=None, metavar="URL", help="Helm repository of the charts.")
-@_shared
+@edit_flags
 def source(
     cluster: str, repo: str | None, path: str | None, revision: str | None, charts: str | None, **shared: Any
 ) -> int:
@@ -136,7 +122,7 @@ def source(
 @_CLUSTER
 @click.argument("mode", type=click.Choice(("cluster-policy", "nvidia-driver")))
 @_ACCEPTED
-@_shared
+@edit_flags
 def driver_mode(cluster: str, mode: str, **shared: Any) -> int:
     """Describe drivers by one ClusterPolicy, or by one object for each pool."""
     return _move("driver-mode", (cluster, mode), {}, **shared)
@@ -146,7 +132,7 @@ def driver_mode(cluster: str, mode: str, **shared: Any) -> int:
 @_CLUSTER
 @click.option("--keep-running", is_flag=True, help="What runs stays, and is nobody's; else all of it goes.")
 @_ACCEPTED
-@_shared
+@edit_flags
 def remove_cluster(cluster: str, keep_running: bool, **shared: Any) -> int:
     """Take a cluster out of the fleet: first its delivery is given up, then its profiles go."""
     return _move("remove-cluster", (cluster,), {"keeps": "yes" if keep_running else None}, **shared)
@@ -157,7 +143,7 @@ def remove_cluster(cluster: str, keep_running: bool, **shared: Any) -> int:
 @click.argument("kind", type=click.Choice(("operator", "device-plugin", "gpu-cluster")))
 @click.option("--release", default=None, metavar="TAG", help="Of the operator, or of the device plugin.")
 @_ACCEPTED
-@_shared
+@edit_flags
 def stack_kind(cluster: str, kind: str, release: str | None, **shared: Any) -> int:
     """Let another kind of stack manage the GPUs: first the old one is given up, then the new one takes its place."""
     return _move("stack-kind", (cluster, kind), {"release": release}, **shared)
@@ -168,7 +154,7 @@ def stack_kind(cluster: str, kind: str, release: str | None, **shared: Any) -> i
 @click.argument("new")
 @click.argument("pools", nargs=-1, required=True)
 @_owner
-@_shared
+@edit_flags
 def split_cluster(cluster: str, new: str, pools: tuple[str, ...], **shared: Any) -> int:
     """Give pools to another cluster, which may be a new one: it gets them first, then the old one lets go of them."""
     return _move("split-cluster", (cluster, new, *pools), {name: shared.pop(name) for name in _OWNER}, **shared)
@@ -178,7 +164,7 @@ def split_cluster(cluster: str, new: str, pools: tuple[str, ...], **shared: Any)
 @_CLUSTER
 @click.argument("into", shell_complete=options.completes("cluster"))
 @_ACCEPTED
-@_shared
+@edit_flags
 def merge_clusters(cluster: str, into: str, **shared: Any) -> int:
     """Give all pools of a cluster to another one, and take it out of the fleet afterwards."""
     return _move("merge-clusters", (cluster, into), {}, **shared)
@@ -195,35 +181,24 @@ def by_hand(move: str) -> int:
 
 
 def _move(
-    name: str,
-    words: tuple[str, ...],
-    flags: dict[str, str | None],
-    *,
-    root: Path,
-    dry_run: bool,
-    today: dt.datetime | None,
-    output_format: str,
-    verbose: bool,
-    fail_on: str,
-    jobs: int | None,
-    accepted_by: str = "",
+    name: str, words: tuple[str, ...], wanted: dict[str, str | None], *, flags: EditFlags, accepted_by: str = ""
 ) -> int:
     from poolsmith.interface.app.move import Asked, MoveOptions, move
     from poolsmith.project.output.batches import default_jobs
 
-    asked = Asked(move=name, words=words, flags={key: value for key, value in flags.items() if value})
+    asked = Asked(move=name, words=words, flags={key: value for key, value in wanted.items() if value})
     chosen = MoveOptions(
-        today=today.date() if today is not None else dt.datetime.now(dt.UTC).date(),
+        today=flags.today,
         accepted_by=accepted_by,
-        dry_run=dry_run,
-        jobs=jobs or default_jobs(),
+        dry_run=flags.dry_run,
+        jobs=flags.jobs or default_jobs(),
     )
     with progress_bar("moving") as progress:
-        result = move(root, asked, chosen, progress)
-    return _told(result, root, output_format=output_format, verbose=verbose, fail_on=fail_on)
+        result = move(flags.root, asked, chosen, progress)
+    return _reported(result, flags)
 
 
-def _told(result: Moved, root: Path, *, output_format: str, verbose: bool, fail_on: str) -> int:
+def _reported(result: Moved, flags: EditFlags) -> int:
     """What comes next is told, too."""
     if result.step is None:
         left = result.done.look if result.done is not None else ()
@@ -232,16 +207,14 @@ def _told(result: Moved, root: Path, *, output_format: str, verbose: bool, fail_
     edits = _edits(result)
     done = "wrote the step" if result.written else "nothing was written; the step"
     lines = (f"{done}: {result.step.title}", *edits, *_numbered(_to_do(result)))
-    return tell_edited(
-        result, root, edits=edits, lines=lines, output_format=output_format, verbose=verbose, fail_on=fail_on
-    )
+    return tell_edited(result, flags, edits=edits, lines=lines)
 
 
 def _edits(result: Moved) -> list[str]:
     assert result.step is not None, "it was told otherwise"
     step = result.step
     return [
-        *(f"   {edit}" for edit in step.edits.told),
+        *(f"   {edit}" for edit in step.edits.lines),
         *(f"   {old} becomes {new}" for old, new in step.renamed),
         *(f"   {path} is made" for path in step.made),
         *(f"   {path} is removed" for path in step.removed),
@@ -252,9 +225,7 @@ def _to_do(result: Moved) -> list[str]:
     assert result.step is not None, "it was told otherwise"
     step = result.step
     found = [*step.before]
-    if result.report is not None and any(
-        item.severity == "error" and not item.is_waived for item in result.report.new_findings
-    ):
+    if result.report is not None and result.report.fails(Severity.ERROR):
         found.append("settle the new errors")
     found += ["commit, have it reviewed, and merge", *step.look]
     if step.then:

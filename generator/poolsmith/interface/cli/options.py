@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import wraps
@@ -15,10 +16,10 @@ from poolsmith.core.diagnostics import UsageError
 from poolsmith.core.diagnostics.diagnostic import Severity
 from poolsmith.core.record import record
 from poolsmith.interface.cli.plain import in_pipeline, project_above, with_verbose
-from poolsmith.interface.report.formats import CHECK, DIFF, GROUPS, RULE, Layout, ToldAs, names_for
+from poolsmith.interface.report.formats import CHECK, DIFF, GROUPS, RULE, Layout, ReportStyle, names_for
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from click.shell_completion import CompletionItem
 
@@ -128,6 +129,7 @@ today = click.option(
     "--today",
     type=click.DateTime(("%Y-%m-%d",)),
     metavar="DAY",
+    callback=lambda _context, _option, given: (given or dt.datetime.now(dt.UTC)).date(),
     help="The day for grants and waivers, such as 2027-06-30. Default: today, in UTC.",
 )
 jobs = click.option("--jobs", type=click.IntRange(1, 64), default=None, help="Processes for many clusters.")
@@ -284,12 +286,17 @@ class ReportFlags:
     shard: Shard | None
 
     @property
+    def shared_root(self) -> Path:
+        """The project's folder, for whoever works on it: workers elsewhere stand in other folders."""
+        return self.root if self.scheduler is None else self.root.resolve()
+
+    @property
     def workers(self) -> int | Workers:
         """Who works on many clusters. Raises UsageError."""
         return workers(self.jobs, self.scheduler)
 
 
-def told_as(command: Callable[..., int]) -> Callable[..., int]:
+def with_style(command: Callable[..., int]) -> Callable[..., int]:
     """A verb with the flags that say how a report is told gets them as one record, `how`."""
 
     @wraps(command)
@@ -297,20 +304,25 @@ def told_as(command: Callable[..., int]) -> Callable[..., int]:
         *, output_format: str | None, color: bool | None, verbose: bool, group_by: str, fail_on: str, **given: Any
     ) -> int:
         shown = layout(verbose=verbose, group_by=group_by, fail_on=fail_on)
-        return command(how=ToldAs(output_format=output_format, color=color, layout=shown), **given)
+        return command(how=ReportStyle(output_format=output_format, color=color, layout=shown), **given)
 
     return with_record
 
 
 def report_flags(command: Callable[..., int]) -> Callable[..., int]:
     """Everything that a verb with a report takes; it gets them as two records, `flags` and `how`."""
-    told, names = told_as(command), ReportFlags.__annotations__
+    of_report = (fail_on, output_format, verbose, group_by, color, shard, scheduler, jobs, clusters, root)
+    return with_flags(ReportFlags, with_style(command), of_report)
 
-    @wraps(told)
+
+def with_flags(kind: type, command: Callable[..., int], known: Iterable[Callable[[Any], Any]]) -> Callable[..., int]:
+    """A verb with options, of which it gets those that a record has as this record."""
+
+    @wraps(command)
     def found(**given: Any) -> int:
-        return told(flags=ReportFlags(**{name: given.pop(name) for name in names}), **given)
+        return command(flags=kind(**{name: given.pop(name) for name in kind.__annotations__}), **given)
 
-    for option in (fail_on, output_format, verbose, group_by, color, shard, scheduler, jobs, clusters, root):
+    for option in known:
         found = option(found)
     return found
 

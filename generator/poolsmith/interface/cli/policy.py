@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.reports import print_outcome
 from poolsmith.interface.cli.terminal import exit_code, write
 from poolsmith.interface.cli.verbs import Exit
@@ -97,7 +96,7 @@ def evaluate(
         write(eval_text(result))
         checked = {"policy files": len(policies), "objects": len(result.decisions)}
         outcome = Outcome(diagnostics=result.diagnostics, checked=checked, not_evaluated=result.not_evaluated)
-        print_outcome(outcome, output_format="text", color=None, tool=TOOL, layout=options.layout(verbose=verbose))
+        print_outcome(outcome, output_format="text", color=None, layout=options.layout(verbose=verbose))
     return Exit.FINDINGS if result.failed else Exit.CLEAN
 
 
@@ -131,5 +130,5 @@ def test(
     else:
         write(tests_text(result.cases) if output_format == "text" else "")
         layout = options.layout(verbose=verbose, fail_on=fail_on)
-        print_outcome(outcome, output_format=output_format, color=None, tool=TOOL, layout=layout, root=root)
+        print_outcome(outcome, output_format=output_format, color=None, layout=layout, root=root)
     return exit_code(outcome, fail_on)

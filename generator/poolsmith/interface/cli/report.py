@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.reports import fleet_of, report_outcome
 from poolsmith.interface.cli.terminal import exit_code
 from poolsmith.interface.cli.verbs import Exit
-from poolsmith.interface.report.formats import CHECK, ToldAs
+from poolsmith.interface.report.formats import CHECK, ReportStyle
+
+if TYPE_CHECKING:
+    import datetime as dt
 
 
 @click.group("report")
@@ -37,14 +39,14 @@ def command() -> None:
 @options.group_by
 @options.color
 @options.root
-@options.told_as
+@options.with_style
 def merge(
     files: tuple[Path, ...],
     writes: bool,
     jobs: int | None,
     outputs: tuple[str, ...],
     root: Path,
-    how: ToldAs,
+    how: ReportStyle,
 ) -> int:
     """Put the JSON reports of all shards together, to the report of the run over all clusters.
 
@@ -55,7 +57,7 @@ def merge(
 
     wanted, fleet = options.report_files(outputs, root, CHECK), partial(fleet_of, root, (), is_there=True)
     result = merged(root, files, writes=writes, jobs=jobs or default_jobs())
-    report_outcome(result.outcome, root, wanted, how, tool=TOOL, fleet=fleet)
+    report_outcome(result.outcome, root, wanted, how, fleet=fleet)
     return exit_code(result.outcome, how.layout.fail_on) if result.is_current else Exit.FINDINGS
 
 
@@ -67,7 +69,7 @@ def merge(
 )
 @options.jobs
 @options.root
-def site(folder: Path, today: dt.datetime | None, since: str | None, jobs: int | None, root: Path) -> int:
+def site(folder: Path, today: dt.date, since: str | None, jobs: int | None, root: Path) -> int:
     """Write the fleet as pages into DIR, for any static host or none.
 
     A map, a page for each cluster and pool, what ends within 90 days, releases and their support, and the history of
@@ -79,11 +81,11 @@ def site(folder: Path, today: dt.datetime | None, since: str | None, jobs: int |
     from poolsmith.project.output.batches import default_jobs
 
     chosen = SiteOptions(
-        today=today.date() if today is not None else dt.datetime.now(dt.UTC).date(),
+        today=today,
         since=since,
         jobs=jobs or default_jobs(),
     )
     with progress_bar("looking") as progress:
-        count = write_fleet_site(root, folder, chosen, site_context(TOOL, root), progress)
+        count = write_fleet_site(root, folder, chosen, site_context(root), progress)
     tell([f"{count:,} pages are in {folder}: open {folder / 'index.html'}"])
     return Exit.CLEAN

@@ -24,7 +24,7 @@ from poolsmith.interface.report.formats import (
     FULL,
     Layout,
     ReportContext,
-    ToldAs,
+    ReportStyle,
     format_check,
     format_diff,
     names_for,
@@ -89,7 +89,6 @@ def print_outcome(
     *,
     output_format: str | None,
     color: bool | None,
-    tool: str,
     layout: Layout = FULL,
     root: Path | None = None,
     fleet: FleetOf = _no_fleet,
@@ -102,11 +101,11 @@ def print_outcome(
 
         _print_styled(styled(outcome, layout))
     else:
-        _print(partial(format_check, outcome=outcome), chosen, CHECK, _context(chosen, tool, layout, root, fleet))
+        _print(partial(format_check, outcome=outcome), chosen, CHECK, _context(chosen, layout, root, fleet))
 
 
 def report_outcome(
-    outcome: Outcome, root: Path, files: Sequence[ReportFile], how: ToldAs, *, tool: str, fleet: FleetOf = _no_fleet
+    outcome: Outcome, root: Path, files: Sequence[ReportFile], how: ReportStyle, *, fleet: FleetOf = _no_fleet
 ) -> None:
     """Into the files that --output asks for, and onto standard output: there whatever becomes of the files.
 
@@ -114,17 +113,16 @@ def report_outcome(
     """
     layout = how.layout
     try:
-        write_report_files(root, files, partial(format_check, outcome=outcome), tool=tool, layout=layout, fleet=fleet)
+        write_report_files(root, files, partial(format_check, outcome=outcome), layout=layout, fleet=fleet)
     finally:
         form, color = how.output_format, how.color
-        print_outcome(outcome, output_format=form, color=color, tool=tool, layout=layout, root=root, fleet=fleet)
+        print_outcome(outcome, output_format=form, color=color, layout=layout, root=root, fleet=fleet)
 
 
 def print_change(
     change: ChangeReport,
     *,
     output_format: str | None,
-    tool: str,
     layout: Layout,
     root: Path | None = None,
     fleet: FleetOf = _no_fleet,
@@ -137,16 +135,16 @@ def print_change(
 
         _print_styled(styled(change, layout))
         return
-    context = _context(chosen, tool, layout, root, fleet)
+    context = _context(chosen, layout, root, fleet)
     _print(partial(format_diff, change=change), chosen, DIFF, context)
 
 
-def print_problems(diagnostics: tuple[Diagnostic, ...], *, output_format: str, tool: str) -> None:
+def print_problems(diagnostics: tuple[Diagnostic, ...], *, output_format: str) -> None:
     """Why a verb has no answer: as JSON where it was asked for, else as text."""
     from poolsmith.core.diagnostics.outcome import Outcome
 
     form = "json" if output_format == "json" else "text"
-    print_outcome(Outcome(diagnostics=diagnostics), output_format=form, color=None, tool=tool)
+    print_outcome(Outcome(diagnostics=diagnostics), output_format=form, color=None)
 
 
 def write_report_files(
@@ -154,7 +152,6 @@ def write_report_files(
     files: Sequence[ReportFile],
     text_of: TextOf,
     *,
-    tool: str,
     layout: Layout,
     fleet: FleetOf = _no_fleet,
 ) -> None:
@@ -164,7 +161,7 @@ def write_report_files(
     from poolsmith.interface.app.report_files import write_reports
 
     wide = replace(layout, width=None)
-    write_reports(root, files, lambda name: text_of(name, context=_context(name, tool, wide, root, fleet)))
+    write_reports(root, files, lambda name: text_of(name, context=_context(name, wide, root, fleet)))
 
 
 def _chosen(asked: str | None) -> str:
@@ -172,7 +169,7 @@ def _chosen(asked: str | None) -> str:
     return asked or ("github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text")
 
 
-def _context(name: str, tool: str, layout: Layout, root: Path | None, fleet: FleetOf) -> ReportContext:
+def _context(name: str, layout: Layout, root: Path | None, fleet: FleetOf) -> ReportContext:
     """What the format is told; one that speaks to a build server gets a word that no file can hold."""
     token = ""
     if FORMATS[name].has_commands:
@@ -180,19 +177,18 @@ def _context(name: str, tool: str, layout: Layout, root: Path | None, fleet: Fle
 
         token = secrets.token_hex(16)
     return ReportContext(
-        tool=tool,
         layout=layout,
         stop_token=token,
         below=_below_repository(root) if root is not None else "",
         docs=_address("POOLSMITH_DOCS"),
-        source=_source() if FORMATS[name].shows_fleet else "",
+        source=source_address() if FORMATS[name].shows_fleet else "",
         fleet=fleet() if FORMATS[name].shows_fleet else None,
     )
 
 
-def site_context(tool: str, root: Path) -> ReportContext:
+def site_context(root: Path) -> ReportContext:
     """What the pages of a fleet are told."""
-    return ReportContext(tool=tool, below=_below_repository(root), source=_source())
+    return ReportContext(below=_below_repository(root), source=source_address())
 
 
 def _address(variable: str) -> str:
@@ -200,11 +196,6 @@ def _address(variable: str) -> str:
     text = os.environ.get(variable, "").rstrip("/")
     is_plain = text.startswith("https://") and text.isascii() and text.isprintable() and " " not in text
     return text if is_plain else ""
-
-
-def _source() -> str:
-
-    return source_address()
 
 
 def _below_repository(root: Path) -> str:

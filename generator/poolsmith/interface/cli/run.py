@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,6 @@ import click
 
 from poolsmith.core.diagnostics import UsageError
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.plain import result_store
 from poolsmith.interface.cli.reports import fleet_of, report_outcome
 from poolsmith.interface.cli.terminal import exit_code, progress_bar, tell
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
     import datetime as dt
 
     from poolsmith.interface.cli.options import ReportFlags
-    from poolsmith.interface.report.formats import ToldAs
+    from poolsmith.interface.report.formats import ReportStyle
 
 
 @click.command("run")
@@ -35,13 +33,13 @@ if TYPE_CHECKING:
 @options.report_flags
 def command(
     flags: ReportFlags,
-    how: ToldAs,
+    how: ReportStyle,
     names: tuple[str, ...],
     *,
     outputs: tuple[str, ...],
     hook: bool,
     strict: bool,
-    today: dt.datetime | None,
+    today: dt.date,
     cache: bool | None,
     rehash: bool,
 ) -> int:
@@ -55,20 +53,19 @@ def command(
     if flags.shard is not None:
         raise UsageError("--shard is for `generate` and `check`, whose reports are merged")
     files = options.report_files(outputs, flags.root, CHECK)
-    judging = JudgingOptions(strict=strict)
-    root = flags.root if flags.scheduler is None else flags.root.resolve()
+    root = flags.shared_root
     with progress_bar("generating") as progress:
         done = run_project(
             root,
             clusters=(*flags.clusters, *names),
             jobs=flags.workers,
             progress=progress,
-            judging=judging if today is None else replace(judging, today=today.date()),
+            judging=JudgingOptions(today=today, strict=strict),
             store=result_store(cache),
             rehash=rehash,
         )
     fleet = partial(fleet_of, root, flags.clusters, is_there=True)
-    report_outcome(done.outcome, root, files, how, tool=TOOL, fleet=fleet)
+    report_outcome(done.outcome, root, files, how, fleet=fleet)
     if hook and done.generated.written:
         from poolsmith.interface.app.commit_hook import to_be_added
 

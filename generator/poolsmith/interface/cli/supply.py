@@ -9,7 +9,6 @@ import click
 from poolsmith.core.diagnostics.masking import without_secrets
 from poolsmith.core.diagnostics.message_text import printable
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.reports import print_problems
 from poolsmith.interface.cli.terminal import write
 from poolsmith.interface.cli.verbs import Exit
@@ -31,7 +30,7 @@ def command(root: Path, writes: bool) -> int:
 
     result = proposed_supply(root, write=writes)
     if result.diagnostics:
-        print_problems(result.diagnostics, output_format="text", tool=TOOL)
+        print_problems(result.diagnostics, output_format="text")
         return Exit.FINDINGS
     if result.written:
         write("wrote policies/supply.yaml; next: have its owners review it")

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from typing import TYPE_CHECKING
 
 import click
 
 from poolsmith.core.diagnostics import UsageError
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.edited import tell_edited
+from poolsmith.interface.cli.edited import edit_flags, tell_edited
 from poolsmith.interface.cli.terminal import progress_bar, tell
 from poolsmith.interface.cli.verbs import Exit
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from poolsmith.interface.app.upgrade import Upgrade
+    from poolsmith.interface.cli.edited import EditFlags
 
 
 @click.command("upgrade")
@@ -37,26 +35,9 @@ if TYPE_CHECKING:
 @click.option(
     "--with-bases", is_flag=True, help="With --driver: edit a base although pools that are not named stand on it."
 )
-@options.dry_run
-@options.today
-@options.change_format
-@options.verbose
-@options.fail_on
-@options.jobs
-@options.root
+@edit_flags
 def command(
-    root: Path,
-    targets: tuple[str, ...],
-    release: str | None,
-    driver: str | None,
-    done: bool,
-    with_bases: bool,
-    dry_run: bool,
-    today: dt.datetime | None,
-    output_format: str,
-    verbose: bool,
-    fail_on: str,
-    jobs: int | None,
+    flags: EditFlags, targets: tuple[str, ...], release: str | None, driver: str | None, done: bool, with_bases: bool
 ) -> int:
     """Tell what another release or driver does to clusters, and write it into their profiles.
 
@@ -71,35 +52,27 @@ def command(
     from poolsmith.project.output.batches import default_jobs
 
     asked = UpgradeOptions(
-        today=today.date() if today is not None else dt.datetime.now(dt.UTC).date(),
+        today=flags.today,
         release=release,
         driver=driver,
         done=done,
         edits_bases=with_bases,
-        dry_run=dry_run,
-        jobs=jobs or default_jobs(),
+        dry_run=flags.dry_run,
+        jobs=flags.jobs or default_jobs(),
     )
     with progress_bar("upgrading") as progress:
-        result = upgrade(root, targets, asked, progress)
-    return _told(result, root, output_format=output_format, verbose=verbose, fail_on=fail_on)
+        result = upgrade(flags.root, targets, asked, progress)
+    return _reported(result, flags)
 
 
-def _told(result: Upgrade, root: Path, *, output_format: str, verbose: bool, fail_on: str) -> int:
+def _reported(result: Upgrade, flags: EditFlags) -> int:
     if not result.edits:
         tell(["nothing to do: the profiles say so already"])
         return Exit.CLEAN
     edits = _lines(result)
     done = "wrote the profiles and the output:" if result.written else "nothing was written; it would change"
     steps = (f"   {number}. {step}" for number, step in enumerate(result.steps, 1))
-    return tell_edited(
-        result,
-        root,
-        edits=edits,
-        lines=(done, *edits, *steps),
-        output_format=output_format,
-        verbose=verbose,
-        fail_on=fail_on,
-    )
+    return tell_edited(result, flags, edits=edits, lines=(done, *edits, *steps))
 
 
 def _lines(result: Upgrade) -> list[str]:

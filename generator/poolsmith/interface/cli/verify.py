@@ -10,10 +10,9 @@ import click
 
 from poolsmith.interface.cli import options
 from poolsmith.interface.cli.live_options import source_flags
-from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.reports import report_outcome
 from poolsmith.interface.cli.terminal import exit_code
-from poolsmith.interface.report.formats import CHECK, ToldAs
+from poolsmith.interface.report.formats import CHECK, ReportStyle
 
 if TYPE_CHECKING:
     from poolsmith.interface.app.live.verify import Source
@@ -50,7 +49,7 @@ if TYPE_CHECKING:
 @options.group_by
 @options.color
 @options.fail_on
-@options.told_as
+@options.with_style
 def command(
     cluster: str | None,
     root: Path,
@@ -60,7 +59,7 @@ def command(
     older_than: int,
     strict: bool,
     outputs: tuple[str, ...],
-    how: ToldAs,
+    how: ReportStyle,
 ) -> int:
     """Hold a cluster that runs against what is committed and predicted for it.
 
@@ -82,5 +81,5 @@ def command(
     outcome = verify(root, cluster, source, JudgingOptions(strict=strict), before)
     told = () if before is None else told_since(before, outcome, older_than)
     outcome = replace(outcome, facts=(*facts, *outcome.facts, *told))
-    report_outcome(outcome, root, files, how, tool=TOOL)
+    report_outcome(outcome, root, files, how)
     return exit_code(outcome, how.layout.fail_on)

@@ -10,7 +10,6 @@ import click
 from poolsmith.core.diagnostics import PoolsmithError
 from poolsmith.core.diagnostics.message_text import joined, printable_line
 from poolsmith.interface.cli import options
-from poolsmith.interface.cli.main import TOOL
 from poolsmith.interface.cli.reports import print_outcome
 from poolsmith.interface.cli.terminal import exit_code, tell, write
 
@@ -56,7 +55,7 @@ def command(
                 raise
             tell([str(error)])
             continue
-        print_outcome(outcome, output_format="text", color=color, tool=TOOL, layout=layout, root=root)
+        print_outcome(outcome, output_format="text", color=color, layout=layout, root=root)
         code = exit_code(outcome, fail_on)
         if number == runs:
             break

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from poolsmith import TOOL
 from poolsmith.core.diagnostics import Severity
 from poolsmith.core.record import record
 
@@ -101,7 +102,7 @@ FULL = Layout(verbose=True)
 
 
 @record
-class ToldAs:
+class ReportStyle:
     """How a report is told: None is what suits the terminal or the build server."""
 
     output_format: str | None
@@ -118,7 +119,7 @@ class ReportContext:
     somebody has said them. `fleet` is there for formats that show it.
     """
 
-    tool: str
+    tool: str = TOOL
     layout: Layout = SHORT
     stop_token: str = ""
     below: str = ""

@@ -207,7 +207,7 @@ def drivers_text(changes: Sequence[DriverChange]) -> str:
     width = max(len(change.pool) for change in changes)
     out = ["", "driver pods"]
     for change in changes:
-        out.append(f"  {change.pool:{width}}  {change.told}")
+        out.append(f"  {change.pool:{width}}  {change.words}")
         out.append(f"  {'':{width}}  {_driver_sides(change)}")
     return printable_lines(out)
 

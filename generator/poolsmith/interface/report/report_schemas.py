@@ -1,6 +1,8 @@
 """JSON Schemas (Draft 2020-12) of whatever verbs print as JSON, version 1.
 
-That of a diff is made from the records that the report is made from, so the two can't differ.
+Those of a diff and of other answers with records of their own are made from these records, so the two can't differ. The
+rest is written down: `data/answers/reports.yaml` has what stands in reports of findings, `data/answers/shapes.yaml` the
+shapes of other answers.
 """
 
 from __future__ import annotations
@@ -14,196 +16,78 @@ from poolsmith.change.delivery.outcomes import Action, Departure
 from poolsmith.change.diff.change_report import ChangeReport
 from poolsmith.change.diff.change_sections import Weight
 from poolsmith.core.diagnostics import Diagnostic, Location, Severity
+from poolsmith.core.facts import store
 from poolsmith.core.shape.field import camel_case
-from poolsmith.guard.ledger.ledger_delta import Change
+from poolsmith.guard.ledger.ledger_delta import Change, ChangeKind
 from poolsmith.guard.ledger.privilege import Privilege
-from poolsmith.interface.report.answer_schemas import answer_properties, uses_diagnostics
+from poolsmith.guard.ledger.reach import Reach
 from poolsmith.interface.report.audit import PrivilegeAudit
 from poolsmith.interface.report.discovery import Discovery
 from poolsmith.interface.report.inventory import Inventory
 from poolsmith.kubernetes.server.field_changes import FieldChange, Standing
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
+_REPORTS, _SHAPES = "answers/reports.yaml", "answers/shapes.yaml"
 _LATE: dict[str, Any] = {"Any": Any} | {
     item.__name__: item for item in (Action, Change, Departure, Diagnostic, FieldChange, Location, Privilege, Standing)
 }
 """Types that modules know to type checkers only."""
-_TEXT: dict[str, Any] = {"type": "string"}
-_COUNT: dict[str, Any] = {"type": "integer", "minimum": 0}
-_MOMENT = {**_TEXT, "format": "date-time"}
-_ENVELOPE = {
-    "version": {"const": 1, "description": "Grows when a field goes or means something else, not when one is added."},
-    "tool": {**_TEXT, "description": "Name and version of what made the report."},
+_DIAGNOSTIC = "Diagnostic"
+_ENUMS: dict[str, Any] = {item.__name__: item for item in (Severity, Weight, Reach, ChangeKind)}
+_PLAIN: dict[Any, str] = {str: "string", bool: "boolean", int: "integer", type(None): "null"}
+_RECORDS: dict[str, tuple[str, type]] = {
+    "diff": ("What a change does", ChangeReport),
+    "upgrade": ("What an upgrade or a move does", ChangeReport),
+    "inventory": ("What the pools of a fleet have", Inventory),
+    "audit": ("Who had which privilege, from when until when, and by which grant", PrivilegeAudit),
+    "discovery": ("Profiles that were proposed for a cluster", Discovery),
 }
-_LOCATION = {
-    "description": "A place in a file. Without line and column it is the whole file.",
-    "properties": {
-        "path": {**_TEXT, "description": "Relative to the project's root, with forward slashes."},
-        "line": {"type": ["integer", "null"], "minimum": 1},
-        "column": {"type": ["integer", "null"], "minimum": 1, "description": "Counts code points."},
-        "pointer": {**_TEXT, "description": "JSON pointer (RFC 6901) into the document."},
-        "note": _TEXT,
-    },
-    "optional": ("note",),
-}
-_DIAGNOSTIC = {
-    "description": "A finding of a rule.",
-    "properties": {
-        "code": {**_TEXT, "pattern": "^PSM[0-9]{3}$"},
-        "name": _TEXT,
-        "severity": {"enum": [item.value for item in Severity]},
-        "message": _TEXT,
-        "subject": {**_TEXT, "description": "What the finding is about, such as a cluster and a pool."},
-        "primary": {"$ref": "#/$defs/Location"},
-        "related": {"type": "array", "items": {"$ref": "#/$defs/Location"}},
-        "help": {"type": ["string", "null"]},
-        "fingerprint": {**_TEXT, "pattern": "^[0-9a-f]{32}$", "description": "Stable while lines move."},
-        "status": {"enum": ["open", "waived"]},
-        "firstSeen": {**_MOMENT, "description": "Of a running cluster: when a run first reported it."},
-    },
-    "optional": ("firstSeen",),
-}
-_CHECK_SUMMARY = {
-    "description": "What was looked at, and how many findings there are that nobody has waived.",
-    "properties": {
-        "checked": _COUNT,
-        "checkedByKind": {"type": "object", "additionalProperties": _COUNT},
-        "skipped": _COUNT,
-        "skippedReasons": {"type": "array", "items": {"$ref": "#/$defs/Skipped"}},
-        "waived": _COUNT,
-        "notEvaluated": _COUNT,
-        "acceptedUnknown": _COUNT,
-        "errors": _COUNT,
-        "warnings": _COUNT,
-        "notes": _COUNT,
-    },
-}
-_SKIPPED = {"description": "What was not looked at.", "properties": {"what": _TEXT, "reason": _TEXT}}
-_COVERAGE = {
-    "description": "Of files that anyone wrote: the configurations of the GPU stack, and those that nobody judged.",
-    "properties": {
-        "configurations": _COUNT,
-        "judged": _COUNT,
-        "unjudged": {"type": "array", "items": {"$ref": "#/$defs/Unjudged"}},
-    },
-}
-_UNJUDGED = {
-    "description": "What was not judged, why, and what to add.",
-    "properties": {"what": _TEXT, "why": _TEXT, "add": _TEXT},
-}
-_SHARD = {
-    "description": "Of a run with --shard: what `poolsmith report merge` puts together. Only that reads the last two.",
-    "properties": {
-        "number": {"type": "integer", "minimum": 1},
-        "of": {"type": "integer", "minimum": 1},
-        "work": {"enum": ["check", "generate --check", "generate"]},
-        "clusters": {"type": "array", "items": _TEXT},
-        "question": _TEXT,
-        "results": _TEXT,
-    },
-}
-_DIFF_SUMMARY = {
-    "description": "What matters, in one line.",
-    "properties": {"verdict": _TEXT, "weight": {"enum": [item.value for item in Weight]}},
-}
+"""Answers that are records, with their titles. What an edit of profiles does is told as any other change is."""
 
 
-def report_schema() -> dict[str, Any]:
-    """Of `check`, `generate` and whatever else has findings."""
-    properties = {
-        **_ENVELOPE,
-        "summary": {"$ref": "#/$defs/Summary"},
-        "diagnostics": {"type": "array", "items": {"$ref": "#/$defs/Diagnostic"}},
-        "judged": {
-            **_TEXT,
-            "description": "What was judged, where that is a commit, the index, or the work tree of a change.",
-        },
-        "needs": {
-            "type": "object",
-            "additionalProperties": _COUNT,
-            "description": "Names that something needs: supplied here, from outside, or without a supplier.",
-        },
-        "coverage": {"$ref": "#/$defs/Coverage"},
-        "shard": {"$ref": "#/$defs/Shard"},
-        "taken": {**_MOMENT, "description": "When the cluster was read."},
-    }
-    definitions = {
-        "Summary": _object(_CHECK_SUMMARY),
-        "Coverage": _object(_COVERAGE),
-        "Unjudged": _object(_UNJUDGED),
-        "Shard": _object(_SHARD),
-        "Skipped": _object(_SKIPPED),
-        "Diagnostic": _object(_DIAGNOSTIC),
-        "Location": _object(_LOCATION),
-    }
-    return _document(
-        "report",
-        "The findings of a run",
-        properties,
-        definitions,
-        optional=("judged", "needs", "coverage", "shard", "taken"),
-    )
+def answer_schema(name: str) -> dict[str, Any]:
+    """Of whatever verbs print as JSON, by its name."""
+    written = store.table(_REPORTS)
+    envelope, common = written["envelope"], _objects(written["definitions"])
+    if name == "report":
+        body = {**written["findings"], "properties": {**envelope, **written["findings"]["properties"]}}
+        return _document(name, "The findings of a run", body, common | _objects(written["report"]))
+    if name in _RECORDS:
+        title, record = _RECORDS[name]
+        is_change = record is ChangeReport
+        definitions = common | _objects(written["diff"]) if is_change else {}
+        summary = {"summary": {"$ref": "#/$defs/Summary"}} if is_change else {}
+        properties = {**envelope, **summary, **_properties(record, definitions)}
+        return _document(name, title, {"properties": properties}, definitions)
+    answer = answers()[name]
+    shape = _shape(answer["shape"])
+    optional = [field for field in shape["properties"] if field not in shape["required"]]
+    body = {"properties": {"version": envelope["version"], **shape["properties"]}, "optional": optional}
+    return _document(name, answer["title"], body, common if [_DIAGNOSTIC] in answer["shape"].values() else {})
 
 
-def diff_schema() -> dict[str, Any]:
-    definitions = {
-        "Summary": _object(_DIFF_SUMMARY),
-        "Diagnostic": _object(_DIAGNOSTIC),
-        "Location": _object(_LOCATION),
-    }
-    properties = {**_ENVELOPE, "summary": {"$ref": "#/$defs/Summary"}, **_properties(ChangeReport, definitions)}
-    return _document("diff", "What a change does", properties, definitions)
-
-
-def inventory_schema() -> dict[str, Any]:
-    definitions: dict[str, Any] = {}
-    properties = {**_ENVELOPE, **_properties(Inventory, definitions)}
-    return _document("inventory", "What the pools of a fleet have", properties, definitions)
-
-
-def upgrade_schema() -> dict[str, Any]:
-    """Of the verbs that edit profiles: what the edit does is told as any other change is."""
-    return diff_schema() | {"$id": _address("upgrade"), "title": "What an upgrade or a move does"}
-
-
-def audit_schema() -> dict[str, Any]:
-    definitions: dict[str, Any] = {}
-    properties = {**_ENVELOPE, **_properties(PrivilegeAudit, definitions)}
-    return _document(
-        "audit", "Who had which privilege, from when until when, and by which grant", properties, definitions
-    )
-
-
-def answer_schema(kind: str) -> dict[str, Any]:
-    """Of an answer that is no report of findings."""
-    title, properties, optional = answer_properties(kind)
-    used = uses_diagnostics(kind)
-    definitions = {"Diagnostic": _object(_DIAGNOSTIC), "Location": _object(_LOCATION)} if used else {}
-    version = {"version": _ENVELOPE["version"]}
-    return _document(kind, title, {**version, **properties}, definitions, optional)
-
-
-def discovery_schema() -> dict[str, Any]:
-    definitions: dict[str, Any] = {}
-    properties = {**_ENVELOPE, **_properties(Discovery, definitions)}
-    return _document("discovery", "Profiles that were proposed for a cluster", properties, definitions)
+def answers() -> dict[str, Any]:
+    """Of answers without records of their own, by kind: the title, and the shape of what they have beside `version`."""
+    found: dict[str, Any] = store.table(_SHAPES)["answers"]
+    return found
 
 
 def _address(name: str) -> str:
     return f"poolsmith/v1/{name}.schema.json"
 
 
-def _document(
-    name: str, title: str, properties: dict[str, Any], definitions: dict[str, Any], optional: tuple[str, ...] = ()
-) -> dict[str, Any]:
-    body = _object({"properties": properties, "optional": optional})
+def _document(name: str, title: str, body: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
     return {
         "$schema": _DRAFT,
         "$id": _address(name),
         "title": title,
-        **body,
+        **_object(body),
         **({"$defs": dict(sorted(definitions.items()))} if definitions else {}),
     }
+
+
+def _objects(written: dict[str, Any]) -> dict[str, Any]:
+    return {name: _object(body) for name, body in written.items()}
 
 
 def _object(body: dict[str, Any]) -> dict[str, Any]:
@@ -213,8 +97,14 @@ def _object(body: dict[str, Any]) -> dict[str, Any]:
         "type": "object",
         **({"description": body["description"]} if "description" in body else {}),
         "required": [name for name in body["properties"] if name not in optional],
-        "properties": body["properties"],
+        "properties": {name: _with_words(schema) for name, schema in body["properties"].items()},
     }
+
+
+def _with_words(schema: dict[str, Any]) -> dict[str, Any]:
+    """With the words of a type in place of its name."""
+    named = schema.get("enum")
+    return {"enum": [str(item.value) for item in _ENUMS[named]]} if isinstance(named, str) else schema
 
 
 def _properties(record: Any, definitions: dict[str, Any]) -> dict[str, Any]:
@@ -223,6 +113,7 @@ def _properties(record: Any, definitions: dict[str, Any]) -> dict[str, Any]:
 
 
 def _schema(hint: Any, definitions: dict[str, Any]) -> dict[str, Any]:
+    """Of the type of a record's field."""
     origin = get_origin(hint)
     if hint in (Any, object):
         return {}
@@ -239,12 +130,31 @@ def _schema(hint: Any, definitions: dict[str, Any]) -> dict[str, Any]:
         return {"$ref": f"#/$defs/{name}"}
     if isinstance(hint, type) and issubclass(hint, enum.Enum):
         return {"enum": [member.value for member in hint]}
-    return dict(_PLAIN[hint])
+    return {"type": _PLAIN[hint]}
 
 
-_PLAIN: dict[Any, dict[str, Any]] = {
-    str: _TEXT,
-    bool: {"type": "boolean"},
-    int: {"type": "integer"},
-    type(None): {"type": "null"},
-}
+def _shape(shape: Any) -> dict[str, Any]:
+    """Of a shape, as `data/answers/shapes.yaml` writes it."""
+    if isinstance(shape, list):
+        return {"type": "array", "items": _shape(shape[0])}
+    if isinstance(shape, dict):
+        return _mapping(shape)
+    if " or " in shape:
+        return {"anyOf": [_shape(word) for word in shape.split(" or ")]}
+    if shape in _PLAIN.values():
+        return {"type": shape}
+    if shape in _ENUMS:
+        return {"enum": sorted(map(str, _ENUMS[shape]))}
+    if shape == _DIAGNOSTIC:
+        return {"$ref": f"#/$defs/{_DIAGNOSTIC}"}
+    return {} if shape == "any" else _shape(store.table(_SHAPES)["named"][shape])
+
+
+def _mapping(shape: dict[str, Any]) -> dict[str, Any]:
+    if "*" in shape:
+        return {"type": "object", "additionalProperties": _shape(shape["*"])}
+    return {
+        "type": "object",
+        "required": [name for name in shape if not name.endswith("?")],
+        "properties": {name.removesuffix("?"): _shape(item) for name, item in shape.items()},
+    }

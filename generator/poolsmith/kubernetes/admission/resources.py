@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.facts import store
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.kubernetes.schema.schemas import CORE, kubernetes_minors, read_cached
@@ -17,58 +18,8 @@ from poolsmith.kubernetes.schema.schemas import CORE, kubernetes_minors, read_ca
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-_KINDS = {
-    "": "ComponentStatus* ConfigMap Endpoints Event LimitRange Namespace* Node* PersistentVolume* "
-    "PersistentVolumeClaim Pod PodTemplate ReplicationController ResourceQuota Secret Service ServiceAccount",
-    "admissionregistration.k8s.io": "MutatingAdmissionPolicy* MutatingAdmissionPolicyBinding* "
-    "MutatingWebhookConfiguration* ValidatingAdmissionPolicy* ValidatingAdmissionPolicyBinding* "
-    "ValidatingWebhookConfiguration*",
-    "apiextensions.k8s.io": "CustomResourceDefinition*",
-    "apiregistration.k8s.io": "APIService*",
-    "apps": "ControllerRevision DaemonSet Deployment ReplicaSet StatefulSet",
-    "authentication.k8s.io": "SelfSubjectReview* TokenReview*",
-    "authorization.k8s.io": "LocalSubjectAccessReview SelfSubjectAccessReview* SelfSubjectRulesReview* "
-    "SubjectAccessReview*",
-    "autoscaling": "HorizontalPodAutoscaler",
-    "batch": "CronJob Job",
-    "certificates.k8s.io": "CertificateSigningRequest* ClusterTrustBundle* PodCertificateRequest",
-    "coordination.k8s.io": "Lease LeaseCandidate",
-    "discovery.k8s.io": "EndpointSlice",
-    "events.k8s.io": "Event",
-    "extensions": "DaemonSet Deployment Ingress NetworkPolicy ReplicaSet",
-    "flowcontrol.apiserver.k8s.io": "FlowSchema* PriorityLevelConfiguration*",
-    "internal.apiserver.k8s.io": "StorageVersion*",
-    "networking.k8s.io": "ClusterCIDR* IPAddress* Ingress IngressClass* NetworkPolicy ServiceCIDR*",
-    "node.k8s.io": "RuntimeClass*",
-    "policy": "PodDisruptionBudget PodSecurityPolicy*",
-    "rbac.authorization.k8s.io": "ClusterRole* ClusterRoleBinding* Role RoleBinding",
-    "resource.k8s.io": "DeviceClass* DeviceTaintRule* PodSchedulingContext ResourceClaim ResourceClaimTemplate "
-    "ResourceSlice*",
-    "scheduling.k8s.io": "PriorityClass*",
-    "storage.k8s.io": "CSIDriver* CSINode* CSIStorageCapacity StorageClass* VolumeAttachment* VolumeAttributesClass*",
-    "storagemigration.k8s.io": "StorageVersionMigration*",
-    "argoproj.io": "AppProject Application ApplicationSet",
-    "confidentialcontainers.org": "CcRuntime* KbsConfig TrusteeConfig",
-    "helm.toolkit.fluxcd.io": "HelmRelease",
-    "kustomize.toolkit.fluxcd.io": "Kustomization",
-    "monitoring.coreos.com": "PodMonitor PrometheusRule ServiceMonitor",
-    "nfd.k8s-sigs.io": "NodeFeature NodeFeatureGroup NodeFeatureRule*",
-    "nvidia.com": "ClusterPolicy* GPUCluster* NVIDIADriver*",
-    "resource.nvidia.com": "ComputeDomain ComputeDomainClique",
-    "source.toolkit.fluxcd.io": "Bucket GitRepository HelmChart HelmRepository OCIRepository",
-}
+_FILE = "api_server/resources.yaml"
 _PLURALS = {"Endpoints": "endpoints"}
-_SUBRESOURCES = {
-    ("", "Binding"): ("pods", "binding"),
-    ("", "NodeProxyOptions"): ("nodes", "proxy"),
-    ("", "PodAttachOptions"): ("pods", "attach"),
-    ("", "PodExecOptions"): ("pods", "exec"),
-    ("", "PodPortForwardOptions"): ("pods", "portforward"),
-    ("", "PodProxyOptions"): ("pods", "proxy"),
-    ("", "ServiceProxyOptions"): ("services", "proxy"),
-    ("authentication.k8s.io", "TokenRequest"): ("serviceaccounts", "token"),
-    ("policy", "Eviction"): ("pods", "eviction"),
-}
 _CLUSTER_WIDE = ("nodes",)
 
 
@@ -108,9 +59,9 @@ class Resources:
             return replace(native, version=version)
         if (group, kind) in self._custom:
             return replace(self._custom[group, kind][0], version=version)
-        part = _SUBRESOURCES.get((group, kind))
+        part = store.table(_FILE)["parts"].get(f"{group}/{kind}" if group else kind)
         if part is not None:
-            plural, subresource = part
+            plural, _, subresource = part.partition("/")
             namespaced = plural not in _CLUSTER_WIDE
             return Resource(
                 group="" if group == "authentication.k8s.io" or kind == "Eviction" else group,
@@ -153,7 +104,7 @@ def _native() -> dict[tuple[str, str], Resource]:
             plural=plural_of(kind.rstrip("*")),
             namespaced=not kind.endswith("*"),
         )
-        for group, kinds in _KINDS.items()
+        for group, kinds in store.table(_FILE)["kinds"].items()
         for kind in kinds.split()
     }
 

@@ -1,24 +1,23 @@
 """Labels and taints in the descriptions of nodes of each tool: where they stand, and in which form.
 
 The forms are maps, lists of objects, texts, and flags of the kubelet.
-
-Sources: kubernetes-sigs/karpenter:pkg/apis/crds; kubernetes-sigs/cluster-api, definitions of v1beta1 and v1beta2;
-Cluster API providers rke2, k3s, aws, azure and gcp; kubeadm's v1beta3 and v1beta4; eksctl.io/v1alpha5;
-services.k8s.aws eks; Config Connector; Azure Service Operator; Crossplane's providers aws, gcp and azure of Upbound.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.facts import store
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import join
 from poolsmith.core.sources.scalars import text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
 
+_FILE = "machines/node_templates.yaml"
 _EFFECTS = {"noschedule": "NoSchedule", "prefernoschedule": "PreferNoSchedule", "noexecute": "NoExecute"}
 _FILLED_LATER = ("${", "{{", "$(")
 """What another tool replaces before anybody applies it."""
@@ -198,142 +197,32 @@ class TemplateKind:
     within: tuple[str, ...] = ()
 
 
-_JOIN = "spec/template/spec/joinConfiguration/nodeRegistration"
-_OWN_JOIN = "spec/joinConfiguration/nodeRegistration"
-_AGENT = "spec/template/spec/agentConfig"
-_BOOTSTRAP = "bootstrap.cluster.x-k8s.io"
-_INFRASTRUCTURE = "infrastructure.cluster.x-k8s.io"
-_CAPACITY = "metadata/annotations/capacity.cluster-autoscaler.kubernetes.io~1"
 MACHINES = ("MachineDeployment", "MachinePool", "MachineSet")
 """Of Cluster API: they refer to a bootstrap template, and tell an autoscaler what their nodes will be."""
 MACHINES_GROUP = "cluster.x-k8s.io"
 
 
-def _kubeadm(kind: str, group: str, tool: str, base: str) -> TemplateKind:
+@cache
+def template_kinds() -> tuple[TemplateKind, ...]:
+    """Those that are objects of Kubernetes."""
+    return tuple(map(_kind, store.table(_FILE)["kinds"]))
+
+
+@cache
+def other_template(name: str) -> TemplateKind:
+    """What is told by its fields, or by what it is for: `talos`, `agentFile`, `expected`, `capacity`."""
+    return _kind(store.table(_FILE)["others"][name])
+
+
+def _kind(row: Mapping[str, Any]) -> TemplateKind:
+    places: Iterator[Places] = (tuple(row.get(part, {}).items()) for part in ("labels", "taints", "startup"))
+    labels, taints, startup = places
     return TemplateKind(
-        kind=kind,
-        group=group,
-        tool=tool,
-        labels=((f"{base}/kubeletExtraArgs", "arguments"),),
-        taints=((f"{base}/taints", "objects"), (f"{base}/kubeletExtraArgs", "arguments")),
+        kind=row.get("kind", ""),
+        group=row.get("group", ""),
+        tool=row["tool"],
+        labels=labels,
+        taints=taints,
+        startup=startup,
+        within=tuple(row.get("within", ())),
     )
-
-
-def _agents(kind: str) -> TemplateKind:
-    return TemplateKind(
-        kind=kind,
-        group=_BOOTSTRAP,
-        tool="cluster-api",
-        labels=((f"{_AGENT}/nodeLabels", "pairs"),),
-        taints=((f"{_AGENT}/nodeTaints", "pairs"),),
-    )
-
-
-def _simple(kind: str, group: str, tool: str, labels: str, taints: str, form: str = "objects") -> TemplateKind:
-    return TemplateKind(kind=kind, group=group, tool=tool, labels=((labels, "map"),), taints=((taints, form),))
-
-
-KINDS: tuple[TemplateKind, ...] = (
-    TemplateKind(
-        kind="NodePool",
-        group="karpenter.sh",
-        tool="karpenter",
-        labels=(("spec/template/metadata/labels", "map"),),
-        taints=(("spec/template/spec/taints", "objects"),),
-        startup=(("spec/template/spec/startupTaints", "objects"),),
-    ),
-    TemplateKind(
-        kind="Provisioner",
-        group="karpenter.sh",
-        tool="karpenter",
-        labels=(("spec/labels", "map"),),
-        taints=(("spec/taints", "objects"),),
-        startup=(("spec/startupTaints", "objects"),),
-    ),
-    _kubeadm("KubeadmConfigTemplate", _BOOTSTRAP, "cluster-api", _JOIN),
-    _kubeadm("KubeadmConfig", _BOOTSTRAP, "cluster-api", _OWN_JOIN),
-    _kubeadm("JoinConfiguration", "kubeadm.k8s.io", "kubeadm", "nodeRegistration"),
-    _agents("RKE2ConfigTemplate"),
-    _agents("KThreesConfigTemplate"),
-    _simple("AWSManagedMachinePool", _INFRASTRUCTURE, "cluster-api", "spec/labels", "spec/taints"),
-    _simple("AzureManagedMachinePool", _INFRASTRUCTURE, "cluster-api", "spec/nodeLabels", "spec/taints"),
-    _simple("GCPManagedMachinePool", _INFRASTRUCTURE, "cluster-api", "spec/kubernetesLabels", "spec/kubernetesTaints"),
-    TemplateKind(
-        kind="ClusterConfig",
-        group="eksctl.io",
-        tool="eks",
-        labels=(("labels", "map"),),
-        taints=(("taints", "objects-or-map"),),
-        within=("managedNodeGroups", "nodeGroups"),
-    ),
-    _simple("Nodegroup", "eks.services.k8s.aws", "eks", "spec/labels", "spec/taints"),
-    _simple("NodeGroup", "eks.aws.upbound.io", "eks", "spec/forProvider/labels", "spec/forProvider/taint"),
-    TemplateKind(
-        kind="NodePool",
-        group="container.gcp.upbound.io",
-        tool="gke",
-        labels=(("spec/forProvider/nodeConfig/labels", "map"), ("spec/forProvider/nodeConfig/0/labels", "map")),
-        taints=(("spec/forProvider/nodeConfig/taint", "objects"), ("spec/forProvider/nodeConfig/0/taint", "objects")),
-    ),
-    _simple(
-        "KubernetesClusterNodePool",
-        "containerservice.azure.upbound.io",
-        "aks",
-        "spec/forProvider/nodeLabels",
-        "spec/forProvider/nodeTaints",
-        "pairs",
-    ),
-    _simple(
-        "ContainerNodePool",
-        "container.cnrm.cloud.google.com",
-        "gke",
-        "spec/nodeConfig/labels",
-        "spec/nodeConfig/taint",
-    ),
-    TemplateKind(
-        kind="ManagedClustersAgentPool",
-        group="containerservice.azure.com",
-        tool="aks",
-        labels=(("spec/nodeLabels", "map"),),
-        taints=(("spec/nodeTaints", "pairs"),),
-        startup=(("spec/nodeInitializationTaints", "pairs"),),
-    ),
-)
-
-TALOS = TemplateKind(
-    kind="",
-    group="",
-    tool="talos",
-    labels=(("machine/nodeLabels", "map"), ("machine/kubelet/extraArgs", "arguments")),
-    taints=(
-        ("machine/nodeTaints", "map"),
-        ("machine/kubelet/extraConfig/registerWithTaints", "objects"),
-        ("machine/kubelet/extraArgs", "arguments"),
-    ),
-)
-"""A machine configuration is no Kubernetes object."""
-AGENT_FILE = TemplateKind(
-    kind="",
-    group="",
-    tool="rke2 or k3s",
-    labels=(("node-label", "pairs"),),
-    taints=(("node-taint", "pairs"),),
-)
-"""config.yaml of an agent of k3s or RKE2."""
-EXPECTED = TemplateKind(
-    kind="",
-    group="",
-    tool="poolsmith",
-    labels=(("provisioner/labels", "map"), ("nodeFeatureDiscovery/labels", "map"), ("setWithTheNode/labels", "map")),
-    taints=(("provisioner/taints", "objects"),),
-    startup=(("provisioner/startupTaints", "objects"),),
-)
-"""expected/node-labels of our own output: what whoever makes the nodes is told."""
-CAPACITY = TemplateKind(
-    kind="",
-    group="",
-    tool="cluster-api",
-    labels=((f"{_CAPACITY}labels", "flag"),),
-    taints=((f"{_CAPACITY}taints", "flag"),),
-)
-"""Annotations of Cluster API's machines for an autoscaler that has seen no node of them."""

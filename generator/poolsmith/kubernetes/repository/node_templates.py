@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
@@ -12,19 +13,16 @@ from poolsmith.core.sources.scalars import text_of
 from poolsmith.kubernetes.repository.kustomize_roots import changed_files, patch_files
 from poolsmith.kubernetes.repository.manifest_files import unfolded
 from poolsmith.kubernetes.repository.node_template_marks import (
-    AGENT_FILE,
-    CAPACITY,
-    EXPECTED,
-    KINDS,
     MACHINES,
     MACHINES_GROUP,
-    TALOS,
     LabelMark,
     TaintMark,
     TemplateKind,
     is_filled_later,
     labels_at,
+    other_template,
     taints_at,
+    template_kinds,
 )
 
 if TYPE_CHECKING:
@@ -114,16 +112,18 @@ _WITHIN = {
 AzureASOManagedMachinePoolSpec.resources; crossplane-contrib/provider-kubernetes:apis, ObjectParameters.manifest."""
 
 
-_BY_KIND = {
-    (kind, group): [known for known in KINDS if (known.kind, known.group) == (kind, group)]
-    for kind, group in {(known.kind, known.group) for known in KINDS}
-}
+@cache
+def _by_kind() -> dict[tuple[str, str], list[TemplateKind]]:
+    found: dict[tuple[str, str], list[TemplateKind]] = {}
+    for known in template_kinds():
+        found.setdefault((known.kind, known.group), []).append(known)
+    return found
 
 
 def _of_object(document: CheckedDocument, top: str, body: dict[str, Any]) -> Iterator[NodeTemplate]:
     name = text_of(value_at(body, ("metadata", "name")))
     kind, group = text_of(body.get("kind")), text_of(body.get("apiVersion")).partition("/")[0]
-    for known in _BY_KIND.get((kind, group), ()):
+    for known in _by_kind().get((kind, group), ()):
         if not known.within:
             yield template_of(document, known, f"{kind}/{name}" if name else kind, (name,), top)
         for field in known.within:
@@ -134,16 +134,16 @@ def _of_object(document: CheckedDocument, top: str, body: dict[str, Any]) -> Ite
                 yield template_of(document, known, title, (own,), join(top, field, index))
     if kind in MACHINES and group == MACHINES_GROUP and _announces(body):
         title = f"what {kind}/{name} announces to an autoscaler"
-        yield replace(template_of(document, CAPACITY, title, (name,), top), announces=True)
+        yield replace(template_of(document, other_template("capacity"), title, (name,), top), announces=True)
 
 
 def _kindless(data: dict[str, Any]) -> TemplateKind | None:
     machine = data.get("machine")
     if isinstance(machine, dict) and machine.get("type") not in ("controlplane", "init"):
-        return TALOS
+        return other_template("talos")
     if isinstance(data.get("provisioner"), dict) and "snippets" in data:
-        return EXPECTED
-    return AGENT_FILE if "node-label" in data or "node-taint" in data else None
+        return other_template("expected")
+    return other_template("agentFile") if "node-label" in data or "node-taint" in data else None
 
 
 def _is_patch(data: Any) -> bool:

@@ -1,36 +1,20 @@
-"""Fields that the API server lets nobody change: an object has to be deleted and recreated.
-
-Source: kubernetes/kubernetes@v1.34.1:pkg/apis/*/validation, the functions `Validate*Update`; each row, and that other
-fields may change, is tried on a real API server.
-"""
+"""Fields that the API server lets nobody change: those of `data/api_server/immutable_fields.yaml`."""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.record import record
+from poolsmith.core.facts import store
 from poolsmith.core.sources.pod_template import mapping
 from poolsmith.core.sources.pointer import join, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+_FILE = "api_server/immutable_fields.yaml"
 Path = tuple[str, ...]
 Body = dict[str, Any]
-
-
-@record
-class _Kind:
-    """What stays as it is. With `but`, all below `all_of` does, except for these fields.
-
-    `unset` are values that stand for an absent field. `when` says of which objects all this is true.
-    """
-
-    fields: tuple[Path, ...] = ()
-    all_of: Path | None = None
-    but: tuple[Path, ...] = ()
-    unset: tuple[tuple[Path, Any], ...] = ()
-    when: Callable[[Body, Body], bool] = lambda _old, _new: True
 
 
 def _is_immutable(old: Body, _new: Body) -> bool:
@@ -39,7 +23,7 @@ def _is_immutable(old: Body, _new: Body) -> bool:
 
 def _has_cluster_address(old: Body, new: Body) -> bool:
     """A Service that lets go of its address, or gets one, may."""
-    types = {value_at(item, ("spec", "type")) for item in (old, new)}
+    types = [value_at(item, ("spec", "type")) for item in (old, new)]
     return "ExternalName" not in types and all(value_at(item, ("spec", "clusterIP")) for item in (old, new))
 
 
@@ -48,97 +32,49 @@ def _runs(old: Body, _new: Body) -> bool:
     return value_at(old, ("spec", "suspend")) is not True
 
 
-_DATA: tuple[Path, ...] = (("data",), ("binaryData",), ("stringData",), ("immutable",))
-_SELECTOR = _Kind(fields=(("spec", "selector"),))
-_ROLE = _Kind(fields=(("roleRef",),))
-
-_KINDS: Mapping[tuple[str, str], tuple[_Kind, ...]] = {
-    ("", "ConfigMap"): (_Kind(fields=_DATA, when=_is_immutable),),
-    ("", "Secret"): (
-        _Kind(fields=(("type",),), unset=((("type",), "Opaque"),)),
-        _Kind(fields=_DATA, when=_is_immutable),
-    ),
-    ("", "Service"): (_Kind(fields=(("spec", "clusterIP"),), when=_has_cluster_address),),
-    ("", "PersistentVolumeClaim"): (
-        _Kind(
-            all_of=("spec",),
-            but=(("resources", "requests"), ("volumeAttributesClassName",)),
-            unset=((("volumeMode",), "Filesystem"),),
-        ),
-    ),
-    ("", "ResourceQuota"): (_Kind(fields=(("spec", "scopes"),)),),
-    ("apps", "DaemonSet"): (_SELECTOR,),
-    ("apps", "Deployment"): (_SELECTOR,),
-    ("apps", "ReplicaSet"): (_SELECTOR,),
-    ("apps", "StatefulSet"): (
-        _Kind(
-            all_of=("spec",),
-            but=(
-                ("replicas",),
-                ("ordinals",),
-                ("template",),
-                ("updateStrategy",),
-                ("revisionHistoryLimit",),
-                ("persistentVolumeClaimRetentionPolicy",),
-                ("minReadySeconds",),
-            ),
-            unset=((("podManagementPolicy",), "OrderedReady"),),
-        ),
-    ),
-    ("batch", "Job"): (
-        _Kind(fields=(("spec", "selector"), ("spec", "completionMode"), ("spec", "podFailurePolicy"))),
-        _Kind(fields=(("spec", "backoffLimitPerIndex"), ("spec", "managedBy"), ("spec", "successPolicy"))),
-        _Kind(fields=(("spec", "template"),), when=_runs),
-    ),
-    ("discovery.k8s.io", "EndpointSlice"): (_Kind(fields=(("addressType",),)),),
-    ("node.k8s.io", "RuntimeClass"): (_Kind(fields=(("handler",),)),),
-    ("rbac.authorization.k8s.io", "ClusterRoleBinding"): (_ROLE,),
-    ("rbac.authorization.k8s.io", "RoleBinding"): (_ROLE,),
-    ("resource.k8s.io", "ResourceClaim"): (_Kind(all_of=("spec",)),),
-    ("resource.k8s.io", "ResourceClaimTemplate"): (_Kind(all_of=("spec",)),),
-    ("scheduling.k8s.io", "PriorityClass"): (
-        _Kind(
-            fields=(("value",), ("preemptionPolicy",)),
-            unset=((("value",), 0), (("preemptionPolicy",), "PreemptLowerPriority")),
-        ),
-    ),
-    ("storage.k8s.io", "StorageClass"): (
-        _Kind(
-            fields=(("provisioner",), ("parameters",), ("reclaimPolicy",), ("volumeBindingMode",)),
-            unset=((("reclaimPolicy",), "Delete"), (("volumeBindingMode",), "Immediate")),
-        ),
-    ),
-    ("apiextensions.k8s.io", "CustomResourceDefinition"): (
-        _Kind(fields=(("spec", "group"), ("spec", "scope"), ("spec", "names", "kind"), ("spec", "names", "plural"))),
-    ),
+_WHEN: dict[str, Callable[[Body, Body], bool]] = {
+    "immutable": _is_immutable,
+    "addressed": _has_cluster_address,
+    "running": _runs,
 }
-KINDS = tuple(sorted(_KINDS))
-"""API group and kind of all that the table knows; of others, any field may change."""
+
+
+@cache
+def kinds() -> dict[tuple[str, str], list[dict[str, Any]]]:
+    """The rows of the table by API group and kind."""
+    table = store.table(_FILE)["kinds"]
+    return {(name.rpartition("/")[0], name.rpartition("/")[2]): rows for name, rows in table.items()}
 
 
 def immutable_changes(old: Body, new: Body) -> tuple[str, ...]:
     """JSON pointers of the fields that differ and may not, of two objects with one group, kind, namespace and name."""
     group = str(new.get("apiVersion", "")).rpartition("/")[0]
-    rows = _KINDS.get((group, str(new.get("kind"))), ())
-    return tuple(pointer for row in rows if row.when(old, new) for pointer in _changed(row, old, new))
+    rows = kinds().get((group, str(new.get("kind"))), [])
+    holding = (row for row in rows if "when" not in row or _WHEN[row["when"]](old, new))
+    return tuple(pointer for row in holding for pointer in _changed(row, old, new))
 
 
-def _changed(row: _Kind, old: Body, new: Body) -> Iterator[str]:
-    unset = dict(row.unset)
-    for path in row.fields:
-        if _value(old, path, unset.get(path)) != _value(new, path, unset.get(path)):
+def _changed(row: Mapping[str, Any], old: Body, new: Body) -> Iterator[str]:
+    unset = row.get("unset", {})
+    for field in row.get("fields", ()):
+        path = _steps(field)
+        if _value(old, path, unset.get(field)) != _value(new, path, unset.get(field)):
             yield join("", *path)
-    if row.all_of is None:
+    if "allOf" not in row:
         return
-    before, after = (mapping(value_at(item, row.all_of)) for item in (old, new))
+    above, but = _steps(row["allOf"]), list(map(_steps, row.get("but", ())))
+    before, after = (mapping(value_at(item, above)) for item in (old, new))
     for key in sorted({*before, *after}):
-        free = tuple(path[1:] for path in row.but if path[0] == key)
+        free = tuple(path[1:] for path in but if path[0] == key)
         if () in free:
             continue
-        default = unset.get((key,))
-        sides = (_value(_without(side, free, key), (key,), default) for side in (before, after))
+        sides = (_value(_without(side, free, key), (key,), unset.get(key)) for side in (before, after))
         if next(sides) != next(sides):
-            yield join("", *row.all_of, key)
+            yield join("", *above, key)
+
+
+def _steps(field: str) -> Path:
+    return tuple(field.split("/"))
 
 
 def _without(side: Mapping[str, Any], free: tuple[Path, ...], key: str) -> dict[str, Any]:

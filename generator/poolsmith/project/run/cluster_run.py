@@ -9,7 +9,6 @@ from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from poolsmith import __version__
 from poolsmith.core.diagnostics import Diagnostic, Severity, diagnose
 from poolsmith.core.diagnostics.codes.compatibility import OPERATOR_ERROR
 from poolsmith.core.diagnostics.codes.policy import POLICY_NOT_SERVED
@@ -92,9 +91,6 @@ def _not_served(unserved: Sequence[AdmissionFile], plan: ClusterPlan, file: Sour
             f"Kubernetes {plan.cluster.spec.kubernetes.version} of `{plan.name}` does not serve the policies of {names}"
         )
         yield diagnose(POLICY_NOT_SERVED, message, file.locate("/spec/kubernetes/version"), subject=plan.name)
-
-
-TOOL = f"poolsmith {__version__}"
 
 
 @record
@@ -193,7 +189,7 @@ def run_cluster(project: Project, files: ClusterFiles) -> ClusterRun:
         content = file_bytes(tree)
         release = planned.plan.cluster.spec.stack.release
         inputs = planned.loaded.inputs | admission.inputs | project.catalog.inputs(release)
-        content[LOCK] = write_lock(tool=TOOL, catalog=project.catalog.digest_of(release), inputs=inputs, files=content)
+        content[LOCK] = write_lock(catalog=project.catalog.digest_of(release), inputs=inputs, files=content)
     return ClusterRun(
         loaded=planned.loaded,
         plan=planned.plan,

@@ -14,7 +14,6 @@ from poolsmith.project.output.argocd_fleet import FleetEntry, render_fleet
 from poolsmith.project.output.comparison import MAX_REPORTED, foreign_diagnostics, hand_edit
 from poolsmith.project.output.lock_file import LOCK, write_lock
 from poolsmith.project.output.tree import file_bytes
-from poolsmith.project.run.cluster_run import TOOL
 from poolsmith.project.run.generated_folder import FolderResult, GeneratedFolder, against_disk
 from poolsmith.project.run.project import CLUSTERS, FLEET, OUTPUT
 
@@ -34,7 +33,7 @@ def fleet_folder(project: Project, entries: list[FleetEntry]) -> GeneratedFolder
     files = file_bytes(tree)
     if files:
         inputs = {f"profiles/{entry.cluster}/cluster.yaml#/spec/delivery": entry.digest for entry in entries}
-        files[LOCK] = write_lock(tool=TOOL, catalog=project.catalog.digest, inputs=inputs, files=files)
+        files[LOCK] = write_lock(catalog=project.catalog.digest, inputs=inputs, files=files)
     return GeneratedFolder(root=project.output_root, path=FLEET, subject=FLEET, tree=tree, files=files)
 
 

@@ -45,7 +45,7 @@ _OWN = (PROFILES, POLICIES, OUTPUT)
 _FOLDERS = tuple(f"{name}/" for name in _OWN)
 _EXECUTABLE = "100755"
 _SHORT = 12
-_MOST_TOLD = 20
+_MOST_REPORTED = 20
 _MOST_BYTES = 1 << 26
 
 
@@ -191,7 +191,7 @@ def _differing(git: Git, files: Mapping[str, GitFile]) -> Iterator[Diagnostic]:
     found = [path for path in found if not _is_as(git.root, path, files[path])]
     for number, path in enumerate(found):
         where = printable(path)
-        if number == _MOST_TOLD:
+        if number == _MOST_REPORTED:
             rest = counted(len(found) - number, "more file")
             yield diagnose(CHECKED_OUT_OTHERWISE, f"{rest} are checked out otherwise", whole_file("."))
             return

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from poolsmith.change.takeover.node_answers import TakeoverAnswers
 from poolsmith.change.takeover.take_over import take_over
-from poolsmith.change.takeover.told import TakeoverAnswers
 from poolsmith.core.diagnostics import UsageError
 from poolsmith.core.sources.yaml_reader import read_documents
 from poolsmith.interface.app.generate import generate

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from poolsmith.change.takeover.node_answers import TakeoverAnswers
 from poolsmith.change.takeover.take_over import take_over
-from poolsmith.change.takeover.told import TakeoverAnswers
 from poolsmith.core.sources.yaml_reader import read_documents
 from poolsmith.core.sources.yaml_writer import emit
 from poolsmith.fleet.plan.plan import values_tree

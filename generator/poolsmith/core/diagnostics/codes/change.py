@@ -52,8 +52,6 @@ CHECKED_OUT_OTHERWISE = RuleInfo(
     fix="commit the file, or restore it; to judge files that are not committed yet, use `--judge work-tree`",
 )
 
-CHANGE = (POLICY_WIDENING, JUDGE_CHANGE, BESIDE_OUTPUT, CHECKED_OUT_OTHERWISE)
-
 
 UNACCEPTED_SETTING = RuleInfo(
     code="PSM670",
@@ -123,4 +121,3 @@ REFUSED_BY_THE_SERVER = RuleInfo(
     bad="# the selector of a Deployment that is there already\nselector: {matchLabels: {app: another}}\n",
     good="acknowledge: [{fact: refused/Deployment/gpu-operator, by: platform-team, date: 2026-11-20}]\n",
 )
-REVIEW = (UNACCEPTED_SETTING, UNSEEN_VALUE, CHANGE_AT_A_DISTANCE, LEAVES_THE_DELIVERY, REFUSED_BY_THE_SERVER)

@@ -1,42 +1,11 @@
-"""The code book of findings that no rule file holds; `app` joins it with those of rules."""
+"""The code book of findings that no rule file holds: every entry of the modules beside this one."""
 
 from __future__ import annotations
 
-from poolsmith.core.diagnostics.codes.change import CHANGE, REVIEW
-from poolsmith.core.diagnostics.codes.compatibility import COMPATIBILITY
-from poolsmith.core.diagnostics.codes.engines import ENGINES
-from poolsmith.core.diagnostics.codes.hygiene import HYGIENE
-from poolsmith.core.diagnostics.codes.live import LIVE
-from poolsmith.core.diagnostics.codes.node_software import DRIVER, RUNTIME, SCHEDULING
-from poolsmith.core.diagnostics.codes.outside import BESIDE, OUTSIDE, SUPPLY
-from poolsmith.core.diagnostics.codes.policy import ADMISSION, POLICY
-from poolsmith.core.diagnostics.codes.privilege import PRIVILEGE
-from poolsmith.core.diagnostics.codes.reading import PACKS, READING, TEAMS
-from poolsmith.core.diagnostics.codes.schema import SCHEMA
-from poolsmith.core.diagnostics.codes.shape import ASSUMED, DELIVERY, RINGS, SHAPE
+from importlib import import_module
+from pkgutil import iter_modules
 
-CODE_BOOK = (
-    *READING,
-    *PACKS,
-    *TEAMS,
-    *SHAPE,
-    *RINGS,
-    *COMPATIBILITY,
-    *DELIVERY,
-    *RUNTIME,
-    *SCHEDULING,
-    *BESIDE,
-    *LIVE,
-    *DRIVER,
-    *SCHEMA,
-    *PRIVILEGE,
-    *HYGIENE,
-    *POLICY,
-    *SUPPLY,
-    *CHANGE,
-    *REVIEW,
-    *OUTSIDE,
-    *ADMISSION,
-    *ASSUMED,
-    *ENGINES,
-)
+from poolsmith.core.diagnostics import codes
+
+_MODULES = (item.name for item in iter_modules(codes.__path__, f"{codes.__name__}.") if item.name != __name__)
+CODE_BOOK = tuple(dict.fromkeys(entry for name in _MODULES for entry in codes.entries_of(import_module(name))))

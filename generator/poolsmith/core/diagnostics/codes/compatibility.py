@@ -1,7 +1,5 @@
 """PSM2xx: what fits together."""
 
-from poolsmith.core.diagnostics.codes.gpu_use import CLAIMS, GPU_USE, HAND_INSTALLED, PARTITIONS, SANDBOXES, VGPU_HOSTS
-from poolsmith.core.diagnostics.codes.support import SUPPORT
 from poolsmith.core.diagnostics.diagnostic import RuleInfo, Severity
 
 UNKNOWN_RELEASE = RuleInfo(
@@ -339,43 +337,4 @@ POOL_NOT_SUPPLIED = RuleInfo(
     good="stack: {release: v26.3.3}\n",
     symptom="0/3 nodes are available: 3 Insufficient nvidia.com/gpu.",
     references=("NVIDIA/gpu-operator:controllers/state_manager.go",),
-)
-
-COMPATIBILITY = (
-    *PARTITIONS,
-    UNKNOWN_RELEASE,
-    UNKNOWN_OPERATING_SYSTEM,
-    UNKNOWN_DISTRIBUTION,
-    UNKNOWN_GPU,
-    UNKNOWN_RUNTIME,
-    PATHS_UNKNOWN,
-    NO_SUPPORT_ROW,
-    DRIVER_DISAGREEMENT,
-    DRIVER_VERSION_FORM,
-    DRIVER_SOURCE_MISSING,
-    DRIVER_CONTRADICTION,
-    KERNEL_MODULE_TYPE,
-    DRIVER_BRANCH_ENDED,
-    KERNEL_MISSING,
-    SECURE_BOOT,
-    MIXED_RUNTIMES,
-    TOOLKIT_CONTRADICTION,
-    RUNTIME_TOO_OLD,
-    *GPU_USE,
-    *HAND_INSTALLED,
-    *VGPU_HOSTS,
-    *CLAIMS,
-    *SANDBOXES,
-    LABEL_VALUE_TAKEN,
-    SINGLETON_CONFLICT,
-    LABEL_WRITER,
-    RESERVED_LABEL,
-    STACK_CONTRADICTION,
-    MIRROR_INCOMPLETE,
-    DELIVERY_SOURCE,
-    SOURCE_VERIFICATION,
-    FIELD_WITHOUT_EFFECT,
-    OPERATOR_ERROR,
-    POOL_NOT_SUPPLIED,
-    *SUPPORT,
 )

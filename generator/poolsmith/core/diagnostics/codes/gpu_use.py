@@ -107,17 +107,6 @@ SHARING_CONTRADICTION = RuleInfo(
     references=("NVIDIA/k8s-device-plugin:README.md",),
 )
 
-GPU_USE = (
-    SANDBOX_ERA,
-    SANDBOX_CONTRADICTION,
-    HOST_FACTS_UNDECLARED,
-    AUTO_UPGRADE_OFF,
-    MIG_LAYOUT,
-    SHARING_CONTRADICTION,
-)
-
-PARTITIONS = (MIG_GPU_GROUPS,)
-
 
 _PAGE = "NVIDIA/cloud-native-docs@gpu-operator-v26.7-1:gpu-operator/dra-intro-install.rst"
 
@@ -168,8 +157,6 @@ COMPUTE_DOMAIN = RuleInfo(
     references=(_PAGE,),
 )
 
-CLAIMS = (GPU_CLUSTER_PRECONDITION, GPU_CLUSTER_CHANGE, DRA_GATES, COMPUTE_DOMAIN)
-
 
 PARTITIONS_UNDECLARED = RuleInfo(
     code="PSM160",
@@ -190,8 +177,6 @@ PARTITIONS_UNDECLARED = RuleInfo(
         "NVIDIA/k8s-device-plugin:README.md, MIG strategies",
     ),
 )
-
-HAND_INSTALLED = (PARTITIONS_UNDECLARED,)
 
 
 ERA_CHANGE = RuleInfo(
@@ -217,8 +202,6 @@ ERA_CHANGE = RuleInfo(
         "NVIDIA/cloud-native-docs@gpu-operator-v24.9.2-15:gpu-operator/gpu-operator-kata.rst, limitations",
     ),
 )
-
-SANDBOXES = (ERA_CHANGE,)
 
 
 VGPU_HOST = RuleInfo(
@@ -249,5 +232,3 @@ VGPU_LAYOUT = RuleInfo(
     symptom="`nvidia.com/vgpu.config.state: failed` on the node",
     references=("NVIDIA/vgpu-device-manager@v0.5.0:api/spec/v1/spec.go",),
 )
-
-VGPU_HOSTS = (VGPU_HOST, VGPU_LAYOUT)

@@ -85,14 +85,3 @@ BUILD_REFUSED = RuleInfo(
     good="kind: Kustomization\nresources: [driver.yaml]\npatches: [{path: patch-of-driver.yaml}]\n",
     references=("kustomize 5.7, as the tests build with it",),
 )
-HYGIENE = (
-    OUT_OF_DATE,
-    HAND_EDITED,
-    ORPHANED_OUTPUT,
-    FOREIGN_FILE,
-    BAD_LOCK,
-    PATH_OCCUPIED,
-    VALUE_OF_SOME_RELEASES,
-    NOT_JUDGED,
-    BUILD_REFUSED,
-)

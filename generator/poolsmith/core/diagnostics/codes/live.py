@@ -127,21 +127,3 @@ NOT_READ = RuleInfo(
     why="The verdict is not whole: what was not read may differ from what was committed.",
     fix="give the right that `poolsmith live rbac` prints, or look at the API server; then ask again",
 )
-
-LIVE = (
-    NOT_ON_CLUSTER,
-    DIFFERS_ON_CLUSTER,
-    UNPREDICTED_WORKLOAD,
-    UNPREDICTED_PRIVILEGE,
-    NODE_IN_NO_POOL,
-    NODE_OTHER_THAN_PROFILE,
-    NODE_NOT_LABELLED,
-    POLICY_NOT_IN_FORCE,
-    NOT_READY,
-    LEFT_OVER,
-    OTHER_VERSION,
-    WAY_TO_ROOT,
-    WOULD_NOT_START,
-    NOT_THE_ONLY_ONE,
-    NOT_READ,
-)

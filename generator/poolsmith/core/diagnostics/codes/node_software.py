@@ -134,17 +134,6 @@ PACKAGE_SOURCE_UNSTATED = RuleInfo(
     good="driver: {source: container, repoConfig: {name: apt-sources, files: [mirror.list]}}\n",
     references=("NVIDIA/gpu-operator issue 299",),
 )
-DRIVER = (
-    UNKNOWN_DRIVER_IMAGE,
-    DRIVER_IMAGE_NOT_LISTED,
-    VGPU_GUEST,
-    UPGRADE_POLICY_UNSTATED,
-    FORCED_DRAIN,
-    DRIVER_VERSION_UNSTATED,
-    DRIVER_FOLDER,
-    DRIVER_TOO_OLD,
-    PACKAGE_SOURCE_UNSTATED,
-)
 
 
 RUNTIMES_EXCLUDE = RuleInfo(
@@ -219,8 +208,6 @@ NRI_MISSING = RuleInfo(
     symptom='pods stay Pending: `RuntimeClass "nvidia" not found`',
     references=("NVIDIA/cloud-native-docs:gpu-operator/cdi.rst", "LMCache/LMCache pull request 5057"),
 )
-
-RUNTIME = (RUNTIMES_EXCLUDE, CONFIG_VERSION, TOOLKIT_TOO_OLD, FOREIGN_RUNTIME, RUNTIME_PATH, NRI_MISSING)
 
 
 STARTUP_TAINT_MISSING = RuleInfo(
@@ -331,13 +318,4 @@ OPT_OUT_NOT_KEPT = RuleInfo(
         "NVIDIA/gpu-operator@v26.7.0:controllers/nodelabeling_controller.go",
         "NVIDIA/gpu-operator@v26.3.3:controllers/state_manager.go",
     ),
-)
-
-SCHEDULING = (
-    STARTUP_TAINT_MISSING,
-    STARTUP_TAINT_PERMANENT,
-    TAINT_TWICE,
-    TAINT_WITHOUT_TOLERATION,
-    AUTOSCALED_BY_NAME,
-    OPT_OUT_NOT_KEPT,
 )

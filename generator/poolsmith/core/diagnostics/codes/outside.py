@@ -86,16 +86,6 @@ SWITCHED_OFF = RuleInfo(
     good="stack: {release: v26.7.0, upgradingFrom: v26.3.3}   # and the base has release v26.3.3\n",
 )
 
-OUTSIDE: tuple[RuleInfo, ...] = (
-    UNKNOWN_SOURCE,
-    UNKNOWN_IMAGE,
-    UNKNOWN_MIRROR,
-    UNKNOWN_DELIVERY,
-    UNANSWERED,
-    NO_SUPPLY_POLICY,
-    SWITCHED_OFF,
-)
-
 
 UNEXPLAINED_ACCEPTANCE = RuleInfo(
     code="PSM650",
@@ -127,8 +117,6 @@ UNUSED_ACCEPTANCE = RuleInfo(
     why="It would silently accept the next thing of that name.",
     fix="delete it, or copy the words of `poolsmith check`",
 )
-
-SUPPLY: tuple[RuleInfo, ...] = (UNEXPLAINED_ACCEPTANCE, EXPIRED_ACCEPTANCE, UNUSED_ACCEPTANCE)
 
 
 UNEXPLAINED_EXTERNAL_NAME = RuleInfo(
@@ -172,7 +160,6 @@ RETIRED_RULE = RuleInfo(
     bad="rules:\n  PSM764: {severity: error}\n",
     good="rules:\n  PSM282: {severity: error}\n",
 )
-SUPPLY = (*SUPPLY, UNEXPLAINED_EXTERNAL_NAME, EXPIRED_EXTERNAL_NAME, UNUSED_EXTERNAL_NAME, RETIRED_RULE)
 
 
 NOTHING_BESIDE = RuleInfo(
@@ -184,5 +171,3 @@ NOTHING_BESIDE = RuleInfo(
     bad="beside: [infra/karpenter]   # there is no such folder\n",
     good="beside: [clusters/prod/karpenter]\n",
 )
-
-BESIDE = (NOTHING_BESIDE,)

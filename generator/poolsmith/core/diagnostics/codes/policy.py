@@ -2,15 +2,6 @@
 
 from __future__ import annotations
 
-from poolsmith.core.diagnostics.codes.privilege import (
-    GRANTS_NOT_ENFORCED,
-    INCOMPLETE_PRIVILEGE_POLICY,
-    NAMESPACE_NOT_HELD,
-    POD_TOO_COSTLY,
-    PRIVILEGE_POLICY_TOO_LARGE,
-    RUNNING_RELEASE_UNKNOWN,
-    SCRIPT_NOT_KNOWN,
-)
 from poolsmith.core.diagnostics.diagnostic import RuleInfo, Severity
 
 UNKNOWN_RULE = RuleInfo(
@@ -300,42 +291,6 @@ UNUSED_BASELINE = RuleInfo(
     fix="remove the entry: `--write-baseline` with the same paths and flags does so",
 )
 
-POLICY: tuple[RuleInfo, ...] = (
-    UNKNOWN_RULE,
-    FIXED_RULE,
-    EXPIRED_WAIVER,
-    UNUSED_WAIVER,
-    UNEXPLAINED_WAIVER,
-    UNEXPLAINED_SETTING,
-    UNKNOWN_PARAMETER,
-    NOT_EVALUATED,
-    CHANGED_POLICIES,
-    INVALID_ADMISSION_POLICY,
-    BAD_EXPRESSION,
-    EXPRESSION_TOO_NEW,
-    POLICY_WITHOUT_BINDING,
-    BINDING_WITHOUT_POLICY,
-    MISSING_PARAMETERS,
-    MUTATING_POLICY,
-    STRAY_POLICY_OBJECT,
-    DEPENDS_ON_DEFAULTING,
-    POLICY_SAW_NOTHING,
-    UNSHIPPABLE_OBJECT,
-    UNTESTED_POLICY,
-    FAILED_POLICY_TEST,
-    INVALID_POLICY_TEST,
-    GRANTS_NOT_ENFORCED,
-    POLICY_NOT_SERVED,
-    SCRIPT_NOT_KNOWN,
-    PRIVILEGE_POLICY_TOO_LARGE,
-    NAMESPACE_NOT_HELD,
-    INCOMPLETE_PRIVILEGE_POLICY,
-    RUNNING_RELEASE_UNKNOWN,
-    POD_TOO_COSTLY,
-    EXPIRED_BASELINE,
-    UNUSED_BASELINE,
-)
-
 
 _WHY = "The API server would refuse it too, but only when the object is applied, after the merge."
 _FIX = "change what the profile asks for, or the policy"
@@ -379,11 +334,4 @@ UNDECIDED_BY_POLICY = RuleInfo(
     fix="see the reason; `poolsmith policy eval` shows it for one object",
     bad="expression: authorizer.group('').resource('pods').check('delete').allowed()\n",
     good="expression: object.metadata.namespace == 'gpu-operator'\n",
-)
-
-ADMISSION: tuple[RuleInfo, ...] = (
-    DENIED_BY_POLICY,
-    WARNED_BY_POLICY,
-    AUDITED_BY_POLICY,
-    UNDECIDED_BY_POLICY,
 )

@@ -37,8 +37,6 @@ COMMITTED_SECRET = RuleInfo(
     references=("Kubernetes, good practices for Secrets",),
 )
 
-PRIVILEGE: tuple[RuleInfo, ...] = (POD_SECURITY, COMMITTED_SECRET)
-
 
 GRANTS_NOT_ENFORCED = RuleInfo(
     code="PSM640",

@@ -128,25 +128,6 @@ AMBIGUOUS_YAML = RuleInfo(
     good='validationActions: [Deny]\nmetadata: {annotations: {checked: "yes"}}\n',
 )
 
-READING = (
-    UNREADABLE_FILE,
-    NOT_UTF8,
-    YAML_SYNTAX,
-    DUPLICATE_KEY,
-    MERGE_CONFLICT_MARKER,
-    BYTE_ORDER_MARK,
-    EMPTY_DOCUMENT,
-    SEVERAL_DOCUMENTS,
-    NOT_A_MAPPING,
-    INPUT_LIMIT,
-    LINK_OUT_OF_TREE,
-    UNKNOWN_KIND,
-    NOT_JSON,
-    MISPLACED_FILE,
-    TEXT_AFTER_DOCUMENT_MARKER,
-    AMBIGUOUS_YAML,
-)
-
 
 PACK_NOT_PINNED = RuleInfo(
     code="PSM020",
@@ -178,7 +159,6 @@ PACK_CORRECTS = RuleInfo(
     why="The pages of the catalog have the built-in fact, and clusters are generated and judged by the pack's.",
     fix="see that the pack is right; take the row out when the built-in fact is",
 )
-PACKS = (PACK_NOT_PINNED, PACK_REFUSED, PACK_CORRECTS)
 
 
 NOT_THE_TEAMS = RuleInfo(
@@ -191,4 +171,3 @@ NOT_THE_TEAMS = RuleInfo(
     "that were granted for that one.",
     fix="rename it in the team's repository; or have the owners of profiles/_teams.yaml give it to the team",
 )
-TEAMS = (NOT_THE_TEAMS,)

@@ -77,16 +77,6 @@ KUBECONFORM_DISAGREEMENT = RuleInfo(
     fix="look at this line, and report to the project which of the two is wrong",
 )
 
-OBJECT_SCHEMA = (
-    SCHEMA_VIOLATION,
-    UNKNOWN_OBJECT_FIELD,
-    NULL_FIELD,
-    DUPLICATE_ENTRY,
-    KIND_WITHOUT_SCHEMA,
-    KIND_NOT_SERVED,
-    KUBECONFORM_DISAGREEMENT,
-)
-
 
 VALUE_TAKEN = RuleInfo(
     code="PSM302",
@@ -142,5 +132,3 @@ REFUSED_BY_DEFINITION = RuleInfo(
     symptom=".spec.toolkit.env[0].valueFrom: field not declared in schema",
     references=("the definitions of the operator's release", "the OpenAPI definitions of Kubernetes"),
 )
-
-SCHEMA = (VALUE_TAKEN, VALUE_IS_DEFAULT, *OBJECT_SCHEMA, VALUES_DO_NOT_RENDER, REFUSED_BY_DEFINITION)

@@ -129,25 +129,6 @@ UNUSED_BASE = RuleInfo(
     fix="extend it, or delete it",
 )
 
-SHAPE = (
-    UNKNOWN_FIELD,
-    WRONG_TYPE,
-    MISSING_FIELD,
-    INVALID_VALUE,
-    INVALID_NAME,
-    OUT_OF_RANGE,
-    AMBIGUOUS_SCALAR,
-    DUPLICATE_ITEM,
-    SECRET_IN_ADDRESS,
-    UNKNOWN_BASE,
-    EXTENDS_CYCLE,
-    DUPLICATE_NAME,
-    CLUSTER_WITHOUT_POOLS,
-    CLUSTER_NAME_MISMATCH,
-    CLUSTER_FILE_MISSING,
-    UNUSED_BASE,
-)
-
 
 UNKNOWN_RING = RuleInfo(
     code="PSM117",
@@ -177,7 +158,6 @@ RING_AHEAD = RuleInfo(
     why="What is new is to be seen in the earlier ring first. Now the later one tries it.",
     fix="change the earlier ring first, or take the line of the later one back",
 )
-RINGS = (UNKNOWN_RING, TWO_REVISIONS, RING_AHEAD)
 
 ASSUMED_VALUE = RuleInfo(
     code="PSM912",
@@ -191,7 +171,6 @@ ASSUMED_VALUE = RuleInfo(
     bad='kubernetes:\n  version: "1.34"  # TODO assumed: nothing says it\n',
     good='kubernetes:\n  version: "1.33"\n',
 )
-ASSUMED = (ASSUMED_VALUE,)
 
 
 SHARED_DESTINATION = RuleInfo(
@@ -213,4 +192,3 @@ SHARED_DESTINATION = RuleInfo(
     "cluster without any operator",
     references=("argoproj/argo-cd@v3.5.1:util/db/cluster.go",),
 )
-DELIVERY: tuple[RuleInfo, ...] = (SHARED_DESTINATION,)

@@ -79,4 +79,3 @@ UNKNOWN_VERSION = RuleInfo(
 
 COMPARE = "compare it with the vendor's list of drivers"
 MOVE = "move to a branch that gets fixes when you can; the vendor lists them"
-SUPPORT = (VULNERABLE_STACK, SUPPORT_ENDED, RELEASE_SKIPPED, IMPOSSIBLE_KERNEL, UNKNOWN_VERSION)

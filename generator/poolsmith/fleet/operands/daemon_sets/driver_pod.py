@@ -136,7 +136,7 @@ def reads_host_modules(context: Context) -> bool:
 
 
 @contextmanager
-def told(what: str) -> Iterator[None]:
+def in_operators_words(what: str) -> Iterator[None]:
     """The operator's words where a system has no folder. Raises OperatorError."""
     try:
         yield
@@ -204,11 +204,11 @@ def _set_module(pod: Pod, container: Container, component: str, variable: str, c
     for item in spec.get("env") or ():
         set_env(container, item["name"], item.get("value", ""))
     if repository := policy.text("driver", "repoConfig", "configMapName"):
-        with told("custom repo config"):
+        with in_operators_words("custom repo config"):
             folder = package_folder(context)
         mount_files(container, repository, folder, context, "custom package repo config")
     if certificates := policy.text("driver", "certConfig", "name"):
-        with told("ssl key/cert config"):
+        with in_operators_words("ssl key/cert config"):
             folder = certificate_folder(context)
         mount_files(container, certificates, folder, context, "custom certs")
     secret = policy.text("driver", "secretEnv") if context.behaviour["secretEnv"] else ""

@@ -9,12 +9,12 @@ from poolsmith.fleet.operands.daemon_sets.driver_pod import (
     MANAGER,
     add_files,
     certificate_folder,
+    in_operators_words,
     package_folder,
     reads_host_modules,
     set_driver_manager,
     set_sidecars,
     subscriptions,
-    told,
     use_secret,
 )
 from poolsmith.fleet.operands.expansion_context import driver_os_tag
@@ -199,11 +199,11 @@ def _prepare_build(pod: Pod, main: Container, context: Context) -> None:
     """What a driver needs that is compiled on the node."""
     policy = context.spec
     if repository := policy.text("driver", "repoConfig", "configMapName"):
-        with told("custom repo config"):
+        with in_operators_words("custom repo config"):
             folder = package_folder(context)
         _bring(pod, main, repository, folder, context, "custom repo config")
     if certificates := policy.text("driver", "certConfig", "name"):
-        with told(context.behaviour["folderErrors"]["certificates"]):
+        with in_operators_words(context.behaviour["folderErrors"]["certificates"]):
             folder = certificate_folder(context)
         _bring(pod, main, certificates, folder, context, "custom certs")
     secret = policy.text("driver", "secretEnv") if context.behaviour["secretEnv"] else ""

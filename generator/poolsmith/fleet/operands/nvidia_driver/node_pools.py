@@ -43,7 +43,7 @@ class DriverPool:
     """The kernel as a part of names."""
 
     @property
-    def told(self) -> list[Any]:
+    def identity(self) -> list[Any]:
         """All of it, for a digest."""
         return [self.os_id, self.os_tag, self.node_selector, self.kernel, self.kernel_name]
 

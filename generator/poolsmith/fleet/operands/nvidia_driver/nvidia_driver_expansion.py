@@ -203,6 +203,6 @@ def _objects(driver: NvidiaDriver, request: DriverRequest) -> list[KubernetesObj
         raise NotModelled("drivers on OpenShift")
     pools = node_pools(driver, request.conflicts.nodes_of, request.entry)
     return request.context.known.of(
-        (request.surroundings, tree_digest([driver.resource, [pool.told for pool in pools]])),
+        (request.surroundings, tree_digest([driver.resource, [pool.identity for pool in pools]])),
         lambda: [item for pool in pools for item in pool_objects(driver, pool, request)],
     )

@@ -43,7 +43,7 @@ class DriverChangeKind(StrEnum):
     INSTALLED = "installed"
 
 
-_TOLD = {
+_WORDS = {
     DriverChangeKind.DELETED: "the driver pods of all its nodes are deleted at once, and others start",
     DriverChangeKind.REMOVED: "its driver pods are deleted, and none follow",
     DriverChangeKind.HANDED_OVER: "running driver pods stay until the driver upgrade replaces them, node by node",
@@ -63,9 +63,9 @@ class DriverChange:
     new: PoolDriver | None = None
 
     @property
-    def told(self) -> str:
+    def words(self) -> str:
         """What happens on the nodes, in one sentence."""
-        return _TOLD[self.kind]
+        return _WORDS[self.kind]
 
 
 def driver_changes(

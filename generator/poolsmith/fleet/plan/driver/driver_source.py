@@ -67,7 +67,7 @@ def system_tags(pool: PoolPlan, facts: Facts) -> tuple[str, ...]:
     return tuple(os_tag(spec.os.id, system.version, facts.need_release().tag) for system in spec.systems)
 
 
-def check_told_version(pool: PoolPlan, facts: Facts) -> None:
+def check_stated_version(pool: PoolPlan, facts: Facts) -> None:
     """The version of a driver that is on the host already."""
     version = pool.profile.spec.driver.version
     if version is not None and not is_version(version):
@@ -184,7 +184,7 @@ def _driver_plan(pool: PoolPlan, source: DriverSource, origin: Origin, facts: Fa
 
 def _check_version(pool: PoolPlan, source: DriverSource, version: str | None, facts: Facts) -> None:
     if source is DriverSource.PREINSTALLED:
-        check_told_version(pool, facts)
+        check_stated_version(pool, facts)
     elif source is DriverSource.PRECOMPILED:
         if version is None or not is_branch(version):
             said = f"`{version}` is none" if version else "none is given"

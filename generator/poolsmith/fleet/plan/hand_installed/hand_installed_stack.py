@@ -1,4 +1,4 @@
-"""The passes of a cluster without the operator, in their order.
+"""The passes that only a cluster without the operator has.
 
 Driver and toolkit are on the hosts; what only the operator could do is refused. The operator's passes judge whether MIG
 and sharing fit. Partitions are made on the hosts, before the device plugin starts: nothing here makes them, and
@@ -12,21 +12,15 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics.codes import compatibility as codes
 from poolsmith.core.diagnostics.codes import gpu_use
 from poolsmith.core.record import replace
-from poolsmith.fleet.plan.component_limits import check_plugin_needs
-from poolsmith.fleet.plan.delivery.chart_delivery import SYSTEM_NAMESPACES, order_delivery
-from poolsmith.fleet.plan.distribution import allow_critical_pods, check_node_tools
+from poolsmith.fleet.plan.delivery.chart_delivery import SYSTEM_NAMESPACES
 from poolsmith.fleet.plan.driver.driver_compatibility import check_gpu_support, check_host_services
-from poolsmith.fleet.plan.driver.driver_source import check_told_version
+from poolsmith.fleet.plan.driver.driver_source import check_stated_version
 from poolsmith.fleet.plan.facts import map_pools
-from poolsmith.fleet.plan.hand_installed.companion_charts import plan_dcgm_exporter, plan_discovery
-from poolsmith.fleet.plan.hand_installed.device_plugin_install import plan_device_plugin
 from poolsmith.fleet.plan.origin import Derived
 from poolsmith.fleet.plan.plan import ClusterPlan, DriverPlan, LabelSetting, NamespacePlan, PoolPlan
 from poolsmith.fleet.plan.sharing.gpu_sharing import SHARING, share_gpus
 from poolsmith.fleet.plan.sharing.mig import partition_gpus
 from poolsmith.fleet.plan.sharing.mig_checks import LAYOUT
-from poolsmith.fleet.plan.smoke_tests import plan_smoke_tests
-from poolsmith.fleet.plan.taints import check_taints
 from poolsmith.fleet.profiles.acknowledged_facts import MIG_PARTITIONS
 from poolsmith.fleet.profiles.cluster import DriverMode
 from poolsmith.fleet.profiles.driver import DriverSource
@@ -82,7 +76,7 @@ def _check_pool(pool: PoolPlan, facts: Facts) -> PoolPlan:
             f"pool `{pool.name}` does not say where its driver comes from",
             help="write `driver: {source: preinstalled}`",
         )
-    check_told_version(pool, facts)
+    check_stated_version(pool, facts)
     origin = facts.at_pool(pool, "/spec/driver/source")
     driver = DriverPlan(
         source=DriverSource.PREINSTALLED.value,
@@ -145,19 +139,3 @@ def plan_namespace(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
         (facts.at_cluster("/spec/stack/namespace"),),
     )
     return replace(plan, namespaces=(NamespacePlan(name=plan.namespace, level="privileged", origin=origin),))
-
-
-DEVICE_PLUGIN = (
-    check_hand_installed,
-    check_plugin_needs,
-    use_gpus,
-    check_taints,
-    check_node_tools,
-    plan_namespace,
-    allow_critical_pods,
-    plan_discovery,
-    plan_device_plugin,
-    plan_dcgm_exporter,
-    order_delivery,
-    plan_smoke_tests,
-)

@@ -31,11 +31,11 @@ def misfit(counts: Mapping[str, int], known: Sequence[str]) -> str | None:
         return None
     extended = [profile for profile in counts if _more(profile) in _EXTENDED]
     if sum(counts[profile] for profile in extended) > 1:
-        return f"a GPU holds one instance with media extensions, and these are {_told(counts, extended)}"
+        return f"a GPU holds one instance with media extensions, and these are {_counted(counts, extended)}"
     wanted = [kind for profile, count in counts.items() for kind in [_kind(profile, known)] * min(count, _MOST + 1)]
     sizes = sorted(wanted, key=lambda kind: (-places[kind]["size"], kind))
     if len(wanted) > _MOST or not _fits(sizes, places, 0, (None, 0)):
-        return f"{_told(counts, counts)} do not fit on one GPU"
+        return f"{_counted(counts, counts)} do not fit on one GPU"
     return _engines(counts, known, table)
 
 
@@ -96,7 +96,7 @@ def profile_named(name: str, known: Iterable[str]) -> str | None:
     return next((profile for profile in known if profile == name or profile.replace("+", ".") == name), None)
 
 
-def _told(counts: Mapping[str, int], profiles: Any) -> str:
+def _counted(counts: Mapping[str, int], profiles: Any) -> str:
     return ", ".join(f"{counts[profile]} x {profile}" for profile in profiles)
 
 
@@ -126,7 +126,7 @@ def _engines(counts: Mapping[str, int], known: Sequence[str], table: Mapping[str
     taken = sum(_engines_of(profile, there) * count for profile, count in counts.items())
     if taken <= there:
         return None
-    return f"{_told(counts, counts)} want {taken} engines of a kind for media, and a GPU has {there}"
+    return f"{_counted(counts, counts)} want {taken} engines of a kind for media, and a GPU has {there}"
 
 
 def _engines_of(profile: str, there: int) -> int:

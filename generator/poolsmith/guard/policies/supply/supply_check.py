@@ -163,7 +163,7 @@ def judge_supply(spec: SupplySpec, prediction: Prediction, view: PrivilegeView) 
         *(item for claim in claims.repositories for item in judging.repository(claim)),
         *judging.delivery(claims.delivery),
         *(
-            judging.told(
+            judging.finding(
                 codes.UNKNOWN_MIRROR,
                 f"`{shorten(claim.mirror)}` is no mirror of {claim.host} in {SUPPLY}",
                 claim.line,
@@ -212,7 +212,7 @@ class _Judging:
         self._spec = spec
         self._view = view
 
-    def told(self, rule: RuleInfo, message: str, line: FromProfile) -> Diagnostic:
+    def finding(self, rule: RuleInfo, message: str, line: FromProfile) -> Diagnostic:
         return diagnose(rule, message, self._view.locate(line), subject=self._view.cluster)
 
     def chart(self, claim: ChartClaim) -> Iterator[Diagnostic]:
@@ -223,32 +223,32 @@ class _Judging:
                 f"chart {claim.name} would come from {shown(claim.repository)}, which is none of the chart "
                 f"repositories of {SUPPLY}"
             )
-            yield self.told(codes.UNKNOWN_SOURCE, message, claim.line)
+            yield self.finding(codes.UNKNOWN_SOURCE, message, claim.line)
         named = [entry for entry in self._spec.charts if entry.name == claim.name]
         if not named:
             message = f"chart {shorten(claim.name)} is none of the charts of {SUPPLY}"
-            yield self.told(codes.UNKNOWN_SOURCE, message, claim.line)
+            yield self.finding(codes.UNKNOWN_SOURCE, message, claim.line)
         elif not any(
             not entry.versions or any(glob_matches(item, claim.version) for item in entry.versions) for entry in named
         ):
             message = f"{SUPPLY} does not allow version {shorten(claim.version)} of chart {claim.name}"
-            yield self.told(codes.UNKNOWN_SOURCE, message, claim.version_line)
+            yield self.finding(codes.UNKNOWN_SOURCE, message, claim.version_line)
 
     def repository(self, claim: GitClaim) -> Iterator[Diagnostic]:
         entries = git_entries(self._spec, self._view.cluster, claim.url)
         if not entries:
             message = f"manifests would come from {shown(claim.url)}, which is none of the Git repositories of {SUPPLY}"
-            yield self.told(codes.UNKNOWN_SOURCE, message, claim.line)
+            yield self.finding(codes.UNKNOWN_SOURCE, message, claim.line)
             return
         fitting = [
             entry for entry in entries if any(revision_matches(item, claim.revision) for item in entry.revisions)
         ]
         if not fitting:
             message = f"{SUPPLY} does not allow revision {shorten(claim.revision)} of {shown(claim.url)}"
-            yield self.told(codes.UNKNOWN_SOURCE, message, claim.revision_line)
+            yield self.finding(codes.UNKNOWN_SOURCE, message, claim.revision_line)
         elif claim.path is not None and not any(claim.path in entry.paths for entry in fitting):
             message = f"{SUPPLY} does not allow to deliver from the folder {shorten(claim.path)} of {shown(claim.url)}"
-            yield self.told(codes.UNKNOWN_SOURCE, message, claim.path_line)
+            yield self.finding(codes.UNKNOWN_SOURCE, message, claim.path_line)
 
     def delivery(self, claim: DeliveryClaim) -> Iterator[Diagnostic]:
         every = self._spec.deliveries
@@ -256,12 +256,12 @@ class _Judging:
         entries = [entry for entry, counts in zip(every, counting, strict=True) if counts]
         if not entries:
             message = f"{SUPPLY} has no entry in `deliveries` for the cluster {self._view.cluster}"
-            yield self.told(codes.UNKNOWN_DELIVERY, message, claim.line("engine"))
+            yield self.finding(codes.UNKNOWN_DELIVERY, message, claim.line("engine"))
             return
         differing = min((list(_differing(entry, claim)) for entry in entries), key=len)
         for field, what in differing:
             message = f"{SUPPLY} does not allow the cluster {self._view.cluster} to be delivered {what}"
-            yield self.told(codes.UNKNOWN_DELIVERY, message, claim.line(field))
+            yield self.finding(codes.UNKNOWN_DELIVERY, message, claim.line(field))
 
     def images(self, claims: Iterable[ImageClaim], mirrors: Mapping[str, Iterable[str]]) -> Iterator[Diagnostic]:
         """One finding on all images of a repository that one line causes; a mirror is reported once, as such."""
@@ -278,7 +278,7 @@ class _Judging:
                 )
             else:
                 message = f"images of {shown(name)} are outside of the image registries of {SUPPLY}; pulled by {by}"
-            yield self.told(codes.UNKNOWN_IMAGE, message, line)
+            yield self.finding(codes.UNKNOWN_IMAGE, message, line)
 
 
 def _differing(entry: AllowedDelivery, claim: DeliveryClaim) -> Iterator[tuple[str, str]]:

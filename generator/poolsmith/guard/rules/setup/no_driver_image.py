@@ -147,7 +147,7 @@ def _problem(
     except UnreadableVersionError as error:
         return (
             Severity.ERROR,
-            error.told,
+            error.explanation,
             "/spec/os",
             "correct VERSION_ID in /etc/os-release of these nodes: it is a version like 9.4",
         )

@@ -9,16 +9,16 @@ Source: NVIDIA/gpu-operator:controllers/state_manager.go.
 from __future__ import annotations
 
 from dataclasses import field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from poolsmith.core.diagnostics import Location, Severity
 from poolsmith.core.diagnostics.message_text import listed, plural
 from poolsmith.core.diagnostics.rule_engine import Rule, run_rules
+from poolsmith.core.facts import store
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import MISSING, join, value_at
 from poolsmith.gpu.catalog.node_labels import DEPLOY_OPERANDS
-from poolsmith.guard.rules.setup.needs_table import NEEDS
 from poolsmith.kubernetes.repository.declared_charts import installed_charts
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ class ToldPlaces:
 
     def extend(self, places: Iterable[Location]) -> None:
         for place in places:
-            self._by_path.setdefault(place.span.path, set()).add(place.pointer)
+            self._by_path.setdefault(place.path, set()).add(place.pointer)
 
     def pointers(self, path: str) -> Iterator[str]:
         yield from self._by_path.get(path, ())
@@ -275,7 +275,7 @@ class SetupView:
         return any(
             pointer == place.pointer or _is_above(pointer, place.pointer)
             for place in places
-            for pointer in self.told.pointers(place.span.path)
+            for pointer in self.told.pointers(place.path)
         )
 
     def value_location(self, path: str, note: str | None = None) -> Location:
@@ -364,8 +364,15 @@ class SetupResult:
 
 def needs_of(rule: SetupRule) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What must be known for a rule, and for all of it: of a rule of ours without loading its code."""
-    known = NEEDS.get(getattr(rule, "__name__", "").rpartition(".")[2])
+    known = _needs().get(getattr(rule, "__name__", "").rpartition(".")[2])
     return known if known is not None else (rule.NEEDS, getattr(rule, "PARTLY_NEEDS", ()))
+
+
+@cache
+def _needs() -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+    """By the module of a rule. `make docs` makes the table from the rules."""
+    table = store.read_own_json("setup_needs.json")
+    return {name: (tuple(needs), tuple(partly)) for name, (needs, partly) in table.items()}
 
 
 def lacking(rules: Iterable[SetupRule], known: frozenset[str]) -> tuple[tuple[str, ...], ...]:

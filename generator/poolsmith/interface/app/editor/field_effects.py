@@ -29,7 +29,7 @@ def effects(project: Project, path: str, pointer: str) -> list[str]:
     clusters = (files for files in project.fleet.clusters if path in (files.cluster, *files.pools))
     plan = next((_plan(project, files) for files in clusters), None)
     steps = split(pointer)
-    told = _told(plan) if plan is not None else ()
+    told = _consequences(plan) if plan is not None else ()
     return [
         cut(printable_line(masked(text)), _LONGEST)
         for text, origin in told
@@ -43,7 +43,7 @@ def _plan(project: Project, files: ClusterFiles) -> ClusterPlan | None:
     return resolve_cluster(loaded, project.catalog).plan if is_sound else None
 
 
-def _told(plan: ClusterPlan) -> Iterator[tuple[str, Origin]]:
+def _consequences(plan: ClusterPlan) -> Iterator[tuple[str, Origin]]:
     for setting in plan.values:
         value = json.dumps(masked_tree(setting.value, setting.path[-1]), ensure_ascii=False)
         yield f"`{setting.dotted}` = `{value}`", setting.origin

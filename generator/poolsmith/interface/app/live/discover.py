@@ -82,7 +82,7 @@ def _held_against(root: Path, proposal: PoolProposal, snapshot: Snapshot, source
     texts = draft.texts()
     project = DraftProject(root=root, texts_of_profiles=texts)
     planned = plan_cluster(project, files_of(draft))
-    errors, warnings = (tuple(_told(planned, severity)) for severity in (Severity.ERROR, Severity.WARNING))
+    errors, warnings = (tuple(_lines_of(planned, severity)) for severity in (Severity.ERROR, Severity.WARNING))
     whole = snapshot
     differences: tuple[str, ...] = ()
     unread: list[str] = [
@@ -127,7 +127,7 @@ def _left_out(proposal: PoolProposal) -> Iterator[str]:
         yield f"`{'.'.join(path)}` of the cluster is in no profile: {why}"
 
 
-def _told(planned: PlannedCluster, severity: Severity) -> Iterator[str]:
+def _lines_of(planned: PlannedCluster, severity: Severity) -> Iterator[str]:
     """But for what is assumed, which is asked."""
     for item in planned.diagnostics:
         if item.severity is severity and item.code != ASSUMED_VALUE.code:

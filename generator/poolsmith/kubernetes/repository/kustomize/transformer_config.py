@@ -1,7 +1,4 @@
-"""Which fields kustomize's transformers change, by default and with a kustomization's own `configurations`.
-
-Source: kustomize api/internal/konfig/builtinpluginconsts, api/internal/plugins/builtinconfig.
-"""
+"""Which fields kustomize's transformers change, by default and with a kustomization's own `configurations`."""
 
 from __future__ import annotations
 
@@ -14,72 +11,13 @@ from poolsmith.kubernetes.repository.kustomize.field_specs import (
     FieldSpec,
     NameReference,
     default_references,
+    default_specs,
     merged,
     specs_in,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-WORKLOADS = {
-    "Deployment": "spec/template",
-    "ReplicaSet": "spec/template",
-    "DaemonSet": "spec/template",
-    "StatefulSet": "spec/template",
-    "Job": "spec/template",
-    "CronJob": "spec/jobTemplate/spec/template",
-    "Pod": "",
-}
-_METADATA_LABELS = FieldSpec("metadata/labels", create=True)
-_AFFINITIES = tuple(
-    f"spec/template/spec/affinity/{kind}/{when}"
-    for kind in ("podAffinity", "podAntiAffinity")
-    for when in (
-        "preferredDuringSchedulingIgnoredDuringExecution/podAffinityTerm",
-        "requiredDuringSchedulingIgnoredDuringExecution",
-    )
-)
-_SPREAD = (*_AFFINITIES, "spec/template/spec/topologySpreadConstraints")
-
-
-def _template_marks(field: str) -> tuple[FieldSpec, ...]:
-    """Labels or annotations of pod templates."""
-    path = f"spec/template/metadata/{field}"
-    labels = field == "labels"
-    return (
-        FieldSpec(path, "ReplicationController", version="v1", create=True),
-        FieldSpec(path, "Deployment", create=True),
-        FieldSpec(path, "ReplicaSet", create=True),
-        FieldSpec(path, "DaemonSet", create=True),
-        FieldSpec(path, "StatefulSet", "apps" if labels else "", create=True),
-        *((FieldSpec("spec/volumeClaimTemplates[]/metadata/labels", "StatefulSet", "apps", create=True),) * labels),
-        FieldSpec(path, "Job", "batch", create=True),
-        FieldSpec(f"spec/jobTemplate/metadata/{field}", "CronJob", "batch", create=True),
-        FieldSpec(f"spec/jobTemplate/spec/template/metadata/{field}", "CronJob", "batch", create=True),
-    )
-
-
-_TEMPLATE_LABELS = (_METADATA_LABELS, *_template_marks("labels"))
-_SELECTORS = (
-    FieldSpec("spec/selector", "Service", version="v1", create=True),
-    FieldSpec("spec/selector", "ReplicationController", version="v1", create=True),
-    FieldSpec("spec/selector/matchLabels", "Deployment", create=True),
-    FieldSpec("spec/selector/matchLabels", "ReplicaSet", create=True),
-    FieldSpec("spec/selector/matchLabels", "DaemonSet", create=True),
-    FieldSpec("spec/selector/matchLabels", "StatefulSet", "apps", create=True),
-    *(
-        FieldSpec(f"{path}/labelSelector/matchLabels", kind, "apps")
-        for kind in ("Deployment", "StatefulSet")
-        for path in _SPREAD
-    ),
-    FieldSpec("spec/selector/matchLabels", "Job", "batch"),
-    FieldSpec("spec/jobTemplate/spec/selector/matchLabels", "CronJob", "batch"),
-    FieldSpec("spec/selector/matchLabels", "PodDisruptionBudget", "policy"),
-    FieldSpec("spec/podSelector/matchLabels", "NetworkPolicy", "networking.k8s.io"),
-    FieldSpec("spec/ingress/from/podSelector/matchLabels", "NetworkPolicy", "networking.k8s.io"),
-    FieldSpec("spec/egress/to/podSelector/matchLabels", "NetworkPolicy", "networking.k8s.io"),
-)
-_NAME = (FieldSpec("metadata/name"),)
 
 
 @record
@@ -115,62 +53,9 @@ _FIELDS = {
 
 @lru_cache(maxsize=1)
 def default_config() -> TransformerConfig:
-    return TransformerConfig(
-        name_prefix=_NAME,
-        name_suffix=_NAME,
-        namespace=(
-            FieldSpec("metadata/name", "Namespace", create=True),
-            FieldSpec("spec/service/namespace", "APIService", "apiregistration.k8s.io", create=True),
-            FieldSpec(
-                "spec/conversion/webhook/clientConfig/service/namespace",
-                "CustomResourceDefinition",
-                "apiextensions.k8s.io",
-            ),
-        ),
-        common_labels=(*_SELECTORS, *_TEMPLATE_LABELS),
-        template_labels=_TEMPLATE_LABELS,
-        common_annotations=(FieldSpec("metadata/annotations", create=True), *_template_marks("annotations")),
-        images=tuple(
-            FieldSpec(f"{pod}/{path}", create=True)
-            for pod in ("spec", "spec/template/spec")
-            for path in ("containers[]/image", "initContainers[]/image", "volumes[]/image/reference")
-        ),
-        replicas=tuple(
-            FieldSpec("spec/replicas", kind, create=True)
-            for kind in ("Deployment", "ReplicationController", "ReplicaSet", "StatefulSet")
-        ),
-        var_reference=_var_references(),
-        name_references=default_references(),
-    )
-
-
-def _var_references() -> tuple[FieldSpec, ...]:
-    found: list[FieldSpec] = []
-    for kind, template in WORKLOADS.items():
-        pod = f"{template}/spec" if template else "spec"
-        for listed in ("containers", "initContainers"):
-            found += [
-                FieldSpec(f"{pod}/{listed}/{field}", kind)
-                for field in ("args", "command", "env/value", "volumeMounts/mountPath")
-            ]
-        if kind == "CronJob":
-            found.append(FieldSpec("spec/jobTemplate/spec/template/volumes/nfs/server", kind))
-        elif kind == "StatefulSet":
-            found.append(FieldSpec("spec/volumeClaimTemplates/spec/nfs/server", kind))
-        else:
-            found.append(FieldSpec(f"{pod}/volumes/nfs/server", kind))
-    others = (
-        ("Deployment", "spec/template/metadata/annotations"),
-        ("Ingress", "spec/rules/host"),
-        ("Ingress", "spec/tls/hosts"),
-        ("Ingress", "spec/tls/secretName"),
-        ("Service", "spec/ports/port"),
-        ("Service", "spec/ports/targetPort"),
-        ("PersistentVolume", "spec/nfs/server"),
-        ("", "metadata/labels"),
-        ("", "metadata/annotations"),
-    )
-    return (*found, *(FieldSpec(path, kind) for kind, path in others))
+    by_field = {field: default_specs(transformer) for field, transformer in _FIELDS.items()}
+    by_field["common_labels"] = (*default_specs("selectors"), *by_field["template_labels"])
+    return TransformerConfig(**by_field, name_references=default_references())
 
 
 def with_written(config: TransformerConfig, documents: Iterable[Any]) -> TransformerConfig:
