@@ -60,7 +60,7 @@ _PLAUSIBLE: dict[str, tuple[Any, ...]] = {
     "scrapeTimeout": ("5s",),
     "relabelings": ([{"action": "drop", "sourceLabels": ["a"], "regex": "b"}],),
 }
-_BESIDE = {
+_BESIDE: dict[str, Settings] = {
     "create": {"name": "made", "data": {"any": "version: v1"}},
     "enabled": {"repository": "registry.example.com", "image": "made", "version": "v1"},
 }
@@ -242,8 +242,7 @@ def variables(probe: Probe, path: str) -> dict[str, dict[str, Settings]]:
     keys = path.split(".")
     for own in (".".join((*keys[:length], last)) for length in range(1, len(keys)) for last in _OWN):
         if own in probe.read and own not in (*shared, path):
-            beside = {other: value for other, value in probe.beside(own).items() if other != path}
-            found[own] = {"true": {own: True, **beside}, "false": {own: False, **beside}}
+            found[own] = {"true": {own: True} | probe.beside(own), "false": {own: False} | probe.beside(own)}
     return {name: positions for name, positions in found.items() if len(positions) > 1}
 
 
