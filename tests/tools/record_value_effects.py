@@ -288,9 +288,10 @@ def _own(known: dict[str, dict[str, Settings]]) -> dict[str, str]:
 
 
 def given(known: dict[str, dict[str, Settings]], position: Mapping[str, str]) -> Settings:
+    """In the order of the switches: later ones ask for settings of those before."""
     found: Settings = {}
-    for name, at in position.items():
-        found |= known[name].get(at, {})
+    for name, positions in known.items():
+        found |= positions.get(position.get(name, ""), {})
     return found
 
 
