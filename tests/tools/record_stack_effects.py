@@ -4,8 +4,8 @@
     PYTHONPATH=generator:tests python tests/tools/record_stack_effects.py REPOSITORIES /tmp/chart-oracle [CHART...]
 
 Each path that `data/stack_charts/` says a tag reads gets values of its type, with the chart's defaults, with its own
-switches on, and with all switches on. A tag whose templates and values are those of the one before is not asked again. A chart with charts beneath it that its
-repository does not hold (network-operator) cannot be rendered so.
+switches on, and with all switches on. A tag whose templates and values are those of the one before is not asked again.
+Charts beneath it are left out: their values are those of charts of their own.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ RECORDING = "stack_effects"
 WORKS, ALONE, NOTHING, REFUSED = "changes", "with its switches", "nothing", "refused"
 _APIS = ["monitoring.coreos.com/v1/ServiceMonitor", "resource.k8s.io/v1", "resource.k8s.io/v1/DeviceClass"]
 _NAMESPACE, _KUBERNETES = "gpu", "v1.34.0"
-_SWITCHES = ("enabled", "enable", "create")
+_SWITCHES = ("enabled", "enable", "create", "deploy", "deployCR")
 _NEEDED: dict[str, dict[str, Any]] = {"nvidia-dra-driver-gpu": {"gpuResourcesEnabledOverride": True}}
 _TRIES, _MOST = 8, 3
 

@@ -57,10 +57,14 @@ _PLAUSIBLE: dict[str, tuple[Any, ...]] = {
     "featureGates": ({"DynamicMIG": True},),
     "maxUnavailable": ("30%",),
     "nodeSelector": ({WORKLOAD: "container"},),
+    "scrapeTimeout": ("5s",),
     "relabelings": ([{"action": "drop", "sourceLabels": ["a"], "regex": "b"}],),
 }
-_MADE = {"name": "made", "data": {"any": "version: v1"}}
-"""What a switch that makes a map asks for beside it."""
+_BESIDE: dict[str, Settings] = {
+    "create": {"name": "made", "data": {"any": "version: v1"}},
+    "enabled": {"repository": "registry.example.com", "image": "made", "version": "v1"},
+}
+"""What a switch asks for beside it: what it makes, and an image where the chart names none."""
 PLACE, RECORDING = "values/effects.json", "value_effects"
 NAMESPACE = "gpu-operator"
 _GROUP = "nvidia.com/"
@@ -135,6 +139,16 @@ class Probe:
             return None
         made = self._made(part, [*_named(values)])
         return None if made is None else (part.resources, (made, [item.body for item in part.made]))
+
+    def beside(self, switch: str) -> Settings:
+        """What is given with a switch; nothing with another value."""
+        block, _, key = switch.rpartition(".")
+        wanted = {f"{block}.{name}": value for name, value in _BESIDE.get(key, {}).items()}
+        return {
+            path: value if isinstance(value, str) or self._schemas[path].get("type") == "object" else "text"
+            for path, value in wanted.items()
+            if path in self._schemas and not self.chart.default(tuple(path.split(".")))
+        }
 
     def values_of(self, path: str) -> Iterator[Any]:
         """Values of its type, none of them its default."""
@@ -228,9 +242,7 @@ def variables(probe: Probe, path: str) -> dict[str, dict[str, Settings]]:
     keys = path.split(".")
     for own in (".".join((*keys[:length], last)) for length in range(1, len(keys)) for last in _OWN):
         if own in probe.read and own not in (*shared, path):
-            beside = {f"{own.removesuffix('.create')}.{key}": value for key, value in _MADE.items()}
-            known = {other: value for other, value in beside.items() if own.endswith(".create") and other != path}
-            found[own] = {"true": {own: True, **known}, "false": {own: False, **known}}
+            found[own] = {"true": {own: True} | probe.beside(own), "false": {own: False} | probe.beside(own)}
     return {name: positions for name, positions in found.items() if len(positions) > 1}
 
 
@@ -276,16 +288,17 @@ def _own(known: dict[str, dict[str, Settings]]) -> dict[str, str]:
 
 
 def given(known: dict[str, dict[str, Settings]], position: Mapping[str, str]) -> Settings:
+    """In the order of the switches: later ones ask for settings of those before."""
     found: Settings = {}
-    for name, at in position.items():
-        found |= known[name].get(at, {})
+    for name, positions in known.items():
+        found |= positions.get(position.get(name, ""), {})
     return found
 
 
 def changed(probe: Probe, path: str, value: Any, settings: Settings) -> bool | str:
     """Whether a value changes what is made; the word for what changes otherwise."""
-    before = probe.outcome(settings)
-    after = probe.outcome({**settings, path: value})
+    settings = probe.beside(path) | settings
+    before, after = probe.outcome(settings), probe.outcome({**settings, path: value})
     if before is None or after is None:
         return REFUSED
     return True if before[1] != after[1] else RESOURCE if before[0] != after[0] else NOTHING

@@ -177,6 +177,9 @@ func made(asked question, kinds *runtime.Scheme, states [][][]byte) (found answe
 		builder = builder.WithObjects(object).WithStatusSubresource(object)
 	}
 	if asked.Monitors {
+		mapper := meta.NewDefaultRESTMapper(nil)
+		mapper.Add(promv1.SchemeGroupVersion.WithKind("ServiceMonitor"), meta.RESTScopeNamespace)
+		builder = builder.WithRESTMapper(mapper)
 		for _, name := range []string{ServiceMonitorCRDName, "prometheusrules.monitoring.coreos.com"} {
 			builder = builder.WithObjects(&apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: name}})
 		}

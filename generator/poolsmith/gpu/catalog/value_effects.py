@@ -56,11 +56,6 @@ def always_on() -> frozenset[str]:
     return frozenset(store.read_yaml("values/switches.yaml")["alwaysOn"])
 
 
-def recorded_releases() -> tuple[str, ...]:
-    """Oldest first."""
-    return tuple(store.read_json(_FILE)["releases"])
-
-
 def recorded_effects(release: str) -> dict[str, Any]:
     """By path the positions of each switch with which a value takes effect, or several such; a word where it has none,
     or nobody knows; None where the release does not read it. Nothing of a release that is not recorded."""

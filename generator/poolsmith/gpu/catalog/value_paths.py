@@ -23,6 +23,7 @@ Keys = tuple[str, ...]
 _CONTAINERS = frozenset(("object", "array", "any"))
 _FREE_KEYS = frozenset(("data", "featureGates", "nodeSelector"))
 _STACK = "stack_charts"
+_NO_HISTORY: dict[str, Any] = {"shapes": {}, "gone": {}, "ignored": {}, "perComponent": {}}
 _OPERATOR_SWITCHES = ("nfd.enabled",)
 _FREE_ENDINGS = ("annotations", "Annotations", "labels", "Labels")
 
@@ -82,12 +83,12 @@ class ValuePaths:
 
     def __init__(self, chart: str = OPERATOR_CHART) -> None:
         self.chart = chart
+        self._history = store.read_yaml("values/history.yaml")
         if chart == OPERATOR_CHART:
             self._table = store.read_json("chart_values.json")
-            self._history = store.read_yaml("values/history.yaml")
         else:
             self._table = store.read_json(f"{_STACK}/{chart}.json")
-            self._history = {"shapes": {}, "gone": {}, "ignored": {}, "perComponent": {}}
+            self._history = _NO_HISTORY | self._history["stack"].get(chart, {})
         self.subcharts = {name: self._subchart(name, item) for name, item in self._table["subcharts"].items()}
         self.tags: tuple[str, ...] = tuple(self._table["tags"])
         self._ranges = TagRanges(self.tags)
