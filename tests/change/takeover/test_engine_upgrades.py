@@ -92,7 +92,7 @@ def test_what_an_upgrade_does_to_files_that_stay_is_told(told, path, before, aft
         (".github/workflows/render.yaml", _WORKFLOW % "5.7.0", _WORKFLOW % "5.8.1", {"gpu/kustomization.yaml": _INFLATED % "v25.10.1"}),
         ("flux.yaml", "kind: Namespace\nmetadata: {labels: [1, {2: 3}]}\n", _FLUX % "2.9.1", {"apps/gpu.yaml": _HOOKS}),
         ("flux.yaml", _FLUX % "2.8.1", "kind: Kustomization\nresources: {a: b}\njobs: [1]\nspec: {chart: []}\n", {"apps/gpu.yaml": _HOOKS}),
-        ("ci.yaml", _WORKFLOW % "5.7.0", "jobs: {a: {steps: [1, {uses: 1, run: [2], with: 3}]}, 7: x}\n", {}),
+        ("render.yaml", _WORKFLOW % "5.7.0", "jobs: {a: {steps: [1, {uses: 1, run: [2], with: 3}]}, 7: x}\n", {}),
         ("flux.yaml", _FLUX % "2.8.1", "kind: [\n", {"apps/gpu.yaml": _HOOKS}),
     ],
 )  # fmt: skip
