@@ -204,13 +204,13 @@ class _Run:
             is_elsewhere = word(source.data.get("repoURL")) in self._elsewhere
             if source.path is None or is_elsewhere:
                 if source.data.get("path") and not source.data.get("ref"):
-                    path, place = source.data["path"], item.source.locate(f"{source.pointer}/path")
+                    path, where = source.data["path"], item.source.locate(f"{source.pointer}/path")
                     is_ours = self._is_sure and not is_elsewhere and is_of_this_branch(str(path), source, sources)
                     # A single name may lie beside a folder that these files are only a part of.
                     is_missing = is_ours and "/" in (normal(str(path)) or "")
                     what = f"what `{path}` brings, which is not among the files"
                     what = f"the folder `{path}` is not among the files" if is_missing else what
-                    self._unknown.append(Unknown(place, what, is_missing=is_missing))
+                    self._unknown.append(Unknown(where, what, is_missing=is_missing))
                 continue
             self._from_folder(item, source, sources, cluster, spec, depth)
 
