@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
 import pytest
 
 from poolsmith.core.diagnostics import Diagnostic
-from poolsmith.core.sources.input_tree import MAX_PROFILE_BYTES, InputTree
+from poolsmith.core.sources.input_tree import MAX_PROFILE_BYTES, InputTree, walk
 from poolsmith.core.sources.source_file import SourceFile
 
 
@@ -42,6 +43,18 @@ def test_a_listing_is_sorted_and_leaves_hidden_entries_out(write_files):
 
 def test_the_root_itself_can_be_listed(write_files):
     assert InputTree(write_files({"a": "", "b/c": ""})).listing("").files == ("a",)
+
+
+def test_a_circle_of_links_is_reported_and_the_rest_is_read(write_files):
+    root = write_files({"p/a.yaml": ""})
+    (root / "p/one").symlink_to("two")
+    (root / "p/two").symlink_to("one")
+    failed, found = [], []
+    read_here = [names for _, names in walk(str(root), lambda name: False, failed.append, found.append)]
+
+    assert read_here == [[], ["a.yaml"]]
+    assert sorted(found) == [f"{root}/p/one", f"{root}/p/two"]
+    assert [error.errno for error in failed] == [errno.ELOOP] * 2
 
 
 @pytest.mark.parametrize("folder", ["nope", "file"])

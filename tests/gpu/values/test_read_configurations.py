@@ -7,6 +7,7 @@ import json
 import pytest
 
 from oracle.configurations.texts import texts
+from poolsmith.core.diagnostics import Severity
 from poolsmith.gpu.catalog.operand_inputs import operand_inputs
 from poolsmith.gpu.values.discovery_config import WORKER, discovery_mistakes, field_kinds
 from poolsmith.guard.rules.texts.mig_layouts import mistakes_of
@@ -27,7 +28,7 @@ def of_mig(body):
 
 
 def of_discovery(body):
-    return [item.message for item in discovery_mistakes(WORKER, body, "v0.19.0") if item.stops]
+    return [item.message for item in discovery_mistakes(WORKER, body, "v0.19.0") if item.severity is Severity.ERROR]
 
 
 JUDGES = {"mig_layouts": of_mig, "discovery_config": of_discovery}
@@ -56,4 +57,6 @@ def test_each_field_that_discovery_reads_has_its_kind():
 def test_master_stops_at_values_of_another_kind():
     wrong = {"resyncPeriod": "an hour", "extraLabelNs": "nvidia.com", "enableTaints": "yes", "nfdApiParallelism": "9"}
 
-    assert [item.steps for item in discovery_mistakes("master", wrong, None) if item.stops] == [(key,) for key in wrong]
+    stops = [item.steps for item in discovery_mistakes("master", wrong, None) if item.severity is Severity.ERROR]
+
+    assert stops == [(key,) for key in wrong]

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.diagnostics import Severity
 from poolsmith.core.diagnostics.message_text import kind_of, nearest, shorten
 from poolsmith.core.facts import store
 from poolsmith.core.facts.packs import remembered
 from poolsmith.gpu.catalog.operand_inputs import operand_inputs
 from poolsmith.gpu.values.device_plugin_config import is_duration
-from poolsmith.gpu.values.discovery_mistake import DiscoveryMistake
+from poolsmith.gpu.values.text_mistake import TextMistake
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -42,12 +43,12 @@ def _has_known(section: str, body: Any) -> bool:
     return isinstance(body, dict) and any(str(key).lower() in known for key in body)
 
 
-def discovery_mistakes(component: str, config: Any, tag: str | None) -> Iterator[DiscoveryMistake]:
+def discovery_mistakes(component: str, config: Any, tag: str | None) -> Iterator[TextMistake]:
     """`tag` is the version that reads it; None where nobody says it."""
     if not isinstance(config, dict):
         if config is not None:
             message = f"it is {kind_of(config)}; the {component} stops at what is no mapping"
-            yield DiscoveryMistake((), message, "write the fields below their sections", True)
+            yield TextMistake((), message, "write the fields below their sections", Severity.ERROR)
         return
     if component == MASTER:
         yield from _fields(config, MASTER, (), tag)
@@ -80,9 +81,7 @@ def discovery_mistakes(component: str, config: Any, tag: str | None) -> Iterator
     yield from _label_fields(sources)
 
 
-def _fields(
-    body: dict[str, Any], above: str, steps: tuple[str | int, ...], tag: str | None
-) -> Iterator[DiscoveryMistake]:
+def _fields(body: dict[str, Any], above: str, steps: tuple[str | int, ...], tag: str | None) -> Iterator[TextMistake]:
     inputs, known = operand_inputs("discovery"), _below(f"{above}.")
     for key, value in body.items():
         name = known.get(str(key).lower())
@@ -92,14 +91,14 @@ def _fields(
             yield _unread(place, f"did you mean `{match}`?" if match else "remove it")
         elif tag is not None and not inputs.is_read(f"{above}.{name}", tag):
             told = inputs.told(f"{above}.{name}", tag)
-            yield DiscoveryMistake(place, f"Node Feature Discovery {tag} does not read `{name}`: {told}", "remove it")
+            yield TextMistake(place, f"Node Feature Discovery {tag} does not read `{name}`: {told}", "remove it")
         else:
             yield from _of_kind(f"{above}.{name}", value, place)
             if isinstance(value, dict) and _below(f"{above}.{name}."):
                 yield from _fields(value, f"{above}.{name}", place, tag)
 
 
-def _of_rules(rules: Any, tag: str | None) -> Iterator[DiscoveryMistake]:
+def _of_rules(rules: Any, tag: str | None) -> Iterator[TextMistake]:
     """Fields of the source's own rules; those of a NodeFeatureRule are its definition's."""
     inputs, known = operand_inputs("discovery"), _below("rule.")
     for index, rule in enumerate(rules if isinstance(rules, list) else ()):
@@ -111,7 +110,7 @@ def _of_rules(rules: Any, tag: str | None) -> Iterator[DiscoveryMistake]:
             elif tag is not None and not inputs.is_read(f"rule.{name}", tag):
                 told = inputs.told(f"rule.{name}", tag)
                 message = f"Node Feature Discovery {tag} does not read `{name}` of a rule: {told}"
-                yield DiscoveryMistake((index, key), message, _INSTEAD.get(name, "remove it"))
+                yield TextMistake((index, key), message, _INSTEAD.get(name, "remove it"))
 
 
 _INSTEAD = {"matchOn": "write the same with `matchFeatures`, and the label under `labels`"}
@@ -123,7 +122,7 @@ def _section(config: dict[Any, Any], name: str) -> dict[Any, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _of_kind(name: str, value: Any, steps: tuple[str | int, ...]) -> Iterator[DiscoveryMistake]:
+def _of_kind(name: str, value: Any, steps: tuple[str | int, ...]) -> Iterator[TextMistake]:
     """Whether a field takes the value; what nobody knows of a field is unknown."""
     kind = field_kinds().get(name)
     if kind is None or _KINDS[kind][0](value):
@@ -132,7 +131,7 @@ def _of_kind(name: str, value: Any, steps: tuple[str | int, ...]) -> Iterator[Di
     component = name.partition(".")[0]
     message = f"`{field}` is {_shown(value)}; the {component} stops at what is no {wanted}"
     example = f"[{shorten(str(value))}]" if kind == "texts" and _is_scalar(value) else _EXAMPLES.get(kind)
-    yield DiscoveryMistake(steps, message, f"write `{field}: {example}`" if example else f"write a {wanted}", True)
+    yield TextMistake(steps, message, f"write `{field}: {example}`" if example else f"write a {wanted}", Severity.ERROR)
 
 
 def _shown(value: Any) -> str:
@@ -167,32 +166,32 @@ _KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
 }
 
 
-def _lists(core: dict[str, Any]) -> Iterator[DiscoveryMistake]:
+def _lists(core: dict[str, Any]) -> Iterator[TextMistake]:
     for key in _LISTS_OF_SOURCES:
         value = core.get(key)
         for index, item in enumerate(value if isinstance(value, list) else ()):
             if isinstance(item, str) and item.removeprefix("-") not in (*_SOURCES, "all"):
                 match = nearest(item.removeprefix("-"), _SOURCES)
                 help_text = f"did you mean `{match}`?" if match else "remove it"
-                yield DiscoveryMistake(("core", key, index), f"there is no source `{shorten(item)}`", help_text)
+                yield TextMistake(("core", key, index), f"there is no source `{shorten(item)}`", help_text)
 
 
-def _label_fields(sources: Any) -> Iterator[DiscoveryMistake]:
+def _label_fields(sources: Any) -> Iterator[TextMistake]:
     pci = sources.get("pci") if isinstance(sources, dict) else None
     fields = pci.get("deviceLabelFields") if isinstance(pci, dict) else None
     for index, item in enumerate(fields if isinstance(fields, list) else ()):
         if isinstance(item, str) and item not in _PCI_FIELDS:
             match = nearest(item, _PCI_FIELDS)
             place = ("sources", "pci", "deviceLabelFields", index)
-            yield DiscoveryMistake(
+            yield TextMistake(
                 place,
                 f"a PCI device has no `{shorten(item)}`: the worker leaves it out of the label",
                 f"did you mean `{match}`?" if match else "remove it",
             )
 
 
-def _unread(steps: tuple[str | int, ...], help_text: str) -> DiscoveryMistake:
-    return DiscoveryMistake(steps, f"Node Feature Discovery does not read `{shorten(str(steps[-1]))}` here", help_text)
+def _unread(steps: tuple[str | int, ...], help_text: str) -> TextMistake:
+    return TextMistake(steps, f"Node Feature Discovery does not read `{shorten(str(steps[-1]))}` here", help_text)
 
 
 def _below(above: str) -> dict[str, str]:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.diagnostics import Severity
 from poolsmith.core.diagnostics.message_text import nearest, shorten
 from poolsmith.core.pattern import pattern
 from poolsmith.gpu.catalog.label_words import label_mistake
 from poolsmith.gpu.catalog.operand_inputs import operand_inputs
-from poolsmith.gpu.values.discovery_mistake import DiscoveryMistake
+from poolsmith.gpu.values.text_mistake import TextMistake
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -31,7 +32,7 @@ _IDS = ("vendor", "device", "class", "subsystem_vendor", "subsystem_device")
 _FILLED = ("${", "{{", "<%")
 
 
-def rule_mistakes(rules: Any, tag: str | None, allowed: Collection[str] | None) -> Iterator[DiscoveryMistake]:
+def rule_mistakes(rules: Any, tag: str | None, allowed: Collection[str] | None) -> Iterator[TextMistake]:
     """`rules` are those of a NodeFeatureRule, or of the worker's source `custom`; `allowed` are the namespaces of
     labels that the master may write besides (`extraLabelNs`), None where nobody can say."""
     for index, rule in enumerate(rules if isinstance(rules, list) else ()):
@@ -54,7 +55,7 @@ def _terms(rule: dict[Any, Any], steps: Steps) -> Iterator[tuple[Steps, dict[Any
                 yield (*above, "matchFeatures", at), term
 
 
-def _keys(rule: dict[Any, Any], steps: Steps, allowed: Collection[str] | None) -> Iterator[DiscoveryMistake]:
+def _keys(rule: dict[Any, Any], steps: Steps, allowed: Collection[str] | None) -> Iterator[TextMistake]:
     for kind, own in _KINDS.items():
         found = rule.get(kind)
         for key in found if isinstance(found, dict) else ():
@@ -62,20 +63,20 @@ def _keys(rule: dict[Any, Any], steps: Steps, allowed: Collection[str] | None) -
             is_allowed = kind == "labels" and (allowed is None or namespace in allowed)
             if namespace is not None and not is_allowed:
                 also = ", or add it to `extraLabelNs` of the master" if kind == "labels" else ""
-                yield DiscoveryMistake(
+                yield TextMistake(
                     (*steps, kind, key),
                     f"the master writes no {_WORDS[kind]} of `{shorten(namespace)}`",
                     f"take a namespace of your own or `{own[0]}`{also}",
                 )
 
 
-def _words(labels: Any, steps: Steps) -> Iterator[DiscoveryMistake]:
+def _words(labels: Any, steps: Steps) -> Iterator[TextMistake]:
     """Words of the operator on the nodes that the rule is for; `@` takes the value of a feature."""
     for key, value in labels.items() if isinstance(labels, dict) else ():
         mistake = label_mistake(key, value) if isinstance(key, str) and isinstance(value, str) else None
         if mistake is not None and not value.startswith("@") and not any(mark in key + value for mark in _FILLED):
             told = f"nodes get the label `{shorten(key)}` with the value `{shorten(value)}`, {mistake.message}"
-            yield DiscoveryMistake((*steps, key), told, mistake.help or "remove it")
+            yield TextMistake((*steps, key), told, mistake.help or "remove it")
 
 
 _WORDS = {"labels": "labels", "annotations": "annotations", "extendedResources": "extended resources"}
@@ -91,7 +92,7 @@ def _denied(key: Any, own: tuple[str, ...]) -> str | None:
     return None if is_own else namespace
 
 
-def _taints(taints: Any, steps: Steps) -> Iterator[DiscoveryMistake]:
+def _taints(taints: Any, steps: Steps) -> Iterator[TextMistake]:
     for index, taint in enumerate(taints if isinstance(taints, list) else ()):
         key = taint.get("key") if isinstance(taint, dict) else None
         if not isinstance(key, str) or any(mark in key for mark in _FILLED):
@@ -100,10 +101,10 @@ def _taints(taints: Any, steps: Steps) -> Iterator[DiscoveryMistake]:
         if namespace is not None or "/" not in key:
             of = f"of `{shorten(namespace)}`" if namespace else "without a namespace"
             help_text = f"take a key such as `{_OWN[0]}/gpu`"
-            yield DiscoveryMistake((*steps, index, "key"), f"the master sets no taint {of}", help_text)
+            yield TextMistake((*steps, index, "key"), f"the master sets no taint {of}", help_text)
 
 
-def _of_term(term: dict[Any, Any], steps: Steps, tag: str | None) -> Iterator[DiscoveryMistake]:
+def _of_term(term: dict[Any, Any], steps: Steps, tag: str | None) -> Iterator[TextMistake]:
     feature = term.get("feature")
     name = feature.lower() if isinstance(feature, str) else ""
     yield from _of_feature(name, (*steps, "feature"), tag)
@@ -111,7 +112,7 @@ def _of_term(term: dict[Any, Any], steps: Steps, tag: str | None) -> Iterator[Di
     for key, expression in expressions.items() if isinstance(expressions, dict) else ():
         place = (*steps, "matchExpressions", key)
         if name in _DEVICES and key not in _IDS and (match := nearest(str(key), _IDS, certain=True)):
-            yield DiscoveryMistake(place, f"a {name} has no `{shorten(str(key))}`", f"did you mean `{match}`?")
+            yield TextMistake(place, f"a {name} has no `{shorten(str(key))}`", f"did you mean `{match}`?")
         if isinstance(expression, dict):
             yield from _of_expression(expression, place, tag)
             if name in _DEVICES and key in _IDS:
@@ -120,7 +121,7 @@ def _of_term(term: dict[Any, Any], steps: Steps, tag: str | None) -> Iterator[Di
         yield from _of_expression(by_name, (*steps, "matchName"), tag)
 
 
-def _of_feature(name: str, place: Steps, tag: str | None) -> Iterator[DiscoveryMistake]:
+def _of_feature(name: str, place: Steps, tag: str | None) -> Iterator[TextMistake]:
     """Anyone may bring features of other domains, in NodeFeature objects; those of a source are the source's."""
     inputs = operand_inputs("discovery")
     known = [item.removeprefix("feature.") for item in inputs.names if item.startswith("feature.")]
@@ -129,13 +130,13 @@ def _of_feature(name: str, place: Steps, tag: str | None) -> Iterator[DiscoveryM
     if name in known:
         if tag is not None and not inputs.is_read(f"feature.{name}", tag):
             message = f"Node Feature Discovery {tag} finds no `{name}`: {inputs.told(f'feature.{name}', tag)}"
-            yield DiscoveryMistake(place, message, "remove it")
+            yield TextMistake(place, message, "remove it")
         return
     match = nearest(name, known, certain=True)
     domain = name.partition(".")[0]
     if match or domain in {item.partition(".")[0] for item in known}:
         message = f"Node Feature Discovery finds no `{shorten(name)}`: the rule matches no node"
-        yield DiscoveryMistake(place, message, f"did you mean `{match}`?" if match else _listed(domain, known))
+        yield TextMistake(place, message, f"did you mean `{match}`?" if match else _listed(domain, known))
 
 
 def _listed(domain: str, known: list[str]) -> str:
@@ -143,7 +144,7 @@ def _listed(domain: str, known: list[str]) -> str:
     return "there are " + ", ".join(f"`{item}`" for item in of_domain)
 
 
-def _of_expression(expression: dict[Any, Any], place: Steps, tag: str | None) -> Iterator[DiscoveryMistake]:
+def _of_expression(expression: dict[Any, Any], place: Steps, tag: str | None) -> Iterator[TextMistake]:
     op, value = expression.get("op"), expression.get("value")
     values = value if isinstance(value, list) else [] if value is None else [value]
     inputs = operand_inputs("discovery")
@@ -162,7 +163,7 @@ def _of_expression(expression: dict[Any, Any], place: Steps, tag: str | None) ->
         yield from _of_numbers(op, values, place)
 
 
-def _of_numbers(op: str, values: list[Any], place: Steps) -> Iterator[DiscoveryMistake]:
+def _of_numbers(op: str, values: list[Any], place: Steps) -> Iterator[TextMistake]:
     for index, item in enumerate(values):
         if not _INTEGER.fullmatch(str(item)):
             yield _fails((*place, "value", index), f"`{op}` compares whole numbers", "write a whole number")
@@ -171,14 +172,14 @@ def _of_numbers(op: str, values: list[Any], place: Steps) -> Iterator[DiscoveryM
         yield _fails((*place, "value"), f"`{op}` needs the smaller number first", "change their order")
 
 
-def _fails(place: Steps, why: str, help_text: str) -> DiscoveryMistake:
-    return DiscoveryMistake(place, f"{why}: the rule fails, and sets nothing", help_text, stops=True)
+def _fails(place: Steps, why: str, help_text: str) -> TextMistake:
+    return TextMistake(place, f"{why}: the rule fails, and sets nothing", help_text, severity=Severity.ERROR)
 
 
-def _of_ids(expression: dict[Any, Any], place: Steps) -> Iterator[DiscoveryMistake]:
+def _of_ids(expression: dict[Any, Any], place: Steps) -> Iterator[TextMistake]:
     values = expression.get("value")
     for index, item in enumerate(values if expression.get("op") == "In" and isinstance(values, list) else ()):
         if isinstance(item, str) and (item.startswith(("0x", "0X")) or item != item.lower()) and item.isalnum():
             right = item.lower().removeprefix("0x")
             message = f"no device has `{shorten(item)}` here: identifiers are in small letters, without `0x`"
-            yield DiscoveryMistake((*place, "value", index), message, f"write `{shorten(right)}`")
+            yield TextMistake((*place, "value", index), message, f"write `{shorten(right)}`")

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.message_text import did_you_mean, nearest, shorten
 from poolsmith.core.pattern import pattern
-from poolsmith.core.record import record
 from poolsmith.gpu.catalog.operand_inputs import operand_inputs
+from poolsmith.gpu.values.text_mistake import TextMistake
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,22 +20,13 @@ _MOST = 2_000
 """A list has some hundred lines."""
 
 
-@record(kw_only=False)
-class MetricMistake:
-    """At a line of the text, counted from zero."""
-
-    line: int
-    message: str
-    help: str
-
-
 def is_metrics_list(text: str) -> bool:
     """Whether the lines that say something begin with a field of DCGM: half of them is enough to be meant as one."""
     said = [line for line in text.splitlines()[:_MOST] if line.strip() and not line.lstrip().startswith("#")]
     return bool(said) and sum(bool(_LINE.match(line)) for line in said) * 2 > len(said)
 
 
-def metric_mistakes(text: str, version: str | None) -> Iterator[MetricMistake]:
+def metric_mistakes(text: str, version: str | None) -> Iterator[TextMistake]:
     """`version` is that of dcgm-exporter; where nobody knows it, only what every version refuses is told."""
     inputs = operand_inputs("metrics")
     tag, known = inputs.tag_of(version), inputs.names
@@ -44,21 +35,27 @@ def metric_mistakes(text: str, version: str | None) -> Iterator[MetricMistake]:
             continue
         columns = [word.strip(" ") for word in line.split(",")]
         if line.lstrip().startswith("#"):
-            yield MetricMistake(number, "a comment has to begin the line: here it is a metric", "remove the blanks")
+            yield TextMistake(
+                (), "a comment has to begin the line: here it is a metric", "remove the blanks", line=number
+            )
         elif len(columns) != _COLUMNS:
             help_text = "write `field, type, help`; a comma in the help needs quotes around it"
-            yield MetricMistake(
-                number, f"it has {len(columns)} columns, and the exporter stops at any but 3", help_text
+            yield TextMistake(
+                (), f"it has {len(columns)} columns, and the exporter stops at any but 3", help_text, line=number
             )
         elif columns[0] not in known:
             match = nearest(columns[0], known)
             help_text = f"did you mean `{match}`?" if match else "remove the line"
-            yield MetricMistake(number, f"DCGM has no field `{shorten(columns[0])}`: the exporter stops", help_text)
+            yield TextMistake(
+                (), f"DCGM has no field `{shorten(columns[0])}`: the exporter stops", help_text, line=number
+            )
         elif tag is not None and not inputs.is_read(columns[0], tag):
             told = inputs.told(columns[0], tag)
-            yield MetricMistake(number, f"dcgm-exporter {tag} does not know `{columns[0]}`: {told}", "remove the line")
+            yield TextMistake(
+                (), f"dcgm-exporter {tag} does not know `{columns[0]}`: {told}", "remove the line", line=number
+            )
         elif columns[1] not in _TYPES and columns[0].startswith("DCGM_FI_"):
             help_text = did_you_mean(columns[1], _TYPES)
-            yield MetricMistake(
-                number, f"`{shorten(columns[1])}` is no type of a metric: the exporter stops", help_text
+            yield TextMistake(
+                (), f"`{shorten(columns[1])}` is no type of a metric: the exporter stops", help_text, line=number
             )

@@ -46,6 +46,7 @@ from poolsmith.interface.app.check_scope import (
     file_problems,
     judged_trees,
     left_out,
+    missing_folders,
     refused_builds,
     releases_of,
     scope_of,
@@ -182,7 +183,7 @@ def _check_paths(
     diagnostics = list(listed.problems)
     unread = search.unread if search is not None else frozenset()
     diagnostics += file_problems((path for path in listed.yaml if path not in unread), files, scope)
-    diagnostics += refused_builds(model, scope)
+    diagnostics += (*refused_builds(model, scope), *missing_folders(model, scope))
     parts = tuple(judged_trees(model, scope))
     trees = tuple(part.tree for part in parts)
     for tree in trees:

@@ -28,6 +28,7 @@ from poolsmith.core.sources.pointer import join
 from poolsmith.gpu.catalog.stack_objects import CHARTS, OPERATOR, is_of_stack, own_namespaces
 from poolsmith.gpu.catalog.stack_words import is_about_gpus, may_be_of_stack, mentions
 from poolsmith.gpu.values.values_places import values_of
+from poolsmith.guard.rules.charts.missing_values_file import RULE as MISSING_FILE
 from poolsmith.kubernetes.repository.manifest_files import (
     KUSTOMIZATION_NAMES,
     OTHER_LANGUAGES,
@@ -253,6 +254,18 @@ def refused_builds(model: RepositoryModel, scope: Scope) -> Iterator[Diagnostic]
             if scope.has_unknown(item, model):
                 why = item.what.partition("it stops here: ")[2] or item.what
                 yield diagnose(BUILD_REFUSED, f"kustomize stops here: {why}", item.place, help=item.advice or None)
+
+
+def missing_folders(model: RepositoryModel, scope: Scope) -> Iterator[Diagnostic]:
+    """Folders of the stack that an Application takes from this repository, which lacks them."""
+    of_values = {unknown.place for item in model.all_installations for unknown in item.unknown}
+    for item in model.unknown:
+        is_told = item.is_missing and item.place not in of_values and scope.tells(item.place.span.path)
+        if is_told and mentions(item.what.encode()):
+            yield diagnose(MISSING_FILE, f"{item.what}: nothing is rendered", item.place, help=_ADD)
+
+
+_ADD = "correct the path, or add the folder"
 
 
 @record(kw_only=False)

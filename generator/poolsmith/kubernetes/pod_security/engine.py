@@ -1,7 +1,4 @@
-"""Judges one pod by a level and a version of the Pod Security Standards.
-
-The checks are listed by hand: baseline, then restricted.
-"""
+"""Judges one pod by a level and a version of the Pod Security Standards."""
 
 from __future__ import annotations
 
@@ -9,51 +6,12 @@ from functools import lru_cache
 from typing import Any
 
 from poolsmith.core.record import record
-from poolsmith.kubernetes.pod_security.checks import (
-    allow_privilege_escalation,
-    app_armor_profile,
-    capabilities_baseline,
-    capabilities_restricted,
-    host_namespaces,
-    host_path_volumes,
-    host_ports,
-    host_probes_and_host_lifecycle,
-    privileged,
-    proc_mount,
-    proc_mount_restricted,
-    restricted_volumes,
-    run_as_non_root,
-    run_as_user,
-    se_linux_options,
-    seccomp_profile_baseline,
-    seccomp_profile_restricted,
-    sysctls,
-    windows_host_process,
-)
+from poolsmith.kubernetes.pod_security.baseline import BASELINE
+from poolsmith.kubernetes.pod_security.restricted import RESTRICTED
 from poolsmith.kubernetes.pod_security.standard import LATEST, Level, PodSecurityCheck, minor_of
 from poolsmith.kubernetes.pods.pod import Pod
 
-CHECKS: tuple[PodSecurityCheck, ...] = (
-    privileged.CHECK,
-    host_namespaces.CHECK,
-    host_path_volumes.CHECK,
-    host_ports.CHECK,
-    host_probes_and_host_lifecycle.CHECK,
-    capabilities_baseline.CHECK,
-    app_armor_profile.CHECK,
-    seccomp_profile_baseline.CHECK,
-    se_linux_options.CHECK,
-    proc_mount.CHECK,
-    sysctls.CHECK,
-    windows_host_process.CHECK,
-    restricted_volumes.CHECK,
-    allow_privilege_escalation.CHECK,
-    run_as_non_root.CHECK,
-    run_as_user.CHECK,
-    seccomp_profile_restricted.CHECK,
-    capabilities_restricted.CHECK,
-    proc_mount_restricted.CHECK,
-)
+CHECKS: tuple[PodSecurityCheck, ...] = (*BASELINE, *RESTRICTED)
 
 
 @record(kw_only=False)

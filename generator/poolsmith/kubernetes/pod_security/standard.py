@@ -41,7 +41,7 @@ class Offence:
 Find = Callable[["Pod", int], Iterator[Offence]]
 
 
-@record
+@record(kw_only=False)
 class PodSecurityCheck:
     """`reason` says in short what is not allowed, `fix` what to write. It holds from minor `since` on.
 
@@ -71,3 +71,11 @@ def minor_of(version: str) -> int:
 def at(table: Mapping[int, T], minor: int) -> T:
     """What a table holds at a minor. Raises ValueError for one that is older than its first row."""
     return table[max(since for since in table if since <= minor)]
+
+
+_RELAXED_BY_USER_NAMESPACE = {0: False, 35: True}
+
+
+def in_user_namespace(pod: Pod, minor: int) -> bool:
+    """Whether a pod has a user namespace of its own, and the version counts it."""
+    return at(_RELAXED_BY_USER_NAMESPACE, minor) and pod.has_user_namespace

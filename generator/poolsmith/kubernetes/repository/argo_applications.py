@@ -114,7 +114,7 @@ def helm_layers(
         if found is not None:
             layers.append(found)
         elif shown is None or not helm.get("ignoreMissingValueFiles"):
-            is_missing = shown is not None and _is_of_this_branch(path, source, sources)
+            is_missing = shown is not None and is_of_this_branch(path, source, sources)
             place = item.source.locate(f"{pointer}/valueFiles/{index}")
             unknown.append(Unknown(place, f"the values file `{path}` is not among the files", is_missing=is_missing))
     if isinstance(values := helm.get("valuesObject"), dict):
@@ -150,8 +150,8 @@ def _value_file(path: str, source: ArgoSource, sources: list[ArgoSource], elsewh
 _OF_THIS_BRANCH = ("HEAD", "main", "master", "")
 
 
-def _is_of_this_branch(path: str, source: ArgoSource, sources: list[ArgoSource]) -> bool:
-    """Whether a values file comes from what these files are, as far as anybody says."""
+def is_of_this_branch(path: str, source: ArgoSource, sources: list[ArgoSource]) -> bool:
+    """Whether a values file, or a folder, comes from what these files are, as far as anybody says."""
     reference = path[1:].partition("/")[0] if path.startswith("$") else ""
     read = [other for other in sources if word(other.data.get("ref")) == reference] if reference else [source]
     is_open = "{{" in path or "$" in path[1:]

@@ -20,7 +20,9 @@ from poolsmith.kubernetes.repository.argo_applications import (
     git_generators,
     helm_layers,
     is_here,
+    is_of_this_branch,
     left_out,
+    normal,
     sources_of,
 )
 from poolsmith.kubernetes.repository.argo_destination import ArgoTarget, target_of
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 
 GROUP = "argoproj.io"
 MOST_NESTED, _FEW = 20, 8
+_ONE_FOLDER = 2
 _NO_PLACES: dict[str, str] = {}
 
 
@@ -74,6 +77,8 @@ class ArgoClusters:
         self.files = files
         self.builder = builder
         self.elsewhere: frozenset[str] = frozenset()
+        self.is_sure = False
+        """Whether more than one folder says which address is this repository's."""
         self._made: dict[int, tuple[CheckedDocument, tuple[tuple[Delivered, Unknown | None], ...]]] = {}
 
     def made_by(self, item: CheckedDocument) -> tuple[tuple[Delivered, Unknown | None], ...]:
@@ -92,13 +97,14 @@ class ArgoClusters:
                 for source in sources:
                     address = word(source.data.get("repoURL"))
                     if source.data.get("path") and not source.data.get("chart"):
-                        counted[address] += 2 if source.path else 0
+                        counted[address] += _ONE_FOLDER if source.path else 0
                     if reference := word(source.data.get("ref")):
                         counted[address] += files_of_reference(reference, sources, self.files)
             for generator in git_generators(value_at(item.data, ("spec", "generators"))):
-                counted[word(generator.get("repoURL"))] += 2 * is_here(generator, self.files)
+                counted[word(generator.get("repoURL"))] += _ONE_FOLDER * is_here(generator, self.files)
         own = max(counted, key=lambda address: (counted[address], address), default="")
         is_known = counted[own] > 0
+        self.is_sure = counted[own] > _ONE_FOLDER
         return frozenset(address for address in counted if not (is_known and address == own) and "{{" not in address)
 
     def _specs(self, item: CheckedDocument) -> Iterator[Any]:
@@ -143,7 +149,7 @@ class _Run:
 
     def __init__(self, clusters: ArgoClusters) -> None:
         self._files, self._builder, self._elsewhere = clusters.files, clusters.builder, clusters.elsewhere
-        self._made_by = clusters.made_by
+        self._made_by, self._is_sure = clusters.made_by, clusters.is_sure
         self._clusters: dict[ArgoTarget | None, _Cluster] = {}
         self._unknown: list[Unknown] = []
         self._seen: set[tuple[str, str]] = set()
@@ -195,10 +201,16 @@ class _Run:
         cluster.installations += chart_installations(item, spec, "/spec", self._files, self._elsewhere)
         sources = sources_of(spec, "/spec", self._files, item.path)
         for source in sources:
-            if source.path is None or word(source.data.get("repoURL")) in self._elsewhere:
+            is_elsewhere = word(source.data.get("repoURL")) in self._elsewhere
+            if source.path is None or is_elsewhere:
                 if source.data.get("path") and not source.data.get("ref"):
-                    what = f"what `{source.data['path']}` brings, which is not among the files"
-                    self._unknown.append(Unknown(item.source.locate(f"{source.pointer}/path"), what))
+                    path, where = source.data["path"], item.source.locate(f"{source.pointer}/path")
+                    is_ours = self._is_sure and not is_elsewhere and is_of_this_branch(str(path), source, sources)
+                    # A single name may lie beside a folder that these files are only a part of.
+                    is_missing = is_ours and "/" in (normal(str(path)) or "")
+                    what = f"what `{path}` brings, which is not among the files"
+                    what = f"the folder `{path}` is not among the files" if is_missing else what
+                    self._unknown.append(Unknown(where, what, is_missing=is_missing))
                 continue
             self._from_folder(item, source, sources, cluster, spec, depth)
 

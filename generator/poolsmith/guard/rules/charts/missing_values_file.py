@@ -1,4 +1,4 @@
-"""A values file that the repository does not have, although an engine takes it from there."""
+"""A values file, or a folder, that the repository does not have, although an engine takes it from there."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ RULE = RuleInfo(
     name="missing-values-file",
     applies_to="manifest",
     what="An Application, or a fleet.yaml, takes the values of a chart of the GPU stack from a file of this repository "
-    "that is not there. Not where `ignoreMissingValueFiles` is set, or another branch is read.",
+    "that is not there, or an Application takes a folder for the stack that is not. Not where "
+    "`ignoreMissingValueFiles` is set, or another branch is read.",
     why="The engine can't render the chart: nothing of it is installed or updated from then on, and what runs stays as "
     "it was.",
-    fix="correct the path, or add the file",
+    fix="correct the path, or add the file or the folder",
     bad="# in a source of an Application, beside values/gpu-operator.yaml\nhelm:\n"
     "  valueFiles: [$values/values/gpu-operater.yaml]\n",
     good="helm:\n  valueFiles: [$values/values/gpu-operator.yaml]\n",

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.rule_engine import MOST_OF_ONE_RULE, Finding
 from poolsmith.guard.rules.texts.stack_text import Shape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
+    from poolsmith.core.diagnostics.rule_engine import Finding
     from poolsmith.guard.rules.texts.stack_text import StackText
 
 RULE = RuleInfo(
@@ -43,12 +42,4 @@ def check(texts: tuple[StackText, ...]) -> Iterator[Finding[Location]]:
     components = {Shape.WORKER: WORKER, Shape.MASTER: MASTER}
     for item in texts:
         if item.shape in components:
-            mistakes = discovery_mistakes(components[item.shape], item.data, item.version)
-            for mistake in islice(mistakes, MOST_OF_ONE_RULE):
-                yield Finding(
-                    message=f"{item.shown}: {mistake.message}",
-                    place=item.locate(*mistake.steps),
-                    help=mistake.help,
-                    subject=item.subject,
-                    severity=Severity.ERROR if mistake.stops else None,
-                )
+            yield from item.told(discovery_mistakes(components[item.shape], item.data, item.version))

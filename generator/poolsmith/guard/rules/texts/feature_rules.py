@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.rule_engine import MOST_OF_ONE_RULE, Finding
 from poolsmith.guard.rules.texts.stack_text import Shape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
+    from poolsmith.core.diagnostics.rule_engine import Finding
     from poolsmith.guard.rules.texts.stack_text import StackText
 
 RULE = RuleInfo(
@@ -43,14 +42,7 @@ def check(texts: tuple[StackText, ...]) -> Iterator[Finding[Location]]:
     allowed = _allowed(texts)
     for item in texts:
         if item.shape is Shape.RULES:
-            for mistake in islice(rule_mistakes(item.data, item.version, allowed), MOST_OF_ONE_RULE):
-                yield Finding(
-                    message=f"{item.shown}: {mistake.message}",
-                    place=item.locate(*mistake.steps),
-                    help=mistake.help,
-                    subject=item.subject,
-                    severity=Severity.ERROR if mistake.stops else None,
-                )
+            yield from item.told(rule_mistakes(item.data, item.version, allowed))
 
 
 def _allowed(texts: tuple[StackText, ...]) -> frozenset[str]:

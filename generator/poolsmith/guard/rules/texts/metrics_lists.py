@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo
-from poolsmith.core.diagnostics.rule_engine import MOST_OF_ONE_RULE, Finding
 from poolsmith.guard.rules.texts.stack_text import Shape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
+    from poolsmith.core.diagnostics.rule_engine import Finding
     from poolsmith.guard.rules.texts.stack_text import StackText
 
 RULE = RuleInfo(
@@ -39,10 +38,4 @@ def check(texts: tuple[StackText, ...]) -> Iterator[Finding[Location]]:
         if item.shape is Shape.METRICS:
             from poolsmith.gpu.values.metrics_list import metric_mistakes  # on demand
 
-            for mistake in islice(metric_mistakes(item.text or "", item.version), MOST_OF_ONE_RULE):
-                yield Finding(
-                    message=f"{item.shown}, line {mistake.line + 1}: {mistake.message}",
-                    place=item.locate_line(mistake.line),
-                    help=mistake.help,
-                    subject=item.subject,
-                )
+            yield from item.told(metric_mistakes(item.text or "", item.version))

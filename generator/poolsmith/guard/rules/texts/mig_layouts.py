@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import did_you_mean, nearest, shorten
-from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.pattern import pattern
-from poolsmith.core.record import record
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
+from poolsmith.gpu.values.text_mistake import TextMistake
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
+    from poolsmith.core.diagnostics.rule_engine import Finding
     from poolsmith.guard.rules.texts.stack_text import StackText
 
 RULE = RuleInfo(
@@ -50,106 +50,86 @@ _SLICES = 7
 _POSSIBLE = ("1", "2", "3", "4", "7")
 
 
-@record(kw_only=False)
-class LayoutMistake:
-    """`steps` lead to its place in the text."""
-
-    steps: tuple[str | int, ...]
-    message: str
-    help: str | None = None
-    severity: Severity | None = None
-    line: int | None = None
-    """Of the text, from zero, where it can't be read."""
-
-
 def check(texts: tuple[StackText, ...]) -> Iterator[Finding[Location]]:
     from poolsmith.guard.rules.texts.stack_text import Shape  # on demand
 
     for item in texts:
-        if item.shape is not Shape.MIG_LAYOUTS:
-            continue
-        for mistake in layout_mistakes(item.text) if item.text is not None else mistakes_of(item.data):
-            yield Finding(
-                message=f"{item.shown}: {mistake.message}",
-                place=item.locate(*mistake.steps) if mistake.line is None else item.locate_line(mistake.line),
-                help=mistake.help,
-                subject=item.subject,
-                severity=mistake.severity,
-            )
+        if item.shape is Shape.MIG_LAYOUTS:
+            yield from item.told(layout_mistakes(item.text) if item.text is not None else mistakes_of(item.data))
 
 
-def layout_mistakes(text: str) -> Iterator[LayoutMistake]:
+def layout_mistakes(text: str) -> Iterator[TextMistake]:
     try:
         documents = read_documents(text)
     except YamlProblem as problem:
         line = problem.position.line - 1 if problem.position else None
-        yield LayoutMistake((), f"it is no YAML: {problem.in_text}", line=line)
+        yield TextMistake((), f"it is no YAML: {problem.in_text}", line=line)
         return
     yield from mistakes_of(documents[0] if documents else None)
 
 
-def mistakes_of(body: Any) -> Iterator[LayoutMistake]:
+def mistakes_of(body: Any) -> Iterator[TextMistake]:
     """Of a configuration that is read already."""
     if body is None:
         return
     if not isinstance(body, dict):
-        yield LayoutMistake((), "mig-parted reads a mapping only", "write `version: v1`, and `mig-configs` below it")
+        yield TextMistake((), "mig-parted reads a mapping only", "write `version: v1`, and `mig-configs` below it")
         return
     if body.get("version") != "v1":
-        yield LayoutMistake(("version",), "mig-parted reads `version: v1` only", "write `version: v1` at the top")
+        yield TextMistake(("version",), "mig-parted reads `version: v1` only", "write `version: v1` at the top")
     for key in body:
         if key not in ("version", "mig-configs"):
-            yield LayoutMistake(
+            yield TextMistake(
                 (key,), f"mig-parted does not know `{shorten(key)}` here", did_you_mean(key, ("mig-configs",))
             )
     layouts = body.get("mig-configs")
     if "mig-configs" in body and (not isinstance(layouts, dict) or not layouts):
-        yield LayoutMistake(("mig-configs",), "`mig-configs` has no layouts", "write layouts by their names")
+        yield TextMistake(("mig-configs",), "`mig-configs` has no layouts", "write layouts by their names")
     for name, entries in layouts.items() if isinstance(layouts, dict) else ():
         if not isinstance(entries, list) or not entries:
-            yield LayoutMistake(("mig-configs", name), f"layout `{shorten(name)}` is no list of groups of GPUs")
+            yield TextMistake(("mig-configs", name), f"layout `{shorten(name)}` is no list of groups of GPUs")
             continue
         for index, entry in enumerate(entries):
             place = ("mig-configs", name, index)
             if isinstance(entry, dict):
                 yield from _of_entry(entry, place, f"layout `{shorten(name)}`")
             else:
-                yield LayoutMistake(place, f"layout `{shorten(name)}` has an entry that is no mapping")
+                yield TextMistake(place, f"layout `{shorten(name)}` has an entry that is no mapping")
         yield from _both_modes(entries, ("mig-configs", name), f"layout `{shorten(name)}`")
 
 
-def _of_entry(entry: dict[str, Any], place: tuple[str | int, ...], layout: str) -> Iterator[LayoutMistake]:
+def _of_entry(entry: dict[str, Any], place: tuple[str | int, ...], layout: str) -> Iterator[TextMistake]:
     for key in entry:
         if key not in _FIELDS:
-            yield LayoutMistake(
+            yield TextMistake(
                 (*place, key), f"{layout}: mig-parted does not know `{shorten(key)}`", did_you_mean(key, _FIELDS)
             )
     misspelt = {nearest(key, _FIELDS) for key in entry if key not in _FIELDS}
     for key in ("devices", "mig-enabled"):
         if key not in entry and key not in misspelt:
-            yield LayoutMistake(place, f"{layout} lacks `{key}`", f"add `{key}`")
+            yield TextMistake(place, f"{layout} lacks `{key}`", f"add `{key}`")
     devices, enabled, wanted = (entry.get(key) for key in ("devices", "mig-enabled", "mig-devices"))
     if "devices" in entry and devices != "all" and not _are_numbers(devices):
-        yield LayoutMistake((*place, "devices"), f"{layout}: `devices` is neither `all` nor a list of numbers")
+        yield TextMistake((*place, "devices"), f"{layout}: `devices` is neither `all` nor a list of numbers")
     if entry.get("device-filter") is not None and not _are_texts(entry["device-filter"]):
-        yield LayoutMistake(
+        yield TextMistake(
             (*place, "device-filter"),
             f"{layout}: `device-filter` is neither a text nor a list of texts",
             'write it in quotes: `device-filter: ["0x20B710DE"]`',
         )
     if enabled is not None and not isinstance(enabled, bool):
-        yield LayoutMistake((*place, "mig-enabled"), f"{layout}: `mig-enabled` is no boolean")
+        yield TextMistake((*place, "mig-enabled"), f"{layout}: `mig-enabled` is no boolean")
     if enabled is True and wanted is None:
-        yield LayoutMistake(place, f"{layout} switches MIG on and has no `mig-devices`", "add `mig-devices: {}`")
+        yield TextMistake(place, f"{layout} switches MIG on and has no `mig-devices`", "add `mig-devices: {}`")
     if "mig-enabled" in entry and not enabled and wanted:
-        yield LayoutMistake((*place, "mig-devices"), f"{layout} has instances, and `mig-enabled` is false")
+        yield TextMistake((*place, "mig-devices"), f"{layout} has instances, and `mig-enabled` is false")
     if wanted is not None and not isinstance(wanted, dict):
-        yield LayoutMistake((*place, "mig-devices"), f"{layout}: `mig-devices` is no mapping of profiles to numbers")
+        yield TextMistake((*place, "mig-devices"), f"{layout}: `mig-devices` is no mapping of profiles to numbers")
     elif wanted:
         yield from _of_instances(wanted, (*place, "mig-devices"), layout, entry.get("device-filter"))
 
 
-def _both_modes(entries: list[Any], place: tuple[str | int, ...], layout: str) -> Iterator[LayoutMistake]:
+def _both_modes(entries: list[Any], place: tuple[str | int, ...], layout: str) -> Iterator[TextMistake]:
     """A GPU of two entries: the manager looks for the mode of each of them when it has set both."""
     modes: dict[Any, bool] = {}
     for index, entry in enumerate(entries):
@@ -162,7 +142,7 @@ def _both_modes(entries: list[Any], place: tuple[str | int, ...], layout: str) -
             others = modes.items() if gpu == "all" else [(key, modes[key]) for key in ("all", gpu) if key in modes]
             if any(mode is not enabled for _, mode in others):
                 told = "every GPU" if gpu == "all" else f"GPU {gpu}"
-                yield LayoutMistake(
+                yield TextMistake(
                     (*place, index, "devices"),
                     f"{layout} has MIG on and off for the same GPU: an entry before this one says otherwise of {told}",
                     "name each GPU in one entry",
@@ -173,18 +153,18 @@ def _both_modes(entries: list[Any], place: tuple[str | int, ...], layout: str) -
 
 def _of_instances(
     wanted: dict[str, Any], place: tuple[str | int, ...], layout: str, device_filter: Any
-) -> Iterator[LayoutMistake]:
+) -> Iterator[TextMistake]:
     taken, is_counted = 0, True
     for profile, count in wanted.items():
         found = _PROFILE.fullmatch(profile)
         if found is None or found["slices"] not in _POSSIBLE:
-            yield LayoutMistake((*place, profile), f"{layout}: `{shorten(profile)}` is no profile of a GPU instance")
+            yield TextMistake((*place, profile), f"{layout}: `{shorten(profile)}` is no profile of a GPU instance")
             return
         if count is not None and (isinstance(count, bool) or not isinstance(count, int) or count < 0):
-            yield LayoutMistake((*place, profile), f"{layout}: the number of `{profile}` is no whole number")
+            yield TextMistake((*place, profile), f"{layout}: the number of `{profile}` is no whole number")
             return
         if (nearest := _of_no_gpu(profile)) is not None:
-            yield LayoutMistake(
+            yield TextMistake(
                 (*place, profile),
                 f"{layout}: no GPU that is known has `{profile}`",
                 f"did you mean {nearest}?",
@@ -202,7 +182,7 @@ def _of_instances(
         is_counted = is_counted and found["parts"] is None
         taken += int(found["slices"]) * (count or 0)
     if is_counted and taken > _SLICES:
-        yield LayoutMistake(
+        yield TextMistake(
             place, f"{layout}: its instances have {taken} compute slices, and a GPU has {_SLICES} at most"
         )
     elif is_counted:
@@ -212,7 +192,7 @@ def _of_instances(
         nowhere = misfit_everywhere(counts, _filtered(device_filter))
         if nowhere is not None:
             why, products = nowhere
-            yield LayoutMistake(place, f"{layout}: {why} ({', '.join(products)})", "ask for fewer or smaller instances")
+            yield TextMistake(place, f"{layout}: {why} ({', '.join(products)})", "ask for fewer or smaller instances")
 
 
 def _of_no_gpu(profile: str) -> str | None:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo
-from poolsmith.core.diagnostics.rule_engine import MOST_OF_ONE_RULE, Finding
 from poolsmith.guard.rules.texts.stack_text import Shape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
+    from poolsmith.core.diagnostics.rule_engine import Finding
     from poolsmith.guard.rules.texts.stack_text import StackText
 
 RULE = RuleInfo(
@@ -43,15 +42,9 @@ _IN_TOML = {Shape.CONTAINERD: "containerd", Shape.TOOLKIT: "toolkit"}
 def check(texts: tuple[StackText, ...]) -> Iterator[Finding[Location]]:
     for item in texts:
         if item.shape in _IN_TOML or item.shape is Shape.CDI:
-            yield from _of(item)
+            from poolsmith.gpu.values.runtime_texts import cdi_mistakes, toml_mistakes  # on demand
 
-
-def _of(item: StackText) -> Iterator[Finding[Location]]:
-    from poolsmith.gpu.values.runtime_texts import cdi_mistakes, toml_mistakes  # on demand
-
-    is_toml = item.shape in _IN_TOML
-    found = toml_mistakes(_IN_TOML[item.shape], item.text or "") if is_toml else cdi_mistakes(item.data)
-    for mistake in islice(found, MOST_OF_ONE_RULE):
-        place = item.locate(*mistake.steps) if mistake.line is None else item.locate_line(mistake.line)
-        message = f"{item.shown}: {mistake.message}"
-        yield Finding(message=message, place=place, help=mistake.help, subject=item.subject)
+            is_toml = item.shape in _IN_TOML
+            yield from item.told(
+                toml_mistakes(_IN_TOML[item.shape], item.text or "") if is_toml else cdi_mistakes(item.data)
+            )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.diagnostics.rule_engine import MOST_OF_ONE_RULE, Finding
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.inner_text import InnerText, TextFile
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.core.sources.source_file import SourceFile
+    from poolsmith.gpu.values.text_mistake import TextMistake
     from poolsmith.kubernetes.repository.delivered import ChartInstallation
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
 
@@ -58,6 +61,18 @@ class StackText:
         if self.text is None:
             return self.source.locate(join(self.pointer, *steps))
         return InnerText(self.source, self.pointer, self.text, None).locate(join("", *steps))
+
+    def told(self, mistakes: Iterable[TextMistake]) -> Iterator[Finding[Location]]:
+        """What a rule says of the first ones."""
+        for item in islice(mistakes, MOST_OF_ONE_RULE):
+            line = "" if item.line is None or self.shape is not Shape.METRICS else f", line {item.line + 1}"
+            yield Finding(
+                message=f"{self.shown}{line}: {item.message}",
+                place=self.locate(*item.steps) if item.line is None else self.locate_line(item.line),
+                help=item.help,
+                subject=self.subject,
+                severity=item.severity,
+            )
 
     def locate_line(self, line: int) -> Location:
         """A line of the text, counted from zero; the text itself where its lines are not those of the file."""

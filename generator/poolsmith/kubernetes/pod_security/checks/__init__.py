@@ -1,1 +1,0 @@
-"""The checks of the Pod Security Standards, one file each."""
