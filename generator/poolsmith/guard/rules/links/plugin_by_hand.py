@@ -82,9 +82,9 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
 
 def _plugins(view: LinkView) -> Iterator[_Plugin]:
     alike: dict[bytes, Mapping[str, str]] = {}
-    for pod in view.pods:
-        for at, container in pod.containers:
-            if IMAGE in word(container.get("image")):
+    for pod in filter(is_plugin, view.pods):
+        for image, (at, container) in zip(pod.images, pod.containers, strict=True):
+            if IMAGE in image:
                 key = started_with(container)
                 if key not in alike:
                     alike[key] = _said(container)
@@ -163,7 +163,7 @@ def _makes_slices(chart: LinkedChart) -> bool:
 
 
 def is_plugin(pod: LinkedPod) -> bool:
-    return any(IMAGE in word(container.get("image")) for _, container in pod.containers)
+    return any(IMAGE in image for image in pod.images)
 
 
 def _judged(plugin: _Plugin, maps: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding[Location]]:
