@@ -68,7 +68,7 @@ class EngineVersions:
                 self._below.setdefault(folder, {}).setdefault(item.engine, set()).add(item.version)
 
     def of(self, folder: str = "") -> dict[str, str]:
-        """Of each engine the one that files of a folder say, else the one that any says; none where they say several."""
+        """Of each engine what files of a folder say, else what any says; nothing where they say several."""
         found = self._below[""] | self._below.get(folder, {})
         return {engine: next(iter(versions)) for engine, versions in found.items() if len(versions) == 1}
 
