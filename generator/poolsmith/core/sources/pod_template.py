@@ -5,6 +5,7 @@ The readers (`mapping`, `mappings`, `words`, `word`) give the empty value for wh
 
 from __future__ import annotations
 
+import marshal
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 CONTAINER_FIELDS = ("initContainers", "containers", "ephemeralContainers")
 """The fields of a pod spec that list containers, in the order in which their containers start."""
 
+_PLAIN = 2
+"""The form of marshal whose bytes follow from the values alone."""
 _PATHS_TO_TEMPLATES = {
     "Pod": (),
     "PodTemplate": ("template",),
@@ -64,6 +67,11 @@ def container_places(pod: Mapping[str, Any]) -> Iterator[tuple[str, int, Mapping
             for index, container in enumerate(listed):
                 if isinstance(container, dict):
                     yield field, index, container
+
+
+def started_with(container: Mapping[str, Any]) -> bytes:
+    """Equal where command, arguments and variables are."""
+    return marshal.dumps((container.get("command"), container.get("args"), container.get("env")), _PLAIN)
 
 
 def mapping(value: Any) -> Mapping[str, Any]:

@@ -24,8 +24,8 @@ Spot = tuple[int, str, Any, Any]
 """The number of a line, the scalar that ends it, and the collection and the key where it went."""
 _FEWEST_LINES, _MOST_LINES = 16, 1_024
 _FIRST, _FEW = 3, 4
-_KEPT = 3
-"""Layouts whose texts have as many lines and the same first ones."""
+_KINDS, _KEPT = 512, 3
+"""Kinds of texts that are known at once, by how many lines they have and which are the first; layouts of each."""
 _PATIENCE = 64
 """Layouts that may be kept without a text that has one, until no more are."""
 
@@ -61,8 +61,12 @@ class Layouts:
         """Whether that of a text is to be kept: one was like it but for a few lines."""
         if not self._patience or not _FEWEST_LINES <= len(lines) <= _MOST_LINES:
             return False
-        before = self._last.get(_kind(lines))
-        self._last[_kind(lines)] = lines
+        kind = _kind(lines)
+        before = self._last.get(kind)
+        if len(self._last) >= _KINDS:
+            self._last.clear()
+            self._known.clear()
+        self._last[kind] = lines
         return before is not None and sum(map(ne, lines, before)) < len(lines) // _FEW
 
     def keep(self, lines: list[str], documents: list[Any], spots: list[Spot]) -> None:

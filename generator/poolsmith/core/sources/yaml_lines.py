@@ -43,6 +43,7 @@ _NO_BREAK = "\xa0"
 """A blank that YAML takes for a letter."""
 _PRINTABLE = bytes((*range(32, 127), *b"\n\t"))
 _LARGEST = 1 << 23
+_LONGEST_OF_A_LAYOUT = 1 << 16
 _DEEPEST = 90
 _NODES_OF_A_LINE = 3
 _REMEMBERED, _LONGEST_REMEMBERED = 4_096, 120
@@ -65,7 +66,8 @@ def documents_in(text: str, most: int) -> list[Any] | None:
     found = None if has_tabs else layouts.documents(lines)
     if found is not None or not _is_printable(text):
         return found
-    spots: list[Spot] | None = None if has_tabs or not layouts.is_wanted(lines) else []
+    is_wanted = not has_tabs and len(text) <= _LONGEST_OF_A_LAYOUT and layouts.is_wanted(lines)
+    spots: list[Spot] | None = [] if is_wanted else None
     try:
         found = _read(lines, spots, has_tabs=has_tabs)
     except (OtherError, NotJsonError):

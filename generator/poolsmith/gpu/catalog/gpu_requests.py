@@ -30,26 +30,24 @@ def is_gpu_resource(name: str) -> bool:
     return domain == VENDOR and not rest.lower().startswith(_OTHERS)
 
 
-def gpu_resources(pod: Mapping[str, Any]) -> Iterator[str]:
-    """The GPU resources that the containers of a pod ask for; some of them twice."""
+def resources_of(pod: Mapping[str, Any]) -> Iterator[str]:
+    """The names of all that the containers of a pod ask for; some of them twice."""
     for container in containers_of(pod):
         resources = mapping(container.get("resources"))
         for part in ("limits", "requests"):
-            for name in map(str, mapping(resources.get(part))):
-                if is_gpu_resource(name):
-                    yield name
+            yield from map(str, mapping(resources.get(part)))
 
 
 def asks_for_gpus(pod: Mapping[str, Any]) -> bool:
     """By a resource, or by what brings all of them."""
-    return next(gpu_resources(pod), None) is not None or brings_gpus(pod)
+    return any(map(is_gpu_resource, resources_of(pod))) or brings_gpus(pod)
 
 
 def brings_gpus(pod: Mapping[str, Any]) -> bool:
     """Whether its runtime class does, or a variable that somebody writes by hand."""
     is_of_class = word(pod.get("runtimeClassName")).startswith("nvidia")
     listed = (item for container in containers_of(pod) for item in mappings(container.get("env")))
-    return is_of_class or any(map(names_devices, listed))
+    return is_of_class or any(names_devices(item) for item in listed if item.get("name") == _VISIBLE)
 
 
 def names_devices(variable: Mapping[str, Any]) -> bool:

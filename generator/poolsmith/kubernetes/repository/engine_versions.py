@@ -14,6 +14,7 @@ from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import value_at
+from poolsmith.kubernetes.repository.manifest_files import folders_above
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -47,9 +48,6 @@ class SaidVersion:
     version: str
     place: Location
 
-    def is_below(self, folder: str) -> bool:
-        return self.place.span.path.startswith(f"{folder}/")
-
 
 def said_versions(documents: Iterable[CheckedDocument]) -> tuple[SaidVersion, ...]:
     return tuple(
@@ -60,15 +58,23 @@ def said_versions(documents: Iterable[CheckedDocument]) -> tuple[SaidVersion, ..
     )
 
 
-def engine_versions(said: Iterable[SaidVersion], folder: str = "") -> dict[str, str]:
-    """Of each engine the one that files of a folder say, else the one that any says; none where they say several."""
-    found: dict[str, set[str]] = {}
-    near: dict[str, set[str]] = {}
-    for item in said:
-        found.setdefault(item.engine, set()).add(item.version)
-        if item.is_below(folder):
-            near.setdefault(item.engine, set()).add(item.version)
-    return {engine: next(iter(versions)) for engine, versions in (found | near).items() if len(versions) == 1}
+class EngineVersions:
+    """What is said anywhere, and below each folder."""
+
+    def __init__(self, said: Iterable[SaidVersion]) -> None:
+        self._below: dict[str, dict[str, set[str]]] = {"": {}}
+        for item in said:
+            for folder in ("", *folders_above(item.place.span.path)):
+                self._below.setdefault(folder, {}).setdefault(item.engine, set()).add(item.version)
+
+    def of(self, folder: str = "") -> dict[str, str]:
+        """Of each engine what files of a folder say, else what any says; nothing where they say several."""
+        found = self._below[""] | self._below.get(folder, {})
+        return {engine: next(iter(versions)) for engine, versions in found.items() if len(versions) == 1}
+
+
+def engine_versions(said: Iterable[SaidVersion]) -> dict[str, str]:
+    return EngineVersions(said).of()
 
 
 def _said(data: dict[str, Any]) -> Iterator[tuple[str, str, str]]:

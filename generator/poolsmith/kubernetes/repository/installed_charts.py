@@ -374,7 +374,7 @@ def loose_installations(
             from poolsmith.kubernetes.repository.ansible_charts import ansible_charts  # on demand
 
             yield from ansible_charts(document, files)
-        if _PULUMI in document.text and posixpath.basename(document.path) in PROJECT_FILES:
+        if posixpath.basename(document.path) in PROJECT_FILES and _PULUMI in document.text:
             from poolsmith.kubernetes.repository.program_charts import pulumi_charts  # on demand
 
             yield from pulumi_charts(document, files)

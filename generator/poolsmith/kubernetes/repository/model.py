@@ -277,13 +277,19 @@ class _Modelling:
 
     def _adopt(self) -> None:
         """Charts of Applications that a delivery brings, and that install where these stand."""
-        for index, delivery in enumerate(self.deliveries if self.alone else ()):
+        alone: dict[Identity, list[int]] = {}
+        for place, item in enumerate(self.alone):
+            if not item.in_other_clusters:
+                alone.setdefault(identity(item.document), []).append(place)
+        adopted: set[int] = set()
+        for index, delivery in enumerate(self.deliveries if alone else ()):
             brought = {identity(item) for item in delivery.objects if is_application(item)}
-            own = [item for item in self.alone if identity(item.document) in brought and not item.in_other_clusters]
-            if own:
+            places = sorted(place for found in brought for place in alone.pop(found, ()))
+            if places:
+                own = (self.alone[place] for place in places)
                 self.deliveries[index] = replace(delivery, installations=(*delivery.installations, *own))
-                adopted = set(map(id, own))
-                self.alone = [item for item in self.alone if id(item) not in adopted]
+                adopted.update(places)
+        self.alone = [item for place, item in enumerate(self.alone) if place not in adopted]
 
     @cached_property
     def folders_of_kustomizations(self) -> frozenset[str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
-from poolsmith.core.sources.pod_template import mapping, word, words
+from poolsmith.core.sources.pod_template import mapping, words
 from poolsmith.core.sources.pointer import MISSING, join
 from poolsmith.guard.rules.links.machine_images import names_gpus
 
@@ -47,7 +47,8 @@ _KINDS = ("MachineDeployment", "MachineSet", "MachinePool")
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
-    yield from _unlabelled(view) if view.is_alone and _scales_on_aws(view) else ()
+    unlabelled = tuple(_unlabelled(view)) if view.is_alone else ()
+    yield from unlabelled if unlabelled and _scales_on_aws(view) else ()
     for item in view.of_kind(*_KINDS):
         annotations = mapping(item.metadata.get("annotations"))
         count, kind = annotations.get(_COUNT), annotations.get(_TYPE)
@@ -68,12 +69,12 @@ def _scales_on_aws(view: LinkView) -> bool:
     """Whether Cluster Autoscaler starts nodes here, by its chart or by hand."""
     if any(chart.value("cloudProvider") in (MISSING, "aws") for chart in view.named(_AUTOSCALER)):
         return True
-    said = (
-        (word(container.get("image")), *words(container.get("command")), *words(container.get("args")))
+    return any(
+        "--cloud-provider=aws" in (*words(container.get("command")), *words(container.get("args")))
         for pod in view.pods
-        for _, container in pod.containers
+        for image, (_, container) in zip(pod.images, pod.containers, strict=True)
+        if f"/{_AUTOSCALER}" in image
     )
-    return any(f"/{_AUTOSCALER}" in image and "--cloud-provider=aws" in flags for image, *flags in said)
 
 
 def _unlabelled(view: LinkView) -> Iterator[Finding[Location]]:

@@ -58,9 +58,10 @@ _SPEC = ("properties", "spec", "properties")
 def check(view: LinkView) -> Iterator[Finding[Location]]:
     yield from _of_channels(view)
     charts = [chart for chart in view.charts if chart.is_operator and _RELEASE.fullmatch(chart.version or "")]
+    definitions = [item for item in _definitions(view) if _RELEASE.fullmatch(item[0])] if charts else []
     for chart in charts:
-        for revision, place in _definitions(view):
-            if _RELEASE.fullmatch(revision) and version_key(revision) != version_key(chart.version or ""):
+        for revision, place in definitions:
+            if version_key(revision) != version_key(chart.version or ""):
                 yield _finding(chart, revision, place)
 
 

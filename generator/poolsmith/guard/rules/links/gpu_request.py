@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
@@ -49,7 +50,7 @@ _BRAND, _OF_QUOTAS = "nvidia", (f"requests.{VENDOR}", f"limits.{VENDOR}")
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
     for pod in view.pods:
-        for at, container in pod.containers:
+        for at, container in pod.containers if pod.gpu_resources or any(map(_is_misnamed, pod.asked)) else ():
             resources = mapping(container.get("resources"))
             yield from _misnamed(pod, f"{at}/resources", resources)
             if pod.gpu_resources:
@@ -61,8 +62,8 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
 def _misnamed(pod: LinkedPod, at: str, resources: Mapping[Any, Any]) -> Iterator[Finding[Location]]:
     places = {str(name): part for part in ("requests", "limits") for name in mapping(resources.get(part))}
     for name, part in places.items():
-        is_refused = "/" not in name and "gpu" in name.lower()
-        if is_refused or _is_slip(name):
+        if _is_misnamed(name):
+            is_refused = _lacks_domain(name)
             why = "which is no name of a resource: it lacks its domain" if is_refused else "which nothing offers"
             yield Finding(
                 message=f"{pod.owner.name} asks for `{shorten(name)}`, {why}",
@@ -70,6 +71,15 @@ def _misnamed(pod: LinkedPod, at: str, resources: Mapping[Any, Any]) -> Iterator
                 help=f"write `{GPU}`",
                 severity=None if is_refused else Severity.WARNING,
             )
+
+
+@lru_cache
+def _is_misnamed(name: str) -> bool:
+    return _lacks_domain(name) or _is_slip(name)
+
+
+def _lacks_domain(name: str) -> bool:
+    return "/" not in name and "gpu" in name.lower()
 
 
 def _is_slip(name: str) -> bool:

@@ -49,6 +49,8 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
     pods = [pod for pod in view.gpu_pods if GPU in pod.gpu_resources] if view.is_whole or view.is_alone else []
     if (offers is not None and offers.is_shared is not False) or not pods:
         return
+    if not view.machines.whole or any(_OTHERS in str(pod.spec) for pod in view.pods):
+        return
     machines = {tool: instance_types(tool) for tool in {template.tool for template in view.machines.whole}}
     for pod in pods:
         asked = max(_asked(pod), default=None)
@@ -70,7 +72,7 @@ def _selected(
     view: LinkView, pod: LinkedPod, machines: Mapping[str, Mapping[str, tuple[str, int]]]
 ) -> list[tuple[NodeTemplate, GpuClaim]] | None:
     """The machines on which it may run, each with what is known of its GPUs; None where nothing is known of one."""
-    if pod.spec.get("affinity") or any(_OTHERS in str(other.spec) for other in view.pods):
+    if pod.spec.get("affinity"):
         return None
     selector = {str(key): str(value) for key, value in mapping(pod.spec.get("nodeSelector")).items()}
     found = []

@@ -18,7 +18,7 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import container_places, mapping, pod_template_of, pod_template_pointer, word
 from poolsmith.core.sources.pointer import MISSING, value_at
 from poolsmith.gpu.catalog.chart_workloads import read_chart_workloads
-from poolsmith.gpu.catalog.gpu_requests import brings_gpus, custom_pods, gpu_resources
+from poolsmith.gpu.catalog.gpu_requests import brings_gpus, custom_pods, is_gpu_resource, resources_of
 from poolsmith.gpu.catalog.node_labels import SelectedNodes
 from poolsmith.gpu.catalog.stack_objects import DRA_DRIVER_CHARTS, OPERATOR
 from poolsmith.guard.rules.names.need import OPEN
@@ -149,9 +149,18 @@ class LinkedPod:
         return tuple((f"/{field}/{index}", container) for field, index, container in container_places(self.spec))
 
     @cached_property
+    def images(self) -> tuple[str, ...]:
+        return tuple(word(container.get("image")) for _, container in self.containers)
+
+    @cached_property
+    def asked(self) -> tuple[str, ...]:
+        """The resources that its containers ask for; some of them twice."""
+        return tuple(resources_of(self.spec))
+
+    @cached_property
     def gpu_resources(self) -> tuple[str, ...]:
-        """That its containers ask for; some of them twice."""
-        return tuple(gpu_resources(self.spec))
+        """Those that are GPUs."""
+        return tuple(filter(is_gpu_resource, self.asked))
 
     @cached_property
     def asks_for_gpus(self) -> bool:

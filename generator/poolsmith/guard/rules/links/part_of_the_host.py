@@ -130,7 +130,7 @@ def _offers(view: LinkView) -> Iterator[Offer]:
 
 def _installs(pod: LinkedPod) -> bool:
     """Whether it brings a driver to nodes, also to those for which the cloud was told to bring one."""
-    is_installer = any(_INSTALLER in word(container.get("image")) for _, container in pod.containers)
+    is_installer = any(_INSTALLER in image for image in pod.images)
     return is_installer and pod.owner.kind == "DaemonSet" and _TOLD not in str(pod.spec.get("affinity"))
 
 

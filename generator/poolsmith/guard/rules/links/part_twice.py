@@ -9,7 +9,7 @@ from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import at_least
 from poolsmith.core.record import record
-from poolsmith.core.sources.pod_template import containers_of, mapping, word
+from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.gpu.catalog.stack_objects import DRA_DRIVER_CHARTS, OPERATOR
 from poolsmith.guard.rules.links.link_view import Domain
@@ -102,7 +102,7 @@ def _of_chart(row: Mapping[str, Any], known: Mapping[str, Any], chart: LinkedCha
 def _by_hand(view: LinkView, row: Mapping[str, Any]) -> Iterator[Supplier]:
     """DaemonSets on all nodes with GPUs."""
     for pod in view.pods:
-        images = [word(container.get("image")) for container in containers_of(pod.spec)]
+        images = pod.images
         is_own = pod.owner.kind == "DaemonSet" and not pod.owner.metadata.get("ownerReferences")
         if is_own and any(row["image"] in image for image in images) and selected_labels(pod.spec) == {}:
             place = pod.owner.place("/metadata/name")

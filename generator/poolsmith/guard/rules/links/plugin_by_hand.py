@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
-from poolsmith.core.sources.pod_template import mapping, mappings, word, words
+from poolsmith.core.record import record
+from poolsmith.core.sources.pod_template import mapping, mappings, started_with, word, words
 from poolsmith.gpu.catalog.node_labels import DEPLOY
 from poolsmith.guard.rules.links.plugin_offers import parsed_configuration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkedChart, LinkedPod, LinkView
@@ -51,29 +52,55 @@ _STOPPED = f"{DEPLOY}device-plugin"
 _SECTIONS = frozenset(("sharing", "flags", "resources"))
 
 
+@record(kw_only=False)
+class _Plugin:
+    """A container of the plugin's image at a pointer; `said` has its variables and flags by name."""
+
+    pod: LinkedPod
+    at: str
+    container: Mapping[str, Any]
+    said: Mapping[str, str]
+
+    def says(self, variable: str, flag: str) -> str:
+        return self.said.get(variable, self.said.get(flag, ""))
+
+
 def check(view: LinkView) -> Iterator[Finding[Location]]:
-    yield from _not_stopped(view)
-    yield from _without_kubelet(view)
-    yield from _waiting_for_itself(view)
-    maps = {item.own_name: mapping(item.data.get("data")) for item in view.of_kind("ConfigMap")}
-    for pod in view.pods:
-        for at, container in pod.containers:
-            if IMAGE in word(container.get("image")):
-                yield from _judged(pod, at, container, maps)
-                yield from _without_monitor(pod, at, container)
-        if pod.owner.kind == "DaemonSet" and is_plugin(pod):
-            yield from _kubelet_of_before(pod)
+    plugins = tuple(_plugins(view))
+    sets = {id(item.pod): item.pod for item in plugins if item.pod.owner.kind == "DaemonSet"}.values()
+    yield from _not_stopped(view, sets)
+    maps = {item.own_name: mapping(item.data.get("data")) for item in view.of_kind("ConfigMap") if plugins}
+    for plugin in plugins:
+        yield from _judged(plugin, maps)
+        yield from _without_monitor(plugin)
+        if plugin.pod.owner.kind == "DaemonSet":
+            yield from _without_kubelet(plugin)
+    for pod in sets:
+        yield from _kubelet_of_before(pod)
+        yield from _waiting_for_itself(pod)
 
 
-def _without_monitor(pod: LinkedPod, at: str, container: Mapping[str, Any]) -> Iterator[Finding[Location]]:
+def _plugins(view: LinkView) -> Iterator[_Plugin]:
+    alike: dict[bytes, Mapping[str, str]] = {}
+    for pod in filter(is_plugin, view.pods):
+        for image, (at, container) in zip(pod.images, pod.containers, strict=True):
+            if IMAGE in image:
+                key = started_with(container)
+                if key not in alike:
+                    alike[key] = _said(container)
+                yield _Plugin(pod, at, container, alike[key])
+
+
+def _without_monitor(plugin: _Plugin) -> Iterator[Finding[Location]]:
     """What looks at MIG devices has to be given those that tell of them."""
-    strategy, context = _said(container, *_STRATEGY), mapping(container.get("securityContext"))
-    env = {word(item.get("name")): word(item.get("value")) for item in mappings(container.get("env"))}
-    is_given = _MONITOR in env or env.get("NVIDIA_VISIBLE_DEVICES", "").startswith("management.")
-    if strategy in ("single", "mixed") and not is_given and context.get("privileged") is not True:
+    if plugin.says(*_STRATEGY) not in ("single", "mixed"):
+        return
+    pod, at, container, said = plugin.pod, plugin.at, plugin.container, plugin.said
+    is_given = _MONITOR in said or said.get("NVIDIA_VISIBLE_DEVICES", "").startswith("management.")
+    if not is_given and mapping(container.get("securityContext")).get("privileged") is not True:
         yield Finding(
-            message=f"{pod.owner.name} has the MIG strategy `{strategy}` and no `{_MONITOR}`: where a GPU has MIG on, "
-            "the device plugin lacks the permission to look at it, and ends",
+            message=f"{pod.owner.name} has the MIG strategy `{plugin.says(*_STRATEGY)}` and no `{_MONITOR}`: where a "
+            "GPU has MIG on, the device plugin lacks the permission to look at it, and ends",
             place=pod.place(at + _place_of(container, *_STRATEGY)),
             help=f"add the variable `{_MONITOR}: all` and the capability `SYS_ADMIN`, as its chart does",
         )
@@ -91,29 +118,25 @@ def _kubelet_of_before(pod: LinkedPod) -> Iterator[Finding[Location]]:
             )
 
 
-def _without_kubelet(view: LinkView) -> Iterator[Finding[Location]]:
-    for pod in view.pods:
-        for at, container in pod.containers if pod.owner.kind == "DaemonSet" and is_plugin(pod) else ():
-            paths = [word(mount.get("mountPath")) for mount in mappings(container.get("volumeMounts"))]
-            runs = [*words(container.get("command")), _PROGRAM][0].endswith(_PROGRAM)
-            is_asked = runs and IMAGE in word(container.get("image")) and not _said(container, *_SOCKET)
-            if is_asked and paths and not any(map(_holds_sockets, paths)):
-                yield Finding(
-                    message=f"nothing mounts {_SOCKETS} into {pod.owner.name}: the device plugin reaches no kubelet",
-                    place=pod.place(f"{at}/volumeMounts"),
-                    help=f"mount the folder {_SOCKETS} of the host there",
-                )
+def _without_kubelet(plugin: _Plugin) -> Iterator[Finding[Location]]:
+    if not [*words(plugin.container.get("command")), _PROGRAM][0].endswith(_PROGRAM) or plugin.says(*_SOCKET):
+        return
+    paths = [word(mount.get("mountPath")) for mount in mappings(plugin.container.get("volumeMounts"))]
+    if paths and not any(map(_holds_sockets, paths)):
+        yield Finding(
+            message=f"nothing mounts {_SOCKETS} into {plugin.pod.owner.name}: the device plugin reaches no kubelet",
+            place=plugin.pod.place(f"{plugin.at}/volumeMounts"),
+            help=f"mount the folder {_SOCKETS} of the host there",
+        )
 
 
 def _holds_sockets(path: str) -> bool:
     return f"{_SOCKETS}/".startswith(f"{path.rstrip('/')}/")
 
 
-def _not_stopped(view: LinkView) -> Iterator[Finding[Location]]:
-    if not any(map(_makes_slices, view.charts)):
-        return
-    for pod in view.pods:
-        if pod.owner.kind == "DaemonSet" and is_plugin(pod) and _STOPPED not in mapping(pod.spec.get("nodeSelector")):
+def _not_stopped(view: LinkView, sets: Iterable[LinkedPod]) -> Iterator[Finding[Location]]:
+    for pod in sets if any(map(_makes_slices, view.charts)) else ():
+        if _STOPPED not in mapping(pod.spec.get("nodeSelector")):
             yield Finding(
                 message=f"the MIG manager here does not stop {pod.owner.name}, which keeps the old devices",
                 place=pod.place("/nodeSelector" if "nodeSelector" in pod.spec else ""),
@@ -121,17 +144,16 @@ def _not_stopped(view: LinkView) -> Iterator[Finding[Location]]:
             )
 
 
-def _waiting_for_itself(view: LinkView) -> Iterator[Finding[Location]]:
-    for pod in view.pods:
-        if pod.gpu_resources and is_plugin(pod) and pod.owner.kind == "DaemonSet":
-            asking = (at for at, container in pod.containers if pod.gpu_resources[0] in str(container.get("resources")))
-            yield Finding(
-                message=f"{pod.owner.name} asks for `{pod.gpu_resources[0]}`, which no node has before it runs: "
-                "no pod of it is ever scheduled",
-                place=pod.place(f"{next(asking, '/containers/0')}/resources"),
-                help="remove the request: the device plugin needs none",
-                severity=Severity.ERROR,
-            )
+def _waiting_for_itself(pod: LinkedPod) -> Iterator[Finding[Location]]:
+    if pod.gpu_resources:
+        asking = (at for at, container in pod.containers if pod.gpu_resources[0] in str(container.get("resources")))
+        yield Finding(
+            message=f"{pod.owner.name} asks for `{pod.gpu_resources[0]}`, which no node has before it runs: "
+            "no pod of it is ever scheduled",
+            place=pod.place(f"{next(asking, '/containers/0')}/resources"),
+            help="remove the request: the device plugin needs none",
+            severity=Severity.ERROR,
+        )
 
 
 def _makes_slices(chart: LinkedChart) -> bool:
@@ -141,12 +163,11 @@ def _makes_slices(chart: LinkedChart) -> bool:
 
 
 def is_plugin(pod: LinkedPod) -> bool:
-    return any(IMAGE in word(container.get("image")) for _, container in pod.containers)
+    return any(IMAGE in image for image in pod.images)
 
 
-def _judged(
-    pod: LinkedPod, at: str, container: Mapping[str, Any], maps: Mapping[str, Mapping[str, Any]]
-) -> Iterator[Finding[Location]]:
+def _judged(plugin: _Plugin, maps: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding[Location]]:
+    pod, at, container = plugin.pod, plugin.at, plugin.container
     for number, source in enumerate(mappings(container.get("envFrom"))):
         name = word(mapping(source.get("configMapRef")).get("name"))
         if any(map(_configuration, maps.get(name, {}).values())):
@@ -156,8 +177,8 @@ def _judged(
                 place=pod.place(f"{at}/envFrom/{number}"),
                 help=f"mount the ConfigMap, and name its file by the variable `{_FILE[0]}`",
             )
-    path = _said(container, *_FILE)
-    if path and not _said(container, *_ROOT) and _shares_by_mps(pod, path, maps):
+    path = plugin.says(*_FILE)
+    if path and not plugin.says(*_ROOT) and _shares_by_mps(pod, path, maps):
         yield Finding(
             message=f"{pod.owner.name} shares GPUs by MPS, and nothing names its root: the device plugin stops",
             place=pod.place(f"{at}/env" if "env" in container else at),
@@ -171,11 +192,12 @@ def _configuration(text: object) -> Mapping[str, Any]:
     return found if _SECTIONS & found.keys() else {}
 
 
-def _said(container: Mapping[str, Any], variable: str, flag: str) -> str:
-    named = [word(item.get("value")) for item in mappings(container.get("env")) if item.get("name") == variable]
-    given = [*words(container.get("command")), *words(container.get("args"))]
-    named += [item.partition("=")[2] or "-" for item in given if item.partition("=")[0] == flag]
-    return next(iter(named), "")
+def _said(container: Mapping[str, Any]) -> Mapping[str, str]:
+    """What is said first of each variable and flag; `-` is a flag without a value."""
+    said = [(word(item.get("name")), word(item.get("value"))) for item in mappings(container.get("env"))]
+    given = (*words(container.get("command")), *words(container.get("args")))
+    said += [(flag, value or "-") for flag, _, value in (item.partition("=") for item in given)]
+    return dict(reversed(said))
 
 
 def _place_of(container: Mapping[str, Any], variable: str, flag: str) -> str:

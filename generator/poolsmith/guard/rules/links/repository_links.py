@@ -21,7 +21,7 @@ from poolsmith.guard.rules.names.need import State
 from poolsmith.guard.rules.setup.goes_to import distributions_of, enforced_by, is_alone
 from poolsmith.guard.rules.setup.repository_setups import objects_of
 from poolsmith.kubernetes.repository.delivered import delivered
-from poolsmith.kubernetes.repository.engine_versions import ARGO_CD, FLUX, SaidVersion, engine_versions, said_versions
+from poolsmith.kubernetes.repository.engine_versions import ARGO_CD, FLUX, EngineVersions, SaidVersion, said_versions
 from poolsmith.kubernetes.repository.kustomize.build import NAMES
 from poolsmith.kubernetes.repository.manifest_files import CheckedTree
 from poolsmith.kubernetes.repository.model import EngineDelivery
@@ -102,7 +102,7 @@ def views_of(
     machines, enforcing = distributions_of(model.documents), enforced_by(model.documents)
     nodes = given.nodes if given is not None else None
     labels |= {key for node in nodes or () for key in node.labels}
-    said = said_versions(model.documents) if upgrade is None else upgrade
+    engines = EngineVersions(said_versions(model.documents) if upgrade is None else upgrade)
     tree = CheckedTree(model.documents, frozenset(item.path for item in model.documents))
     described = Machines(tree=tree, others=partial(_of_terraform, model))
     alone, linked = is_alone(model), domains()
@@ -119,7 +119,7 @@ def views_of(
                 labels_said=labels,
                 distributions=machines,
                 enforced_by=enforcing,
-                engines=engine_versions(said, part.place.partition(" (")[0]),
+                engines=engines.of(part.place.partition(" (")[0]),
                 is_upgrade=upgrade is not None,
                 emptied=part.emptied,
                 units=tuple(map(_linked, part.units)),

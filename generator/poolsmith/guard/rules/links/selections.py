@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import covers
-from poolsmith.core.sources.pod_template import containers_of, mapping, mappings, word, words
+from poolsmith.core.sources.pod_template import mapping, mappings, word, words
 from poolsmith.core.sources.pointer import MISSING, join, value_at
 from poolsmith.guard.rules.names.kept import kept_all
 from poolsmith.guard.rules.names.need import NODE_LABEL, Need
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView
+    from poolsmith.guard.rules.links.link_view import LinkedChart, LinkedPod, LinkView
     from poolsmith.guard.rules.setup.setup_view import SetupObject
 
 TERMS = ("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
@@ -29,7 +29,7 @@ _CHART_PODS = ("", "kubeletPlugin", "daemonsets", "worker")
 def selections(view: LinkView) -> Iterator[Need]:
     """What somebody wrote."""
     for pod in view.pods:
-        if pod.asks_for_gpus or (pod.owner.kind == "DaemonSet" and _serves_gpus(pod.spec)):
+        if pod.asks_for_gpus or (pod.owner.kind == "DaemonSet" and _serves_gpus(pod)):
             yield from _selected(pod.spec, pod.place, pod.owner.name)
     for chart in view.charts:
         for part in _CHART_PODS:
@@ -98,10 +98,10 @@ def _selected(spec: Mapping[str, Any], place: Callable[[str], Location], who: st
             yield _need(who, word(item.get("key")), values, place, join("", *TERMS, 0, "matchExpressions", index))
 
 
-def _serves_gpus(spec: Mapping[str, Any]) -> bool:
+def _serves_gpus(pod: LinkedPod) -> bool:
     """Whether it is a part of the stack that somebody deploys by hand."""
     parts = store.table("selectors.yaml")["images"]
-    return any(part in word(container.get("image")) for container in containers_of(spec) for part in parts)
+    return any(part in image for image in pod.images for part in parts)
 
 
 def _is_of_gpus(key: str) -> bool:

@@ -132,10 +132,12 @@ def _taint(key: str, value: str | None, effect: str) -> Taint:
 
 def _of_nodes(view: LinkView, pod: LinkedPod, name: str) -> Iterator[Tainted]:
     """Of device plugins by hand, too; beside an operator a rule over its setup judges DaemonSets."""
+    if not view.nodes:
+        return
     stands_for_plugin = _stands_for_plugin(view, pod)
     if pod.spec.get("nodeName") or not (stands_for_plugin or pod.gpu_resources):
         return
-    nodes = [node for node in view.nodes or () if _is_selected(pod, node)]
+    nodes = [node for node in view.nodes if _is_selected(pod, node)]
     gaps = [_gap(pod, node.taints, adds=not stands_for_plugin) for node in nodes]
     if nodes:
         at = partial(nodes[0].place, "/metadata/name", "such a node")
@@ -149,7 +151,7 @@ def _stands_for_plugin(view: LinkView, pod: LinkedPod) -> bool:
 
 def _of_templates(view: LinkView, pod: LinkedPod, name: str) -> Iterator[Tainted]:
     """Where files describe nodes to come, by those that have all labels which the pod selects by."""
-    if not (view.is_whole or view.is_alone) or not pod.spec.get("nodeSelector"):
+    if not (view.is_whole or view.is_alone) or not pod.spec.get("nodeSelector") or not view.machines.whole:
         return
     is_plugin_by_hand = _stands_for_plugin(view, pod)
     if not (pod.asks_for_gpus or is_plugin_by_hand):

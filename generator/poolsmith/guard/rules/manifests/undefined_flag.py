@@ -40,7 +40,7 @@ _OF_IMAGES = {"k8s-device-plugin": _PLUGIN}
 
 
 def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
-    alike: dict[bytes, tuple[str, list[tuple[tuple[str, int], str]]]] = {}
+    alike: dict[tuple[str, bytes], tuple[str, list[tuple[tuple[str, int], str]]]] = {}
     for item in operand_containers(tree):
         if item.said not in alike:
             alike[item.said] = _started(item)

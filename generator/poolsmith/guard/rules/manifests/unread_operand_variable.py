@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import marshal
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
-from poolsmith.core.sources.pod_template import word, words
+from poolsmith.core.sources.pod_template import started_with, word, words
 from poolsmith.gpu.catalog.operand_inputs import operand_inputs
 from poolsmith.gpu.values.rules.operand_variable import Unread, unread
 from poolsmith.guard.rules.names.kept import kept_all
@@ -45,9 +44,6 @@ _IMAGE = pattern(
     r"(?:^|/)(k8s-device-plugin|gpu-feature-discovery|dcgm-exporter|k8s-mig-manager"
     r"|k8s-driver-manager|vgpu-device-manager|k8s-dra-driver-gpu|dra-driver-nvidia-gpu)(?::([\w][\w.-]{0,127}+))?(?:@|$)"
 )
-_STARTED_WITH = ("command", "args", "env")
-_PLAIN = 2
-"""The form of marshal whose bytes follow from the values alone."""
 _PLUGIN = "k8s-device-plugin"
 _OPERANDS = {
     _PLUGIN: "devicePlugin",
@@ -63,15 +59,15 @@ _OPERANDS = {
 
 @record(kw_only=False)
 class OperandContainer:
-    """A container at `pointer` whose image is an operand's; `version` is its tag, and `said` is equal where all that it
-    is started with is."""
+    """A container at `pointer` whose image is an operand's; `version` is its tag, and `said` is equal where the operand
+    is, and all that it is started with."""
 
     document: CheckedDocument
     pointer: str
     container: Mapping[str, Any]
     image: str
     version: str | None
-    said: bytes
+    said: tuple[str, bytes]
 
 
 @kept_all
@@ -84,14 +80,14 @@ def operand_containers(tree: CheckedTree) -> Iterator[OperandContainer]:
                 found = _IMAGE.search(image)
                 known[image] = None if found is None else (found[1], found[2])
             if (operand := known[image]) is not None:
-                said = marshal.dumps((operand[0], *map(container.get, _STARTED_WITH)), _PLAIN)
+                said = operand[0], started_with(container)
                 yield OperandContainer(document, pointer, container, *operand, said)
 
 
 def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
     judged: dict[tuple[str, tuple[tuple[str, str], ...], str | None], tuple[Unread, ...]] = {}
     tags: dict[tuple[str, str | None], str | None] = {}
-    alike: dict[bytes, tuple[str, dict[int, tuple[str, str]]]] = {}
+    alike: dict[tuple[str, bytes], tuple[str, dict[int, tuple[str, str]]]] = {}
     for item in operand_containers(tree):
         if item.said not in alike:
             alike[item.said] = _operand(item.image, item.container), _variables(item.container)

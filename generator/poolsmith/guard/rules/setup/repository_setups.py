@@ -8,7 +8,7 @@ from __future__ import annotations
 import posixpath
 from collections import Counter
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, word
@@ -27,7 +27,7 @@ from poolsmith.kubernetes.repository.kustomize_roots import folder_of
 from poolsmith.kubernetes.repository.manifest_files import LATER, folders_above, unfolded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from poolsmith.core.diagnostics import Diagnostic, Location
     from poolsmith.core.diagnostics.outcome import Skipped
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.delivered import ChartInstallation
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
     from poolsmith.kubernetes.repository.model import RepositoryModel
+
+T = TypeVar("T")
 
 
 @record
@@ -111,11 +113,14 @@ def setups_of(
     nearest = _nearest_objects(joined, [item.path for item in loose])
     if not loose and any(map(is_of_operator, nearest[0])):
         setups.append(Setup(found=None, objects=tuple(nearest[0]), is_gathered=not _has_policies_at_once(model)))
+    near = _by_key(_without_object(model.installations), lambda item: _shelf(item.document.path))
+    others_in = _by_key(model.others, folder_of)
     for index, item in enumerate(loose):
         several = item.is_file and siblings[folder_of(item.path)] > 1
-        beside = tuple(other for other in _without_object(model.installations) if _is_beside(other, item.installation))
+        installed = near.get(_shelf(item.installation.document.path), ())
+        beside = tuple(other for other in installed if _is_beside(other, item.installation))
         objects = tuple(_without_rendered(nearest[index]))
-        applied = tuple(_of_other_files(item, model))
+        applied = tuple(_of_other_files(item, model, others_in))
         setup = Setup(found=item, objects=objects, charts=beside, others=applied, is_one_of_several=several)
         setups.append(replace(setup, is_gathered=item.is_file))
     told = told_distribution(model)
@@ -127,14 +132,27 @@ def setups_of(
     ]
 
 
-def _of_other_files(found: FoundValues, model: RepositoryModel) -> Iterator[SetupObject]:
+def _by_key(items: Iterable[T], key: Callable[[T], str]) -> dict[str, list[T]]:
+    found: dict[str, list[T]] = {}
+    for item in items:
+        found.setdefault(key(item), []).append(item)
+    return found
+
+
+def _shelf(path: str) -> str:
+    """What the folder of a file stands in."""
+    return folder_of(folder_of(path))
+
+
+def _of_other_files(
+    found: FoundValues, model: RepositoryModel, others_in: Mapping[str, list[str]]
+) -> Iterator[SetupObject]:
     """What the files of Terraform in the same folder apply, or templates of the chart that has the operator's."""
     folder = folder_of(found.path)
     if found.path.endswith(".tf"):
         from poolsmith.kubernetes.repository.terraform_objects import terraform_objects  # on demand
 
-        beside = [path for path in model.others if folder_of(path) == folder]
-        for item in terraform_objects(beside, model.files):
+        for item in terraform_objects(others_in.get(folder, []), model.files):
             yield SetupObject(item.data, item.place, item.block.source.path)
     elif posixpath.basename(found.path) == CHART_FILE:
         yield from _of_templates(folder, model)

@@ -105,22 +105,22 @@ _INSIDE = pattern(
 _WORDS = (
     "\\",
     "!",
-    "mig-configs",
-    "vgpu-configs",
+    "-configs",
     "DCGM_",
     "timeSlicing",
-    "nfd-",
+    "nfd-master",
+    "nfd-worker",
     "extraLabelNs",
     "io.containerd.",
     "nvidia-container-",
     "cdiVersion",
 )
-_WHOLE_WORDS = {
-    "config": pattern(r"config(?<!\wconfig)(?![\w-])", re.ASCII),
-    "version": pattern(r"version(?<!\wversion)(?![\w-])", re.ASCII),
-    "sources": pattern(r"sources(?<!\wsources)(?![\w-])", re.ASCII),
-    "core": pattern(r"core(?<!\wcore)(?![\w-])", re.ASCII),
-}
+_WHOLE_WORDS = (
+    pattern(r"config(?<!\wconfig)(?![\w-])", re.ASCII),
+    pattern(r"version(?<!\wversion)(?![\w-])", re.ASCII),
+    pattern(r"sources(?<!\wsources)(?![\w-])", re.ASCII),
+    pattern(r"core(?<!\wcore)(?![\w-])", re.ASCII),
+)
 """One of these is written in each file that has a text of some shape, or a sign by which words are hidden."""
 _PLUGIN_SECTIONS = ("sharing", "flags", "resources", "imex")
 _PLUGIN_FLAGS = ("mig", "device", "plugin", "gfd", "fail", "nvidia", "gds", "mofed", "imex")
@@ -212,9 +212,7 @@ def _of_documents(documents: Iterable[CheckedDocument]) -> Iterator[StackText]:
 
 
 def _has_words(text: str) -> bool:
-    return any(word in text for word in _WORDS) or any(
-        word in text and whole.search(text) for word, whole in _WHOLE_WORDS.items()
-    )
+    return any(word in text for word in _WORDS) or any(whole.search(text) for whole in _WHOLE_WORDS)
 
 
 class _Walk:
