@@ -36,7 +36,7 @@ def package(tmp_path, monkeypatch):
 
 
 def keep(folder, *, is_installed=True):
-    groups = {("hook", ""): ["kept_package.one"], ("hook",): ["kept_package.below"]}
+    groups = [(("hook", ""), ["kept_package.one"]), (("hook",), ["kept_package.below"])]
     content = kept_code.packed(groups, folder, is_installed=is_installed)
     (folder / "data" / KEPT).write_bytes(content)
 
@@ -134,9 +134,15 @@ def test_methods_of_records_are_what_the_compiler_makes(package):
 
 
 def test_groups_have_what_the_same_runs_load():
-    loaded = {"a": ["x", "y", "z"], "b": ["y", "w", "x"]}
+    loaded = [("a", ["x", "y", "z"]), ("b", ["y", "w", "x"]), ("b", ["y", "u", "z"])]
 
-    assert kept_code.grouped(loaded) == {("a", "b", ""): ["x", "y"], ("a",): ["z"], ("b",): ["w"]}
+    assert kept_code.grouped(loaded) == [
+        (["a", "b", ""], ["x"]),
+        (["a", "b", ""], ["y"]),
+        (["a", "b", ""], ["z"]),
+        (["b"], ["w"]),
+        (["b"], ["u"]),
+    ]
 
 
 PLAIN = "import sys; from poolsmith.interface.cli.main import _run; code = _run(sys.argv[1:]); sys.stdout.flush(); sys.exit(code)"

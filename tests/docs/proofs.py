@@ -301,6 +301,13 @@ PROOFS = (
         TOOLS,
     ),
     Proof(
+        "what `check`, `generate --check`, `ledger` and `check --all --format json` say of the sample fleet, byte for "
+        "byte, with what an installation makes and without",
+        "CPython 3.11, 3.12, 3.13 and 3.14; last with 3.11.7, 3.12.1, 3.13.0 and 3.14.8",
+        ("tests/packaging/test_interpreters.py",),
+        "these interpreters, in `POOLSMITH_PYTHONS`",
+    ),
+    Proof(
         "fields of built-in objects that may not change",
         API_SERVER,
         ("tests/control_plane/test_immutable_fields.py",),

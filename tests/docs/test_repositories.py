@@ -128,6 +128,25 @@ DELIVERERS = {
         '">=25.3.0"',
         "var.v",
     ),
+    "Pulumi, a project in YAML": (
+        "Pulumi.yaml",
+        (
+            "name: a\nruntime: yaml\nresources:\n  gpu:\n    type: kubernetes:helm.sh/v3:Release\n    properties:\n"
+            "      chart: gpu-operator\n      version: VERSION\n"
+            "      repositoryOpts: {repo: https://helm.ngc.nvidia.com/nvidia}\n      values: {driver: {enabled: false}}\n"
+        ),
+        RANGE,
+        '"${v}"',
+    ),
+    "`helm` in a script": (
+        "install.sh",
+        (
+            "helm repo add nvidia https://helm.ngc.nvidia.com/nvidia\n"
+            "helm install a nvidia/gpu-operator --version VERSION --set driver.enabled=false\n"
+        ),
+        RANGE,
+        '"$1"',
+    ),
     "Ansible, `kubernetes.core.helm`": (
         "play.yml",
         (

@@ -75,7 +75,7 @@ def test_the_sentence_names_the_highest_of_each_table_column():
 def test_the_table_of_differences_is_that_of_the_catalog(assert_table):
     lines = ["| engine | from | what it does | source |", "| --- | --- | --- | --- |"]
     for row in differences():
-        name = engine_facts(row["engine"])["name"]
+        name = engine_facts(row.get("engine") or row["tool"])["name"]
         lines.append(f"| {name} | {row['since']} | {row['says']} | {row['source']} |")
 
     assert_table(ROOT / "docs/versions.md", "engines-differ", lines)

@@ -17,6 +17,7 @@ from bench import fleet
 from hostile.test_growth import DEGENERATE, READERS
 from poolsmith.core.diagnostics import NoInputError
 from poolsmith.guard.rules.links.repository_links import LinkResult
+from poolsmith.guard.rules.setup import configured
 from poolsmith.interface.app import check as app_check
 from poolsmith.interface.app import check_paths, check_project, generate
 from support.circles import parameters
@@ -100,6 +101,13 @@ NODE = (
     "example.com/pool: p{0}, nvidia.com/gpu.product: NVIDIA-L4, kubernetes.io/os: linux}}\n"
     "status: {{nodeInfo: {{containerRuntimeVersion: 'containerd://1.7.27'}}}}\n"
 )
+
+
+@pytest.fixture(autouse=True)
+def small_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is bounded at forty is bounded at four here, so that it is no growth."""
+    for bound in ("_MOST_OBJECTS", "_MOST_NODES"):
+        monkeypatch.setattr(configured, bound, FEW)
 
 
 def grows(make: Callable[[Path, int], Callable[[], object]], root: Path) -> list[str]:
@@ -195,11 +203,16 @@ def delivered(declaring: str) -> Callable[[Path, int], Callable[[], object]]:
 
 
 def units_of(folder: str, more: str = "") -> Callable[[Path, int], Callable[[], object]]:
-    """As many units of Flux in one kustomization, all of which apply the same folder."""
+    """As many units of Flux in one kustomization, all of which apply the same folder; `#` is the number of each."""
 
     def make(top: Path, number: int) -> Callable[[], object]:
         units = [FLUX.format(index).replace(f"./apps/app{index}", f"./{folder}") for index in range(number)]
-        texts = {"own/units.yaml": "---\n".join(unit.rstrip().removesuffix("}") + more + "}\n" for unit in units)}
+        mores = [more.replace("#", str(index)) for index in range(number)]
+        texts = {
+            "own/units.yaml": "---\n".join(
+                unit.rstrip().removesuffix("}") + said + "}\n" for unit, said in zip(units, mores, strict=True)
+            )
+        }
         texts["own/kustomization.yaml"] = f"{KUSTOMIZATION}resources: [units.yaml]\n"
         texts["apps/kustomization.yaml"] = f"{KUSTOMIZATION}resources: [release.yaml]\n"
         texts["apps/release.yaml"] = RELEASE.format(0)
@@ -239,6 +252,11 @@ INPUTS: dict[str, Callable[[Path, int], Callable[[], object]]] = {
     "units of their own folder": units_of("own"),
     "units that change one folder": units_of("apps", ", targetNamespace: gpu"),
     "units that change their own folder": units_of("own", ", targetNamespace: gpu"),
+    "units that put one folder into many namespaces": units_of("apps", ", targetNamespace: gpu#"),
+    "units that put their own folder into many namespaces": units_of("own", ", targetNamespace: gpu#"),
+    "units that put variables of their own into their own folder": units_of(
+        "own", ", postBuild: {substitute: {a: b#}}"
+    ),
     "units that put variables into one folder": units_of("apps", ", postBuild: {substitute: {a: b}}"),
     "units that put variables into their own folder": units_of("own", ", postBuild: {substitute: {a: b}}"),
     "folders that Argo CD applies": delivered(APPLICATION),

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from poolsmith.core.sources.yaml_reader import MAX_DUPLICATES
+from poolsmith.core.sources.yaml_nodes import MAX_DUPLICATES
 from support.circles import DEEP
 
 PLACES = ("profiles/broken/pool-0.yaml", "profiles/broken/cluster.yaml", "profiles/_bases/base.yaml")

@@ -27,7 +27,7 @@ def settle() -> None:
 
 
 def calls_of(run: Callable[[], object]) -> Counter[str]:
-    """Calls by function; those of built-in functions by who calls them. Blocks of YAML are read as in a new process,
+    """Calls by function; those of built-in functions by who calls them. Layouts of YAML are those of a new process,
     whatever other runs have read."""
     counted: Counter[Any] = Counter()
 
@@ -37,7 +37,7 @@ def calls_of(run: Callable[[], object]) -> Counter[str]:
         elif event == "c_call":
             counted[frame.f_code, argument.__name__] += 1
 
-    yaml_lines._blocks.cache_clear()
+    yaml_lines._layouts.cache_clear()
     gc.collect()
     was_on = gc.isenabled()
     gc.disable()

@@ -39,7 +39,7 @@ def chart_question(
 
 
 class OperatorProgram:
-    """The ClusterPolicy controller of a release (`tests/oracle/reconcile`)."""
+    """The controllers of a release (`tests/oracle/reconcile`)."""
 
     def __init__(self, folder: Path, release: str) -> None:
         self._assets = str(folder.resolve() / release / "assets")
@@ -51,22 +51,26 @@ class OperatorProgram:
 
     def ask(
         self,
-        policy: Mapping[str, Any],
+        resources: Iterable[Mapping[str, Any]],
         nodes: Iterable[Node],
-        maps: list[dict[str, Any]],
+        named: list[dict[str, Any]],
         chart: Iterable[Mapping[str, Any]],
         namespace: str,
     ) -> dict[str, Any]:
-        """What it creates, and the nodes and the namespace as it leaves them. `chart` is what Helm renders: the
-        operator's own variables, and ConfigMaps that are there before it."""
-        chart = [*chart]
-        before = [*maps, *(item for item in chart if item["kind"] == "ConfigMap")]
+        """What they create for their resources, and the nodes and the namespace as they leave them. ConfigMaps and
+        Secrets that are `named` are there before; `chart` is what Helm renders: the operator's own variables, and
+        ConfigMaps."""
+        chart, resources = [*chart], [*resources]
+        before = [*_of_kind(named, "ConfigMap"), *_of_kind(chart, "ConfigMap")]
         names = {item["metadata"]["name"] for item in before}
         answer = self._program.ask(
             {
-                "policy": policy,
+                "policies": _of_kind(resources, "ClusterPolicy"),
+                "drivers": _of_kind(resources, "NVIDIADriver"),
+                "clusters": _of_kind(resources, "GPUCluster"),
                 "nodes": [_node(node) for node in nodes],
                 "maps": list({item["metadata"]["name"]: item for item in before}.values()),
+                "secrets": list({item["metadata"]["name"]: item for item in _of_kind(named, "Secret")}.values()),
                 "env": _variables(chart),
                 "namespace": namespace,
                 "assets": self._assets,
@@ -79,6 +83,10 @@ class OperatorProgram:
             if item["kind"] != "ConfigMap" or item["metadata"].get("name") not in names
         ]
         return answer if "error" in answer else {"objects": made}
+
+
+def _of_kind(objects: Iterable[Mapping[str, Any]], kind: str) -> list[Mapping[str, Any]]:
+    return [item for item in objects if item["kind"] == kind]
 
 
 def _node(node: Node) -> dict[str, Any]:

@@ -35,6 +35,10 @@ _REMEDIES = (
         "Linux and its file names (run on Linux, on its own file system)",
     ),
     (re.compile(r"superuser|root may (?:read|write)"), "files without permission (run as an ordinary user)"),
+    (
+        re.compile(r"no Python (?P<what>[0-9.]+|IT) with the packages"),
+        "Python {what} (install it with requirements-run.lock, and name it in POOLSMITH_PYTHONS)",
+    ),
     (re.compile(r"counts are those of Python (?P<what>[0-9.]+)"), "exact counts of runs (run with Python {what})"),
     (re.compile(r"CEL engine"), "policies in CEL (pip install --require-hashes -r requirements-run.lock)"),
 )

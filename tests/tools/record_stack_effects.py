@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 RECORDING = "stack_effects"
 WORKS, ALONE, NOTHING, REFUSED = "changes", "with its switches", "nothing", "refused"
 _APIS = ["monitoring.coreos.com/v1/ServiceMonitor", "resource.k8s.io/v1", "resource.k8s.io/v1/DeviceClass"]
-_NAMESPACE = "gpu"
+_NAMESPACE, _KUBERNETES = "gpu", "v1.34.0"
 _SWITCHES = ("enabled", "enable", "create")
 _NEEDED: dict[str, dict[str, Any]] = {"nvidia-dra-driver-gpu": {"gpuResourcesEnabledOverride": True}}
 _TRIES, _MOST = 8, 3
@@ -61,7 +61,7 @@ class StackChart:
         if key not in self._known:
             values = _tree({**_NEEDED.get(self.name, {}), **settings})
             asked = chart_question(self._folder, self.version, _NAMESPACE, _APIS, values)
-            answer = self._helm.ask({**asked, "release": self.name})
+            answer = self._helm.ask({**asked, "release": self.name, "kubernetes": _KUBERNETES})
             found = sorted(json.dumps(item, sort_keys=True) for item in answer.get("objects") or ())
             self._known[key] = None if "error" in answer else found
         return self._known[key]

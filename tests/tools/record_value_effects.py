@@ -5,14 +5,14 @@
     PYTHONPATH=generator:tests python tests/tools/record_value_effects.py CHARTS /tmp/chart-oracle OPERATORS RELEASE...
 
 Each leaf that the templates read gets a value of its type, under settings that may keep it from having an effect. What
-Helm renders (`CHARTS` holds the charts as `<tag>/gpu-operator`), and what the release's own ClusterPolicy controller
-makes of that on nodes of each kind, is compared with and without it. What NVIDIADriver and GPUCluster objects bring is
-the prediction, which `tests/fleet/operands/` holds against the operator's own recorded runs. Only these releases are
-recorded anew; `value_effects` of `tests/recorded/` keeps what the programs showed.
+Helm renders (`CHARTS` holds the charts as `<tag>/gpu-operator`), and what the release's own controllers make of that on
+nodes of each kind, is compared with and without it. Only these releases are recorded anew; `value_effects` of
+`tests/recorded/` keeps what the programs showed.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
 import sys
@@ -23,11 +23,12 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.facts import store
 from poolsmith.core.sources.pointer import MISSING
 from poolsmith.fleet.operands.chart.operator_part import ChartPart, ChartParts, stored
-from poolsmith.fleet.operands.expansion import ClusterState, Expansion, Made, Maker
+from poolsmith.fleet.operands.expansion import ClusterState, Made, Maker
 from poolsmith.fleet.operands.install import expand_on_pools
 from poolsmith.gpu.catalog.chart_workloads import chart_versions
 from poolsmith.gpu.catalog.charts import SUBCHART, Chart, read_chart
 from poolsmith.gpu.catalog.gpu_clusters import served_by
+from poolsmith.gpu.catalog.node_labels import WORKLOAD
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.gpu.catalog.value_effects import recorded_effects, switches
 from poolsmith.gpu.catalog.value_paths import value_paths
@@ -42,12 +43,20 @@ if TYPE_CHECKING:
 
 Settings = dict[str, Any]
 """Values by dotted path."""
+Conditions = dict[str, list[str]]
+"""By switch the positions with which a value takes effect."""
+_MAKERS = ("driver", "claims")
+"""Switches that say which controller makes it."""
+SAME_CODE = {"v24.6.1": "v24.6.2", "v24.9.1": "v24.9.2", "v25.3.1": "v25.3.2"}
+"""Releases whose `api`, `assets`, `controllers`, `internal`, `manifests` and chart are another's, but for versions in
+values.yaml and the text of an error (`git diff` of the tags): what the programs show of one holds for both."""
 _TRIES = 12
 _MOST_VALUES = 2
 _OWN = ("enabled", "enable", "create", "autoUpgrade")
 _PLAUSIBLE: dict[str, tuple[Any, ...]] = {
     "featureGates": ({"DynamicMIG": True},),
     "maxUnavailable": ("30%",),
+    "nodeSelector": ({WORKLOAD: "container"},),
     "relabelings": ([{"action": "drop", "sourceLabels": ["a"], "regex": "b"}],),
 }
 _MADE = {"name": "made", "data": {"any": "version: v1"}}
@@ -55,7 +64,10 @@ _MADE = {"name": "made", "data": {"any": "version: v1"}}
 PLACE, RECORDING = "values/effects.json", "value_effects"
 NAMESPACE = "gpu-operator"
 _GROUP = "nvidia.com/"
+_CONTENT = {"data": dict.fromkeys(("licensing.conf", "gridd.conf", "client_configuration_token.tok"), "eAo=")}
+_DIGEST, _HASH = "DRIVER_CONFIG_DIGEST", "nvidia.com/last-applied-hash"
 _MONITORS = "monitoring.coreos.com/v1/ServiceMonitor"
+_STOPPED = ("ReconcileFailed", "ConflictingNodeSelector", "PrerequisiteNotMet")
 NOTHING, RESOURCE, REFUSED = "nothing", "resource", "refused"
 
 
@@ -71,7 +83,7 @@ class Probe:
         assert chart is not None, release
         self.chart: Chart = chart
         self.apis = frozenset((_MONITORS, *served_by(release, None)))
-        self._known: dict[str, tuple[Any, Any] | None] = {}
+        self._known: dict[str, tuple[str, str] | None] = {}
         known = value_paths().release(release)
         assert known is not None, release
         read = {path for path in known.paths.read_paths(release) if path.partition(".")[0] != SUBCHART}
@@ -81,37 +93,47 @@ class Probe:
         facts = recording("chart_values")[f"{OPERATOR_CHART}/{release}"]["paths"]
         self._schemas = {path: _schema(release, facts.get(path, {})) for path in self.leaves}
 
-    def outcome(self, settings: Settings, *, keep: bool = True) -> tuple[Any, Any] | None:
-        """None where the chart, the API server or the operator refuses the values."""
-        key = json.dumps(settings, sort_keys=True)
+    def outcome(self, settings: Settings) -> tuple[str, str] | None:
+        """Digests of the resources and of what comes of them; None where the chart, the API server or the operator
+        refuses the values."""
+        own = {path: value for path, value in settings.items() if not self._is_default(path, value)}
+        key = json.dumps(own, sort_keys=True)
         if key not in self._known:
-            found = self._outcome(_tree(settings))
-            if keep:
-                self._known[key] = found
-            return found
+            found = self._outcome(_tree(own))
+            self._known[key] = None if found is None else (_digest(found[0]), _digest(found[1]))
         return self._known[key]
+
+    def _is_default(self, path: str, value: Any) -> bool:
+        default = self.chart.default(tuple(path.split(".")))
+        return type(default) is type(value) and default == value
 
     def _part(self, values: dict[str, Any]) -> ChartPart:
         return ChartParts().of(self.chart, values, NAMESPACE, self.apis)
 
-    def _made(self, part: ChartPart, values: dict[str, Any], expansion: Expansion) -> Any:
+    def _made(self, part: ChartPart, named: list[dict[str, Any]]) -> Any:
         """What comes of the resources; None where the operator stops at them."""
+        state = ClusterState(
+            nodes=one_of_each(),
+            resources=part.resources,
+            objects=(*part.existing, *named),
+            namespace=NAMESPACE,
+            service_monitors=True,
+            api_versions=self.apis,
+        )
+        expansion = expand_on_pools(self.release, state)
         objects = [item for item in expansion.objects if not str(item["apiVersion"]).startswith(_GROUP)]
-        return None if expansion.errors else (objects, expansion.node_labels, expansion.namespace_labels)
+        stopped = expansion.errors or any(
+            item["status"] == "True" and item["reason"] in _STOPPED
+            for condition in expansion.conditions
+            for item in condition.conditions
+        )
+        return None if stopped else (objects, expansion.node_labels, expansion.namespace_labels)
 
     def _outcome(self, values: dict[str, Any]) -> tuple[Any, Any] | None:
         part = self._part(values)
         if part.errors or part.unknown:
             return None
-        state = ClusterState(
-            nodes=one_of_each(),
-            resources=part.resources,
-            objects=(*part.existing, *_maps(values)),
-            namespace=NAMESPACE,
-            service_monitors=True,
-            api_versions=self.apis,
-        )
-        made = self._made(part, values, expand_on_pools(self.release, state))
+        made = self._made(part, [*_named(values)])
         return None if made is None else (part.resources, (made, [item.body for item in part.made]))
 
     def values_of(self, path: str) -> Iterator[Any]:
@@ -138,7 +160,7 @@ class Recorder(Probe):
         super().__init__(release)
         self._folder, self._helm = charts / release / OPERATOR_CHART, helm
         self._operator = OperatorProgram(operators, release)
-        self._answers: dict[str, dict[str, Any]] = {}
+        self._answers: dict[str, Any] = {}
 
     def _part(self, values: dict[str, Any]) -> ChartPart:
         answer = self._helm.ask(chart_question(self._folder, self.release, NAMESPACE, sorted(self.apis), values))
@@ -151,46 +173,42 @@ class Recorder(Probe):
         made = tuple(Made(item, Maker.CHART, OPERATOR_CHART) for item in others)
         return ChartPart(resources=resources, existing=_in_namespace(others), made=made, errors=refused)
 
-    def _made(self, part: ChartPart, values: dict[str, Any], expansion: Expansion) -> Any:
-        policy = next((item for item in part.resources if item["kind"] == "ClusterPolicy"), None)
-        if policy is None:
-            return super()._made(part, values, expansion)
-        answer = self._asked(policy, [*_maps(values)], part.existing)
-        if "error" in answer:
-            return None
-        found = answer["objects"]
-        names = {(item["kind"], item["metadata"]["name"]) for item in found}
-        beside = [item for item in expansion.objects if _name(item) not in names and item["kind"] == "DaemonSet"]
-        return found, beside, expansion.node_labels if len(part.resources) > 1 else {}
-
-    def _asked(self, policy: Any, maps: list[dict[str, Any]], chart: tuple[dict[str, Any], ...]) -> dict[str, Any]:
+    def _made(self, part: ChartPart, named: list[dict[str, Any]]) -> Any:
         """Many values change nothing of what the operator is given: then it is asked once."""
-        key = json.dumps((policy, maps, chart), sort_keys=True)
+        key = json.dumps((part.resources, named, part.existing), sort_keys=True)
         if key not in self._answers:
-            self._answers[key] = self._operator.ask(policy, one_of_each(), maps, chart, NAMESPACE)
+            asked = self._operator.ask(part.resources, one_of_each(), named, part.existing, NAMESPACE)
+            self._answers[key] = _without_digests(asked.get("objects"))
         return self._answers[key]
-
-
-def _name(item: Mapping[str, Any]) -> tuple[str, str]:
-    return item["kind"], item["metadata"]["name"]
 
 
 def _in_namespace(objects: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
     return tuple({**item, "metadata": {"namespace": NAMESPACE, **item["metadata"]}} for item in objects)
 
 
-def _maps(node: Any) -> Iterator[dict[str, Any]]:
+def _digest(found: Any) -> str:
+    return hashlib.sha256(json.dumps(found, sort_keys=True).encode()).hexdigest()
+
+
+def _without_digests(node: Any) -> Any:
+    """What changes nothing else only makes the driver start anew."""
+    if isinstance(node, list):
+        return [_without_digests(item) for item in node if not (isinstance(item, dict) and item.get("name") == _DIGEST)]
+    if isinstance(node, dict):
+        return {key: _without_digests(value) for key, value in node.items() if key != _HASH}
+    return node
+
+
+_NAMED = {"name": "ConfigMap", "configMapName": "ConfigMap", "secretName": "Secret", "secretEnv": "Secret"}
+
+
+def _named(node: Any) -> Iterator[dict[str, Any]]:
     """What values name, so that the operator does not wait for it."""
     for key, value in node.items() if isinstance(node, dict) else ():
-        if key in ("name", "configMapName") and isinstance(value, str):
-            data = {"licensing.conf": "x", "gridd.conf": "x", "client_configuration_token.tok": "x"}
-            yield {
-                "apiVersion": "v1",
-                "kind": "ConfigMap",
-                "metadata": {"name": value, "namespace": NAMESPACE},
-                "data": data,
-            }
-        yield from _maps(value)
+        if key in _NAMED and isinstance(value, str):
+            metadata = {"name": value, "namespace": NAMESPACE}
+            yield {"apiVersion": "v1", "kind": _NAMED[key], "metadata": metadata} | _CONTENT
+        yield from _named(value)
 
 
 def _tree(settings: Settings) -> dict[str, Any]:
@@ -216,32 +234,45 @@ def variables(probe: Probe, path: str) -> dict[str, dict[str, Settings]]:
     return {name: positions for name, positions in found.items() if len(positions) > 1}
 
 
-def effect(probe: Probe, path: str, expected: Any = None) -> str | dict[str, list[str]]:
+def effect(probe: Probe, path: str, expected: Any = None) -> str | Conditions | list[Conditions]:
     """The positions of switches with which it has an effect; or why it has none with any that is tried. What is
-    `expected` is tried first."""
+    `expected` is tried first, and pairs of switches only where each alone does not show it."""
     known = variables(probe, path)
     best = REFUSED
-    hint = {name: at[0] for name, at in expected.items() if at} if isinstance(expected, dict) else {}
-    for position in (*([hint] if hint else []), *contexts(known)):
-        for value in islice(probe.values_of(path), _MOST_VALUES):
-            word = changed(probe, path, value, given(known, position))
-            if not isinstance(word, str):
-                return conditions(probe, path, value, known, position)
-            best = word if (word, best) != (NOTHING, RESOURCE) and word != REFUSED else best
+    hint = expected[0] if isinstance(expected, list) else expected
+    first = [{name: at[0] for name, at in hint.items() if at}] if isinstance(hint, dict) else []
+    for tried in (first, contexts(known), pairs(known)):
+        for position in tried:
+            for value in islice(probe.values_of(path), _MOST_VALUES):
+                word = changed(probe, path, value, given(known, position))
+                if not isinstance(word, str):
+                    return conditions(probe, path, value, known, position)
+                best = word if (word, best) != (NOTHING, RESOURCE) and word != REFUSED else best
+        if best == expected:
+            break
     of_code: dict[str, dict[str, list[str]]] = store.read_yaml("values/switches.yaml")["code"]
     return of_code.get(path, best)
 
 
 def contexts(known: dict[str, dict[str, Settings]]) -> Iterator[dict[str, str]]:
-    """The defaults; then all own switches on, with each position of the others, and each pair of them."""
+    """The defaults; then all own switches on, with each position of the others."""
     yield {}
-    shared = [[(name, at) for at in positions] for name, positions in known.items() if name in switches()]
-    own = {name: "true" for name in known if name not in switches()}
-    yield own
-    for choices in shared:
-        yield from ({**own, name: position} for name, position in choices)
-    for first, second in combinations(shared, 2):
-        yield from ({**own, **dict(pair)} for pair in product(first, second))
+    yield _own(known)
+    yield from ({**_own(known), **dict([place])} for places in _shared(known) for place in places)
+
+
+def pairs(known: dict[str, dict[str, Settings]]) -> Iterator[dict[str, str]]:
+    """All own switches on, with each pair of positions of others."""
+    for first, second in combinations(_shared(known), 2):
+        yield from ({**_own(known), **dict(pair)} for pair in product(first, second))
+
+
+def _shared(known: dict[str, dict[str, Settings]]) -> list[list[tuple[str, str]]]:
+    return [[(name, at) for at in positions] for name, positions in known.items() if name in switches()]
+
+
+def _own(known: dict[str, dict[str, Settings]]) -> dict[str, str]:
+    return {name: "true" for name in known if name not in switches()}
 
 
 def given(known: dict[str, dict[str, Settings]], position: Mapping[str, str]) -> Settings:
@@ -254,7 +285,7 @@ def given(known: dict[str, dict[str, Settings]], position: Mapping[str, str]) ->
 def changed(probe: Probe, path: str, value: Any, settings: Settings) -> bool | str:
     """Whether a value changes what is made; the word for what changes otherwise."""
     before = probe.outcome(settings)
-    after = probe.outcome({**settings, path: value}, keep=False)
+    after = probe.outcome({**settings, path: value})
     if before is None or after is None:
         return REFUSED
     return True if before[1] != after[1] else RESOURCE if before[0] != after[0] else NOTHING
@@ -262,14 +293,26 @@ def changed(probe: Probe, path: str, value: Any, settings: Settings) -> bool | s
 
 def conditions(
     probe: Probe, path: str, value: Any, known: dict[str, dict[str, Settings]], position: dict[str, str]
-) -> dict[str, list[str]]:
-    """Of each switch the positions that it works with, the others as they are; without those that don't matter."""
+) -> Conditions | list[Conditions]:
+    """Of each switch the positions that it works with, the others as they are; without those that don't matter. By who
+    makes it where what one of them ignores another takes."""
+    found = _conditions(probe, path, value, known, position)
+    makers = {
+        name: [at for at in known[name] if name not in found or at in found[name]] for name in _MAKERS if name in known
+    }
+    for name, places in makers.items():
+        by_maker = [_conditions(probe, path, value, known, {**position, name: at}) for at in places]
+        if any(item | {name: []} != by_maker[0] | {name: []} for item in by_maker):
+            return [item | {name: [at]} for item, at in zip(by_maker, places, strict=True)]
+    return found
+
+
+def _conditions(
+    probe: Probe, path: str, value: Any, known: dict[str, dict[str, Settings]], position: dict[str, str]
+) -> Conditions:
     found = {}
     for name, positions in known.items():
-        words = {
-            at: position.get(name) == at or changed(probe, path, value, given(known, {**position, name: at}))
-            for at in positions
-        }
+        words = {at: changed(probe, path, value, given(known, {**position, name: at})) for at in positions}
         off = [at for at, word in words.items() if word in (NOTHING, RESOURCE)]
         if off:
             found[name] = [at for at in positions if at not in off]
@@ -285,7 +328,7 @@ def main(charts: str, helm: str, operators: str, *only: str) -> None:
     program = Program([helm])
     for release in only:
         found = record(Recorder(release, Path(charts), program, Path(operators)))
-        write({release: found})
+        write(dict.fromkeys((release, *(item for item, other in SAME_CODE.items() if other == release)), found))
         print(release, len(found), flush=True)
 
 
@@ -322,8 +365,7 @@ def _text(known: Mapping[str, dict[str, Any]], releases: list[str]) -> str:
         lines.append(f"  {json.dumps(path)}: {json.dumps(runs)}")
     body = ",\n".join(lines)
     head = {
-        "source": "predictions of NVIDIA/gpu-operator at each tag, held against Helm 3.19.4 and the operator's own "
-        "ClusterPolicy controller where tests/recorded/data has what they showed",
+        "source": "what Helm 3.19.4 and the controllers of NVIDIA/gpu-operator show at each tag",
         "releases": releases,
     }
     lines_of_head = ",\n".join(f" {json.dumps(key)}: {json.dumps(value)}" for key, value in head.items())

@@ -3,17 +3,18 @@
 A run loads hundreds of them. What is loaded is the bytecode that Python has written, held against size and time of its
 source as Python holds it; whatever is otherwise, such as bytecode that is missing or is checked by its hash, is left to
 Python itself. Where poolsmith was installed, what the same runs load is kept together (`core/facts/kept_code.py`), so
-that it is read at once and no name is made twice.
+that it is read at once and no name is made twice. Modules of the standard library are found in the same way, in the
+interpreter's own folder.
 """
 
 from __future__ import annotations
 
+import _imp
 import marshal
 import os
 import sys
-from _imp import _fix_co_filename  # type: ignore[attr-defined]  # as Python itself does with bytecode
 from importlib._bootstrap_external import MAGIC_NUMBER  # without what importlib.util loads
-from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.machinery import ExtensionFileLoader, ModuleSpec, SourceFileLoader
 
 TYPE_CHECKING = False  # `typing` takes longer to load than all that is here
 if TYPE_CHECKING:
@@ -36,19 +37,18 @@ INSTALLING = 600
 
 
 class _Loader(SourceFileLoader):
-    """As Python's own, but that the code is there already: its bytecode, or what is kept of it."""
+    """As Python's own, but that the code is there already: what is kept of it, or its bytecode."""
 
-    bytecode = b""
     kept: KeptCode | None = None
 
     def get_code(self, fullname: str) -> CodeType | None:
         code = self.kept.code(fullname) if self.kept is not None else None
-        if code is None and self.bytecode:
-            code = marshal.loads(memoryview(self.bytecode)[_HEADER:])  # noqa: S302 - as Python does
-            self.bytecode = b""
         if code is None:
-            return super().get_code(fullname)
-        _fix_co_filename(code, self.path)
+            bytecode = _bytecode(self.path)
+            if bytecode is None:
+                return super().get_code(fullname)
+            code = marshal.loads(memoryview(bytecode)[_HEADER:])  # noqa: S302 - as Python does
+        _imp._fix_co_filename(code, self.path)  # type: ignore[attr-defined]  # noqa: SLF001 - as Python itself does
         return code
 
 
@@ -117,7 +117,6 @@ class OwnModules:
     def __init__(self, package: str, folder: str) -> None:
         self._begins = f"{package}."
         self._folder = folder
-        self._ending = f".{sys.implementation.cache_tag}.pyc"
         self.kept = KeptCode(f"{folder}/data/{KEPT}")
 
     def find_spec(
@@ -128,42 +127,74 @@ class OwnModules:
             return None
         place = f"{self._folder}/{name[len(self._begins) :].replace('.', '/')}"
         found = self.kept.source(name, place)
-        if found is not None:
-            loader = _Loader(name, found[0])
-            loader.kept = self.kept
-            return self._spec(name, loader, [place] if found[1] else None)
-        for source, folders in ((f"{place}.py", None), (f"{place}/__init__.py", [place])):
-            bytecode = _bytecode(source, self._cached(source))
-            if bytecode is not None:
-                loader = _Loader(name, source)
-                loader.bytecode = bytecode
-                return self._spec(name, loader, folders)
-        return None
+        if found is None:
+            return _spec_of_source(name, place)
+        loader = _Loader(name, found[0])
+        loader.kept = self.kept
+        return _spec(name, loader, [place] if found[1] else None)
 
-    def _spec(self, name: str, loader: _Loader, folders: list[str] | None) -> ModuleSpec:
-        spec = ModuleSpec(name, loader, origin=loader.path, is_package=folders is not None)
-        spec.submodule_search_locations, spec.cached, spec.has_location = folders, self._cached(loader.path), True
+
+class LibraryModules:
+    """A finder for the standard library, where it is a folder of the interpreter's own."""
+
+    def __init__(self) -> None:
+        self._folder = os.path.dirname(os.__file__)  # noqa: PTH120 - start-up
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        del path, target
+        is_elsewhere = name in sys.builtin_module_names or _imp.is_frozen(name)
+        if is_elsewhere or name.partition(".")[0] not in sys.stdlib_module_names:
+            return None
+        place = name.replace(".", "/")
+        return _spec_of_source(name, f"{self._folder}/{place}") or self._extension(name)
+
+    def _extension(self, name: str) -> ModuleSpec | None:
+        place = f"{self._folder}/lib-dynload/{name}{_imp.extension_suffixes()[0]}"
+        if not os.path.isfile(place):  # noqa: PTH113 - start-up
+            return None
+        spec = ModuleSpec(name, ExtensionFileLoader(name, place), origin=place)
+        spec.has_location = True
         return spec
 
-    def _cached(self, source: str) -> str:
-        folder, _, file = source.rpartition("/")
-        return f"{folder}/__pycache__/{file[:-3]}{self._ending}"
+
+def _spec_of_source(name: str, place: str) -> ModuleSpec | None:
+    """Of a module, or a package."""
+    for source, folders in ((f"{place}.py", None), (f"{place}/__init__.py", [place])):
+        if os.path.isfile(source):  # noqa: PTH113 - start-up
+            return _spec(name, _Loader(name, source), folders)
+    return None
 
 
-def read_file(path: str, most: int = _MOST, at: int = 0) -> bytes:
-    """At most so many bytes of a file from a place on, without what Python's own files do. Raises OSError."""
+def _spec(name: str, loader: _Loader, folders: list[str] | None) -> ModuleSpec:
+    spec = ModuleSpec(name, loader, origin=loader.path, is_package=folders is not None)
+    spec.submodule_search_locations, spec.cached, spec.has_location = folders, _cached(loader.path), True
+    return spec
+
+
+_ENDING = f".{sys.implementation.cache_tag}.pyc"
+
+
+def _cached(source: str) -> str:
+    folder, _, file = source.rpartition("/")
+    return f"{folder}/__pycache__/{file[:-3]}{_ENDING}"
+
+
+def read_file(path: str, length: int | None = None, at: int = 0) -> bytes:
+    """So many bytes of a file from a place on, or all, without what Python's own files do. Raises OSError."""
     number = os.open(path, os.O_RDONLY)
     try:
-        return os.pread(number, min(most, _MOST), at)
+        return os.pread(number, os.fstat(number).st_size if length is None else min(length, _MOST), at)
     finally:
         os.close(number)
 
 
-def _bytecode(source: str, cached: str) -> bytes | None:
+def _bytecode(source: str) -> bytes | None:
     """What Python has made of a source as it is now."""
     try:
         state = os.stat(source)  # noqa: PTH116 - hundreds of them
-        found = read_file(cached)
+        found = read_file(_cached(source))
     except OSError:
         return None
     wanted = MAGIC_NUMBER + _number(0) + _number(int(state.st_mtime)) + _number(state.st_size)
@@ -177,7 +208,7 @@ def _number(value: int) -> bytes:
 def find_own_modules(package: str, folder: str) -> None:
     """From now on. Not where bytecode is kept elsewhere, or is of another kind."""
     if sys.pycache_prefix is None and not sys.flags.optimize:
-        sys.meta_path.insert(0, OwnModules(package, folder))
+        sys.meta_path[:0] = OwnModules(package, folder), LibraryModules()
 
 
 def kept_method(text: str) -> CodeType | None:

@@ -12,7 +12,8 @@ import poolsmith
 
 GENERATOR = Path(poolsmith.__file__).parents[1]
 IN_PYTHON = ("reader", "scanner", "parser", "constructor", "resolver", "emitter", "serializer", "representer", "loader")
-OURS = "from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents"
+OURS = """from poolsmith.core.sources.yaml_nodes import compose
+from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents"""
 FAULTS = (
     "a: [",
     "a: \x00",

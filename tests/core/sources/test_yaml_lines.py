@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from poolsmith.core.sources import yaml_lines
+from poolsmith.core.sources.yaml_layouts import Layouts
 from poolsmith.core.sources.yaml_lines import documents_in
-from poolsmith.core.sources.yaml_reader import YamlProblem, _Builder, compose
+from poolsmith.core.sources.yaml_nodes import _Builder, compose
+from poolsmith.core.sources.yaml_reader import YamlProblem
 
 ROOT = Path(__file__).parents[3]
 MOST = 100_000
@@ -71,60 +73,131 @@ def test_broken_lines_are_left_to_the_parser(seed):
     assert read > 100
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_blocks_that_stood_before_are_read_as_the_parser_reads_them(seed, monkeypatch):
-    """Lines below one key and another, in each column, and broken in places: each is a neighbour of what is kept."""
-    chance = random.Random(seed)
+@pytest.fixture
+def from_layouts(monkeypatch):
+    """The documents that layouts gave, each as it was read."""
     given = []
-    yaml_lines._blocks.cache_clear()
-    find = yaml_lines._Blocks.find
-    monkeypatch.setattr(yaml_lines._Blocks, "find", lambda *args: given.append(found := find(*args)) or found)
-    texts = [path.read_text(errors="replace").split("\n") for path in chance.sample(files(), 60)]
+    yaml_lines._layouts.cache_clear()
+    of_layout = Layouts.documents
+    monkeypatch.setattr(Layouts, "documents", lambda *args: given.append(found := of_layout(*args)) or found)
+    yield given
+    yaml_lines._layouts.cache_clear()
+
+
+def neighbours(lines, chance):
+    """With other ends of some lines, then broken in places: each is a neighbour of what is kept."""
+    for _ in range(25):
+        changed = list(lines)
+        for _ in range(chance.randrange(1, 3)):
+            at = chance.randrange(3, len(lines))
+            cuts = [
+                len(changed[at]),
+                *(changed[at].find(sign) + len(sign) for sign in (": ", "- ") if sign in lines[at]),
+            ]
+            changed[at] = changed[at][: cuts[-1] if chance.random() < 0.8 else cuts[0]] + chance.choice(
+                chance.choice((ENDS, ENDS[:9]))
+            )
+        yield "\n".join(changed)
+
+
+ENDS = (
+    *(
+        "x",
+        "7",
+        "null",
+        '"x y"',
+        "'x'",
+        "[a, 1]",
+        "{a: b}",
+        "a # b",
+        "a: b",
+        "a:",
+        "*a",
+        "&a b",
+        "| ",
+        ">",
+        '"',
+        "x: {",
+        "]",
+    ),
+    *(
+        "- a",
+        "-",
+        "? a",
+        "x ",
+        "'a': b",
+        '"a": b',
+        "a, b",
+        "a}",
+        "2001-01-01",
+        "0o7",
+        "~",
+        "#",
+        "a #",
+        "\ta",
+        "!x y",
+        "@",
+        "`",
+    ),
+)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_texts_of_one_layout_are_read_as_the_parser_reads_them(seed, from_layouts):
+    chance = random.Random(seed)
+    texts = [path.read_text(errors="replace").split("\n") for path in chance.sample(files(), 400)]
     for lines in texts:
-        start = chance.randrange(len(lines))
-        block = "".join(f"{line}\n" for line in lines[start : start + chance.randrange(3, 30)])
-        shifted = "".join(f"{' ' * chance.choice((0, 1, 2, 2))}{line}\n" for line in block.split("\n"))
-        whole = f"a:\n{block}b: 1\nc:\n{block}d:\n{shifted}"
-        for _ in range(15):
-            text = whole
-            for _ in range(chance.randrange(4)):
-                at = chance.randrange(len(text) + 1)
-                text = text[:at] + chance.choice(SIGNS) + text[at + chance.choice((0, 0, 1, 2)) :]
+        part = lines[: chance.randrange(18, 60)]
+        if len(part) < 18 or by_lines("\n".join(part)) is None:
+            continue
+        by_lines("\n".join(part))
+        for text in neighbours(part, chance):
             if (found := by_lines(text)) is not None:
                 assert found == by_parser(text), text
 
-    assert sum(found is not None for found in given) > 10
+    assert sum(found is not None for found in from_layouts) > 100
+
+
+FILLER = "".join(f"z{number}: {number}\n" for number in range(16))
+ITEMS = "".join(f"- z{number}\n" for number in range(16))
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "other"),
     [
-        "b:\n  a: 1\n  c: |\n    d",
-        "a: 1\nc: |\n  d\ne: f\n",
-        "b:\n- a: 1\n  c: d\n  e: f\n- g\n",
-        "b:\n  a: 1\n  c: d\n  e: f\n  a: 2\n",
-        "b:\n  a: 1\n  c: d\n  e: f\n\n  g: h\n",
-        "b:\n  a: 1\n  c: d\n  e: f\n    g\n",
-        "b:\n  a: 1\n  c: d\n  e: f\n   # g\n    h\n",
-        "b:\n  a: &x 1\n  c: *x\n  e: f\nz: *x\n",
-        "y: &x 2\nb:\n  a: &x 1\n  c: *x\n  e: f\n",
-        "y: &x 2\nb:\n  a: 1\n  c: *x\n  e: f\n",
-        "b:\n  - a: 1\n    c: [d]\n    e: {f: [g]}\nz: 1\n",
+        ("a: x\n", "a: y\n"),
+        ("a:\n- x\n- y\n", "a:\n- x\n- z: 1\n"),
+        ("a: {\n  b: c\n}\n", "a: {\n  b: d, e: f\n}\n"),
+        ("a: [\n  b\n]\n", "a: [\n  c, d\n]\n"),
+        ("a: |\n  b: c\n", "a: |\n  b: d\n"),
+        ("a: >-\n  b\n  c: d\n", "a: >-\n  b\n  c: e\n"),
+        ('a: "b\n  c: d"\n', 'a: "b\n  c: e"\n'),
+        ("a: b\n  c\n", "a: d\n  c\n"),
+        ("a: b\n  c\n", 'a: "d"\n  c\n'),
+        ("a: b # c\n", "a: c # c\n"),
+        ("a: &x b\nc: *x\n", "a: &x d\nc: *x\n"),
+        ("a: b\nc: d\n", "a: b\nc: &x d\n"),
+        ("a: b\n# c\n", "a: b\n# d\n"),
+        ("a: b\n# c\nd: e\n", "a: b\nc: d\nd: e\n"),
+        ("a: b\nc: d\n", "a: b\na: d\n"),
+        ("a: b\n---\nc: d\n", "a: b\n---\nc: e\n"),
+        ("a: b\n--- \nc: d\n", "a: b\n--- c\nc: d\n"),
+        ("- a: b\n  c: d\n- e: f\n", "- a: b\n  c: e\n- e: 1\n"),
+        ("a: 1\nb: 010\n", "a: 01\nb: on\n"),
+        ("a: \u00e9\nb: c\n", "a: e\nb: \u2028\n"),
+        ("a: b\nc: d\n", "a: <<<<<<<\nc: =======\n"),
     ],
 )
-def test_a_block_that_stood_before_ends_where_it_ends(text):
-    """Behind the same lines with other neighbours, three times: from then on they are kept."""
-    for neighbour in ("", "z: 2\n", "---\n"):
-        for _ in range(3):
-            by_lines(text.removesuffix("\n") + f"\n{neighbour}")
-
-    assert by_lines(text) in (None, by_parser(text))
-    wider = "top:\n" + "".join(f" {line}\n" for line in text.splitlines())
-    assert by_lines(wider) in (None, by_parser(wider))
+def test_another_scalar_goes_where_the_first_one_was(text, other):
+    """At the end of a layout and in the midst of it."""
+    before, after = (ITEMS, ("", "- z")) if text[0] == "-" else (FILLER, ("", "zz: 1\n"))
+    for end in after:
+        for whole in (text, text, text, other, text):
+            assert by_lines(f"{before}{whole}{end}") in (None, by_parser(f"{before}{whole}{end}"))
 
 
 def test_collections_are_nobodys_but_their_readers():
-    text = "a:\n  b: [1]\n  c: {d: 1}\n  e: f\n"
+    text = "a:\n  b: [1]\n  c: {d: 1}\n  e: f\n" + "#\n" * 20
     for _ in range(4):
         first = documents_in(text, MOST)
         first[0]["a"]["b"].append(2)

@@ -7,7 +7,8 @@ import time
 import pytest
 
 from poolsmith.core.diagnostics import Position
-from poolsmith.core.sources.yaml_reader import MAX_ALIASED_NODES, MAX_DEPTH, YamlProblem, read_documents
+from poolsmith.core.sources.yaml_nodes import MAX_ALIASED_NODES, MAX_DEPTH
+from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 
 
 def problem_in(text):

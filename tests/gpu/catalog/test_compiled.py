@@ -104,7 +104,7 @@ def test_a_folder_in_place_of_a_twin_is_not_read(data):
 
 
 def test_the_modules_that_make_a_twin_what_it_is_are_all_named():
-    program = "import sys; from poolsmith.core.sources import yaml_reader; print(*sys.modules)"
+    program = "import sys; import poolsmith.core.sources.yaml_reader as reader; reader.yaml_nodes.compose; print(*sys.modules)"
     command = [sys.executable, "-c", program]
     environment = {"PYTHONPATH": str(ROOT / "generator")}
     loaded = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.split()

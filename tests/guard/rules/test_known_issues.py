@@ -66,6 +66,11 @@ HAVE = {
         "v26.7.0",
         "{driver: {enabled: false}, gpuCluster: {deployCR: true}, hostPaths: {driverInstallDir: /usr/local}}",
     ),
+    "hami-without-the-class": ("v25.10.1", "{cdi: {enabled: true}}"),
+    "exporter-looks-for-another-id": (
+        "v26.3.3",
+        "{dcgmExporter: {env: [{name: DCGM_EXPORTER_KUBERNETES_GPU_ID_TYPE, value: device-name}]}}",
+    ),
 }
 MENDED = {
     "interval-below-the-timeout": ("v25.10.1", "{dcgmExporter: {serviceMonitor: {enabled: true, interval: 15s}}}"),
@@ -106,6 +111,11 @@ MENDED = {
     "version-of-talos": ("v26.3.1", "{}"),
     "network-devices-for-all": ("v26.3.2", "{devicePlugin: {env: [{name: MOFED_ENABLED, value: 'false'}]}}"),
     "claims-and-another-root": ("v26.7.0", "{driver: {enabled: false}, gpuCluster: {deployCR: true}}"),
+    "hami-without-the-class": ("v25.10.1", "{cdi: {enabled: false}}"),
+    "exporter-looks-for-another-id": (
+        "v26.3.3",
+        "{dcgmExporter: {env: [{name: DCGM_EXPORTER_KUBERNETES_GPU_ID_TYPE, value: uid}]}}",
+    ),
 }
 OF_A_DISTRIBUTION = {name for name, issue in ISSUES.items() if any("distribution" in item for item in issue["when"])}
 ELSEWHERE = [name for name in ISSUES if name not in OF_A_DISTRIBUTION]
@@ -120,6 +130,11 @@ apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease
 metadata: {name: dra, namespace: dra}
 spec: {chart: {spec: {chart: nvidia-dra-driver-gpu, version: 25.8.1, sourceRef: {kind: HelmRepository, name: nvidia}}}}
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: hami, namespace: kube-system}
+spec: {chart: {spec: {chart: hami, version: 2.6.1, sourceRef: {kind: HelmRepository, name: hami}}}}
 """
 MAPS = "".join(
     f"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, namespace: gpu-operator}}\n"
@@ -166,6 +181,46 @@ def test_it_is_told_where_values_have_it(tmp_path, name):
 @pytest.mark.parametrize("name", ELSEWHERE)
 def test_it_is_not_told_where_it_is_mended(tmp_path, name):
     assert ISSUES[name]["says"] not in messages(tmp_path, MENDED[name])
+
+
+CHARTS = {issue["id"]: issue for issue in store.read_yaml("known_issues.yaml")["charts"]}
+OF_CHARTS = {
+    "exporter-without-memory": ("4.7.1", "{}", "4.7.1", "{resources: {limits: {memory: 1Gi}}}"),
+    "chart-under-its-former-name": ("0.4.0", "{}", "25.12.0", "{}"),
+    "chart-before-its-name": ("25.12.0", "{}", "0.4.1", "{}"),
+}
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_charts_beside_the_operator_have_rows_too(tmp_path, name):
+    bad, values, good, mended = OF_CHARTS[name]
+    release = RELEASE.replace("chart: gpu-operator", f"chart: {CHARTS[name].get('named', CHARTS[name].get('chart'))}")
+    for file, said in (("bad.yaml", (bad, values)), ("good.yaml", (good, mended))):
+        (tmp_path / file).write_text(release.format(version=said[0], values=said[1]))
+    told = {file: check_paths(tmp_path, [tmp_path / file]).diagnostics for file in ("bad.yaml", "good.yaml")}
+
+    assert CHARTS[name]["says"] in [item.message for item in told["bad.yaml"]]
+    assert CHARTS[name]["says"] not in [item.message for item in told["good.yaml"]]
+
+
+@pytest.mark.parametrize(
+    ("chart", "version", "values", "severity"),
+    [
+        ("gpu-operator", "v26.3.3", "{node-feature-discovery: {worker: {priorityClassName: a}}}", None),
+        ("gpu-operator", "v26.3.3", "{nfd: {enabled: false}, node-feature-discovery: {worker: {a: b}}}", "note"),
+        ("nvidia-device-plugin", "0.17.1", "{nfd: {worker: {a: b}}}", "warning"),
+        ("nvidia-device-plugin", "0.17.1", "{gfd: {enabled: true}, nfd: {worker: {a: b}}}", None),
+        ("nvidia-device-plugin", "0.17.1", "{gfd: {enabled: true}, nfd: {enabled: false, worker: {a: b}}}", "note"),
+        ("network-operator", "25.7.0", "{sriov-network-operator: {operator: {resourcePrefix: a}}}", "warning"),
+    ],
+)
+def test_values_of_a_chart_inside_count_where_its_condition_brings_it(tmp_path, chart, version, values, severity):
+    release = RELEASE.replace("chart: gpu-operator", f"chart: {chart}").format(version=version, values=values)
+    (tmp_path / "a.yaml").write_text(release)
+    found = check_paths(tmp_path, [tmp_path / "a.yaml"]).diagnostics
+    told = [item.severity.value for item in found if "leaves the chart out" in item.message]
+
+    assert told == ([severity] if severity else [])
 
 
 @pytest.mark.parametrize("name", ISSUES)

@@ -33,7 +33,7 @@ OF_SETUPS = frozenset(rule.RULE.name for rule in SETUP_RULES)
 NAMES = sorted(
     (
         *(rule.RULE.name for rule in (*RULES, *TEMPLATE_RULES, *VALUE_RULES)),
-        *(rule.RULE.name for rule in CHART_RULES if rule.RULE not in CODE_BOOK),
+        *(rule.RULE.name for rule in CHART_RULES if rule.RULE not in CODE_BOOK and rule.RULE.name not in OF_SETUPS),
         *(rule.RULE.name for rule in TEXT_RULES if rule.RULE not in [other.RULE for other in RULES]),
         *(rule.RULE.name for rule in LINK_RULES if rule.RULE.name not in (*WITH_NODES, *OF_SETUPS)),
         "refused-by-definition",
@@ -59,6 +59,7 @@ ELSEWHERE = {
     "beside-output": "needs another revision: tests/change/review/test_beside_output.py",
     "checked-out-otherwise": "needs a repository: tests/project/run/test_judged_commit.py",
     "change-at-a-distance": "needs another revision: tests/change/diff/test_other_pools.py",
+    "engine-upgraded": "needs another revision: tests/change/takeover/test_engine_upgrades.py",
     "leaves-the-delivery": "needs another revision: tests/change/diff/test_departures.py",
     "refused-by-the-server": "needs another revision: tests/change/diff/test_recreated.py",
     **dict.fromkeys(

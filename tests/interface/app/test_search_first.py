@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from poolsmith.core.diagnostics import NoInputError
-from poolsmith.core.sources import yaml_reader
+from poolsmith.core.sources import yaml_nodes, yaml_reader
 from poolsmith.gpu.catalog.stack_objects import CHARTS, GROUPS, is_of_stack
 from poolsmith.gpu.catalog.stack_words import may_be_of_stack, mentions
 from poolsmith.interface.app import check
@@ -45,8 +45,8 @@ def parsed(monkeypatch):
 
         return run
 
-    for name in ("documents_in", "compose"):  # by lines, and by the library
-        monkeypatch.setattr(yaml_reader, name, seen(getattr(yaml_reader, name)))
+    for module, name in ((yaml_reader, "documents_in"), (yaml_nodes, "compose")):  # by lines, and by the library
+        monkeypatch.setattr(module, name, seen(getattr(module, name)))
     return texts
 
 

@@ -126,6 +126,29 @@ def test_files_without_flags_are_judged_as_by_the_verb(gpu_folder, run_cli, monk
     assert plain.code in (0, 1, 2, 3)
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "values.yaml",
+        "values.yaml below --no-cache",
+        "--cache . --rehash",
+        "link.yaml",
+        "absent.yaml",
+        "prod",
+        "pod.yaml pod.yaml",
+        "values.yaml --color",
+        "values.yaml -- pod.yaml",
+        "--no-cache -",
+    ],
+)
+def test_paths_without_flags_are_judged_as_by_the_verb(gpu_folder, run_cli, monkeypatch, line):
+    plain = run_cli(["check", *line.split()])
+    monkeypatch.setattr(main, "_plain", main._parsed)
+
+    assert plain == run_cli(["check", *line.split()])
+    assert plain.code in (0, 1, 2, 3)
+
+
 def test_the_command_that_shows_more_is_the_one_that_was_given(gpu_folder, run_cli, monkeypatch):
     monkeypatch.chdir(gpu_folder / "below")
     (gpu_folder / "below/values.yaml").write_text(GPU_FILES["values.yaml"])

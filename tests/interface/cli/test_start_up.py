@@ -39,6 +39,7 @@ PLANS = PARSER | frozenset(
         "drivers",
         "facts",
         "helm",
+        "latest",
         "ledger",
         "nodes",
         "objects_file",
@@ -73,7 +74,7 @@ LOADS = {
     ),
     "--help": (5.8, PARSER, PARSER_ONLY | {"json", "poolsmith.interface.cli.options"}),
     "check --help": (6.4, PARSER | {"report"}, PARSER_ONLY),
-    "catalog list": (7.0, PARSER | {"app", "catalog", "facts", "report", "run", "sources"}, READS),
+    "catalog list": (7.1, PARSER | {"app", "catalog", "facts", "latest", "report", "run", "sources"}, READS),
     "schema NodePool": (
         7.5,
         PARSER
@@ -100,7 +101,7 @@ LOADS = {
         NEVER,
     ),  # it generates and checks
     "rules": (
-        12.3,
+        13.4,  # the code of each rule
         PLANS - {"app", "output", "policies"} | {"pod_security"},
         NEVER | {"poolsmith.fleet.plan.pipeline", "poolsmith.project.output"},
     ),
@@ -115,14 +116,18 @@ LOADS = {
         NEVER | ALL_RULES | {"subprocess", "poolsmith.kubernetes.schema.schemas"},
     ),
     "diff --base HEAD": (
-        14.8,
-        PLANS | {"delivery", "diff", "pod_security", "review"},
+        15.7,
+        PLANS | {"delivery", "diff", "pod_security", "review", "takeover"},
         NEVER | ALL_RULES | {"poolsmith.interface.app.diff_pairs"},
     ),
-    "diff --base HEAD --cluster edge": (19.8, PLANS | {"delivery", "diff", "drift", "pod_security", "review"}, NEVER),
+    "diff --base HEAD --cluster edge": (
+        20.5,
+        PLANS | {"delivery", "diff", "drift", "pod_security", "review", "takeover"},
+        NEVER,
+    ),  # what a change takes away of installations elsewhere is told by who knows how others deliver
     "generate --check --no-cache --jobs 1": (14.8, PLANS, READS),
     f"check --hook {SAMPLE}": (
-        9.3,
+        10.6,  # all rules over setups
         PLANS - {"ledger", "shape"} | {"pod_security"},
         NEVER | REPORTS | {"multiprocessing", "subprocess"},
     ),

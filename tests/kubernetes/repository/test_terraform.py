@@ -136,7 +136,42 @@ def test_labels_are_read_wherever_they_stand_as_literals():
         ("merge({a = 1}, x.y, {b = 3})", {"a": COMPUTED, COMPUTED: COMPUTED, "b": 3}),
         ('try("a", x)', "a"),
         ('try(x.y, "a")', COMPUTED),
-        ("coalesce(1, 2)", COMPUTED),
+        ("coalesce(1, 2)", 1),
+        ('coalesce("", null, "a")', "a"),
+        ("coalesce(x, 1)", COMPUTED),
+        ('compact(["a", "", null])', ["a"]),
+        ("compact([1 == 2 ? 3 : null, {a = 1}])", [{"a": 1}]),
+        ('concat(["a"], [], ["b"])', ["a", "b"]),
+        ('format("v%s", 1)', "v1"),
+        ('format("%s-%s", "a", "b")', "a-b"),
+        ('format("%05d", 1)', COMPUTED),
+        ('join(",", ["a", "b"])', "a,b"),
+        ('length("abc") > 2', True),
+        ("length([])", 0),
+        ('lookup({a = 1}, "a", 2)', 1),
+        ('lookup({a = 1}, "b", 2)', 2),
+        ('trimspace(" a ") == "a"', True),
+        ('trimprefix("v1", "v")', "1"),
+        ('upper(lower("A"))', "A"),
+        ('"1" == 1', False),
+        ("true == 1", False),
+        ("null == null", True),
+        ('null != null && x != ""', False),
+        ("!true || !false", True),
+        ("1 < 2 && 2 >= 2", True),
+        ("x || true", True),
+        ("x && true", COMPUTED),
+        ('"a" < "b"', COMPUTED),
+        ("(1 > 2) ? 3 : 4 > 3 ? 5 : 6", 5),
+        ("(true\n? 1\n: 2)", 1),
+        ("true ? {\na = 1\n} : {\nb = 2\n}", {"a": 1}),
+        ("[for a in [1, 2] : { v = a }]", [{"v": 1}, {"v": 2}]),
+        ('[for k, v in {a = 1} : "${k}=${v}"]', ["a=1"]),
+        ('{for k, v in {a = 1} : "${k}.b" => v}', {"a.b": 1}),
+        ("[for a in [1, 2] : a if a > 1]", [2]),
+        ("{for a in [1, 2] : a => a if x > 1}", COMPUTED),
+        ("[for a in [{b = [7]}] : a.b[0]]", [7]),
+        ("[for a in [[1], [2]] : [for b in a : b]]", [[1], [2]]),
         ("null", None),
         ("[1, 2,\n 3]", [1, 2, 3]),
         ("[for a in b : a]", COMPUTED),
@@ -154,7 +189,8 @@ def test_labels_are_read_wherever_they_stand_as_literals():
         ('"${file("a.yaml")}b"', COMPUTED),
         ("yamlencode({a = 1})", {"a": 1}),
         ("yamlencode({a = 1})[0]", COMPUTED),
-        ("true ? 1 : 2", COMPUTED),
+        ("true ? 1 : 2", 1),
+        ("x ? 1 : 2", COMPUTED),
         ("[1, /* two */ 2] # three", [1, 2]),
         ("<<EOT\n  a: 1\nEOT\n", "  a: 1\n"),
         ("<<-EOT\n  a: 1\n    b\n  EOT\n", "a: 1\n  b\n"),
@@ -166,6 +202,64 @@ def test_what_is_a_literal(text, expected):
     (block,) = read_hcl("a.tf", f"locals {{\n  v = {text}\n  w = 1\n}}\n")
 
     assert block.data == {"v": expected, "w": 1}
+
+
+DYNAMIC = """
+resource "helm_release" "gpu" {
+  chart      = "gpu-operator"
+  repository = "https://helm.ngc.nvidia.com/nvidia"
+  dynamic "set" {
+    for_each = var.settings
+    content {
+      name  = set.key
+      value = set.value
+    }
+  }
+}
+variable "settings" {
+  default = { "driver.enabled" = "false", "mig.strategy" = "mixed" }
+}
+"""
+
+
+def test_dynamic_blocks_are_as_many_as_their_map_has_entries(tmp_path):
+    (found,) = charts(tmp_path, DYNAMIC)
+
+    assert found.values == {"driver": {"enabled": False}, "mig": {"strategy": "mixed"}}
+    assert not found.unknown
+
+
+def test_locals_may_be_made_of_others_and_a_switch_is_for_somebody_to_turn(tmp_path):
+    text = """
+locals {
+  all    = { driver = local.driver }
+  driver = merge({ enabled = true }, var.version == null ? {} : { version = var.version })
+}
+variable "version" { default = null }
+variable "is_on" { default = false }
+resource "helm_release" "gpu" {
+  count      = var.is_on ? 1 : 0
+  chart      = "gpu-operator"
+  repository = "https://helm.ngc.nvidia.com/nvidia"
+  values     = compact([var.version != null && var.version != "" ? file(var.version) : null, yamlencode(local.all)])
+}
+"""
+    (found,) = charts(tmp_path, text)
+
+    assert found.values == {"driver": {"enabled": True}}
+    assert not found.unknown
+
+
+@pytest.mark.parametrize("text", ["[for a in [1] : [for a in [1] : " * 25, "true ? " * 3000, "(" * 3000])
+def test_deep_expressions_are_no_hcl(text):
+    with pytest.raises(HclProblemError):
+        read_hcl("a.tf", f"locals {{\n  v = {text}\n}}\n")
+
+
+def test_many_rounds_are_no_hcl():
+    many = "[" + "1," * 200 + "]"
+    with pytest.raises(HclProblemError):
+        read_hcl("a.tf", f"locals {{\n  v = [for a in {many} : [for b in {many} : b]]\n}}\n")
 
 
 @pytest.mark.parametrize(

@@ -22,13 +22,15 @@ import (
 )
 
 type question struct {
-	ID        string                 `json:"id"`
-	Chart     string                 `json:"chart"`
-	Release   string                 `json:"release"`
-	Namespace string                 `json:"namespace"`
-	Version   string                 `json:"version"`
-	APIs      []string               `json:"apis"`
-	Values    map[string]interface{} `json:"values"`
+	ID        string `json:"id"`
+	Chart     string `json:"chart"`
+	Release   string `json:"release"`
+	Namespace string `json:"namespace"`
+	Version   string `json:"version"`
+	// Where it is not given, the one that Helm takes without a cluster: v1.20.0.
+	Kubernetes string                 `json:"kubernetes"`
+	APIs       []string               `json:"apis"`
+	Values     map[string]interface{} `json:"values"`
 }
 
 type answer struct {
@@ -83,6 +85,11 @@ func rendered(asked question) answer {
 	install.SkipSchemaValidation = true
 	install.ReleaseName, install.Namespace = asked.Release, asked.Namespace
 	install.APIVersions = asked.APIs
+	if asked.Kubernetes != "" {
+		if install.KubeVersion, err = chartutil.ParseKubeVersion(asked.Kubernetes); err != nil {
+			return answer{ID: asked.ID, Error: err.Error()}
+		}
+	}
 	release, err := install.Run(loaded, asked.Values)
 	if err != nil {
 		return answer{ID: asked.ID, Error: err.Error()}

@@ -15,7 +15,6 @@ from poolsmith.change.diff.undeclared_fields import refusal_words, undeclared_fi
 from poolsmith.core.diagnostics.message_text import joined, listed
 from poolsmith.fleet.profiles.cluster import DriverMode
 from poolsmith.fleet.profiles.node_pool import KATA_WORKLOADS
-from poolsmith.gpu.catalog.engines import engine_facts, told_between
 from poolsmith.gpu.catalog.projections import read_crds
 from poolsmith.gpu.catalog.upgrades import is_back, read_upgrades, steps
 
@@ -32,14 +31,13 @@ _MANY = 20
 _RELEASE = "/spec/stack/release"
 _FROM = "/spec/stack/upgradingFrom"
 _KIND = "/spec/stack"
-_ENGINE = "/spec/delivery/version"
 
 
 def release_changes(
     before: SeenCluster, after: SeenCluster, catalog: Catalog, new_names: Mapping[str, str], *, denies: bool = False
 ) -> tuple[ReleaseChange, ...]:
     """`new_names` are those of pools, by old ones. `denies`: pods that no grant allows are refused after the change."""
-    found = [*_both_accepted(before, after), *stays(before, after, new_names), *_engine(before, after)]
+    found = [*_both_accepted(before, after), *stays(before, after, new_names)]
     stacks = before.plan.cluster.spec.stack, after.plan.cluster.spec.stack
     is_operator = all(stack.by_operator for stack in stacks)
     if is_operator and stacks[0].kind is not stacks[1].kind:
@@ -139,19 +137,6 @@ def _issues(before: SeenCluster, after: SeenCluster) -> Iterator[ReleaseChange]:
             at = f", {on_pools(pools)}" if pools else ""
             words = f"{after.plan.cluster.spec.stack.release} is known for this: {issue['fact']}{at}"
             yield _change(ReleaseChangeKind.ISSUE, words, after, pools)
-
-
-def _engine(before: SeenCluster, after: SeenCluster) -> Iterator[ReleaseChange]:
-    """What another version of the same engine makes of the same files, forwards and back."""
-    old, new = (side.plan.cluster.spec.delivery for side in (before, after))
-    if old.engine is not new.engine or old.version is None or new.version is None:
-        return
-    then, now = (item.version.removeprefix("v") for item in (old, new) if item.version is not None)
-    name = engine_facts(new.engine.value)["name"]
-    for left, right, way in ((then, now, "and {0} did not"), (now, then, "and {0} no longer does it")):
-        for says in told_between(new.engine.value, left, right):
-            words = f"{name} {right} does this, {way.format(left)}: {says}"
-            yield _change(ReleaseChangeKind.ISSUE, words, after, pointer=_ENGINE)
 
 
 def _both_accepted(before: SeenCluster, after: SeenCluster) -> Iterator[ReleaseChange]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -133,6 +133,17 @@ class Trees:
         found = (path for path, file in files.items() if file.mode in _REGULAR and path.rpartition("/")[0] in wanted)
         return {path: files[path] for path in sorted(filter(self.may_declare, found))[:_MOST]}
 
+    @contextmanager
+    def checked_out(self, files: Mapping[str, GitFile], *, is_head: bool = True) -> Iterator[Path]:
+        """A folder with these files; of the second side as they stand on disk. Raises UsageError."""
+        plain = {path: file for path, file in files.items() if file.mode in _REGULAR and self.may_declare(path)}
+        with folder_with(self.git, plain) as folder:
+            if is_head and self.top is not None:
+                new = sorted(filter(self.may_declare, self.untracked))[:_MOST]
+                for path in (*(self.edited & plain.keys()), *new):
+                    _as_checked_out(folder / path, self.top / path, self.top)
+            yield folder
+
 
 def _differs(there: Path, file: GitFile, known: IndexEntry | None) -> bool:
     """Whether what is checked out has another content than git's index; what can't be read has."""
@@ -155,11 +166,7 @@ def left_elsewhere(trees: Trees) -> Iterator[Diagnostic]:
         return
     folders = {path.rpartition("/")[0] for path in changed}
     before, after = trees.near(trees.base, folders), trees.near(trees.head, folders)
-    with folder_with(trees.git, before) as was, folder_with(trees.git, after) as now:
-        if trees.top is not None:
-            new = sorted(filter(trees.may_declare, trees.untracked))[:_MOST]
-            for path in (*(trees.edited & after.keys()), *new):
-                _as_checked_out(now / path, trees.top / path, trees.top)
+    with trees.checked_out(before, is_head=False) as was, trees.checked_out(after) as now:
         yield from departures_elsewhere(installed_in(was), installed_in(now))
 
 

@@ -104,6 +104,10 @@ class Location:
     secrets: KnownSecrets = field(default=NO_SECRETS, compare=False, repr=False)
     value: tuple[Position, Position] | None = field(default=None, compare=False, repr=False)
 
+    @property
+    def path(self) -> str:
+        return self.span.path
+
 
 OPEN = "open"
 WAIVED = "waived"

@@ -1,7 +1,7 @@
 """The code of what every run of a few verbs loads, kept together for one interpreter (`core/own_modules.py` reads it).
 
 The runs are made, on a project of two pools, and their modules noted: nothing is listed by hand. A group has what the
-same runs load.
+same runs load, and is read when the first of it is asked for.
 """
 
 from __future__ import annotations
@@ -18,17 +18,19 @@ from poolsmith.core.own_modules import LENGTH, UNKNOWN
 from poolsmith.core.record import method_code, method_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
 PACKAGE = Path(__file__).parents[2]
-HOOK, EVERY = "check --hook", ""
-"""Kinds of runs: a hook; and what all kinds load, for any other verb. The rest are named by their verbs."""
+HOOK, PATHS, EVERY = "check --hook", "check PATHS", ""
+"""Kinds of runs: a hook; a check of files; and what all kinds load, for any other verb. The rest are named by their
+verbs."""
 _MOST_FIELDS = 24
 """Of records whose methods are kept."""
 _VALUES = "platform/values/gpu-operator.yaml"
 RUNS = {
     "generate --no-cache --jobs 1": "generate",
     "check --no-cache": "check",
+    "check --no-cache output": PATHS,
     "check --hook values.yaml": HOOK,
     f"check --hook output/clusters/flux/{_VALUES}": HOOK,
     f"check --hook output/clusters/argocd/{_VALUES}": HOOK,
@@ -77,14 +79,14 @@ sys.stdout.write("\\n" + " ".join(name for name in names if name.startswith("poo
 
 def kept_code(*, is_installed: bool) -> bytes:
     """What the file says. `is_installed`: the sources stay where they are, and their times are known."""
-    return packed(grouped(_loaded_by_kind()), PACKAGE, is_installed=is_installed)
+    return packed(grouped(_loaded()), PACKAGE, is_installed=is_installed)
 
 
-def packed(groups: Mapping[tuple[str, ...], Sequence[str]], package: Path, *, is_installed: bool) -> bytes:
-    """The names of modules by the kinds of runs that load them; `package` is the folder of theirs."""
+def packed(groups: Sequence[tuple[Sequence[str], Sequence[str]]], package: Path, *, is_installed: bool) -> bytes:
+    """Of each group the kinds of runs that load it, and the names of its modules; `package` is the folder of theirs."""
     places: dict[str, tuple[int, int, bool, int, int]] = {}
     streams: list[bytes] = []
-    for number, names in enumerate(groups.values()):
+    for number, (_, names) in enumerate(groups):
         sources = [_source_of(name, package) for name in names]
         for position, (name, source) in enumerate(zip(names, sources, strict=True)):
             state = source.stat()
@@ -95,21 +97,28 @@ def packed(groups: Mapping[tuple[str, ...], Sequence[str]], package: Path, *, is
         streams.append(marshal.dumps(tuple(codes)))
     streams.append(marshal.dumps({text: method_code(text) for text in method_texts(_MOST_FIELDS)}))
     lengths = list(map(len, streams))
-    begins = [(sum(lengths[:number]), lengths[number], kinds) for number, kinds in enumerate((*groups, ()))]
+    kinds = [*(tuple(kinds) for kinds, _ in groups), ()]
+    begins = [(sum(lengths[:number]), lengths[number], kinds[number]) for number in range(len(lengths))]
     index = marshal.dumps((begins, places))
     return b"".join([len(index).to_bytes(LENGTH, "little"), index, *streams])
 
 
-def grouped(loaded: Mapping[str, Iterable[str]]) -> dict[tuple[str, ...], list[str]]:
-    """By kinds of runs, the modules that these load, in the order in which a run asks for them."""
-    kinds: dict[str, tuple[str, ...]] = {}
-    for kind, names in loaded.items():
+def grouped(loaded: Sequence[tuple[str, Iterable[str]]]) -> list[tuple[list[str], list[str]]]:
+    """Of runs, the kind of each and the modules that it loads, in the order in which it asks for them: the modules that
+    the same runs load, with the kinds of these."""
+    runs: dict[str, list[int]] = {}
+    for number, (_, names) in enumerate(loaded):
         for name in names:
-            kinds[name] = (*kinds.get(name, ()), kind)
-    groups: dict[tuple[str, ...], list[str]] = {}
-    for name, which in kinds.items():
-        groups.setdefault((*which, EVERY) if len(which) == len(loaded) else which, []).append(name)
-    return groups
+            runs.setdefault(name, []).append(number)
+    groups: dict[tuple[int, ...], list[str]] = {}
+    for name, which in runs.items():
+        groups.setdefault(tuple(which), []).append(name)
+    every = {kind for kind, _ in loaded}
+    found = []
+    for which, names in groups.items():
+        kinds = list(dict.fromkeys(loaded[number][0] for number in which))
+        found.append((kinds + [EVERY] * (every == {*kinds}), names))
+    return found
 
 
 def _source_of(name: str, package: Path) -> Path:
@@ -117,17 +126,14 @@ def _source_of(name: str, package: Path) -> Path:
     return place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
 
 
-def _loaded_by_kind() -> dict[str, list[str]]:
-    """For each kind of run, our modules whose code has run. Raises CalledProcessError where a run fails."""
+def _loaded() -> list[tuple[str, list[str]]]:
+    """Of each run its kind, and our modules whose code has run. Raises CalledProcessError where a run fails."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for path, text in _PROJECT.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_text(text, "utf-8")
-        loaded: dict[str, dict[str, None]] = {}
-        for run, kind in RUNS.items():
-            loaded.setdefault(kind, {}).update(dict.fromkeys(_noted(run.split(), folder)))
-        return {kind: list(names) for kind, names in loaded.items()}
+        return [(kind, _noted(run.split(), folder)) for run, kind in RUNS.items()]
 
 
 def _noted(words: list[str], folder: Path) -> list[str]:

@@ -11,11 +11,21 @@ from pathlib import Path
 from typing import Any
 
 from poolsmith.core.facts.packs import active, remembered
+from poolsmith.core.own_modules import read_file
 
 DATA = Path(__file__).parents[2] / "data"
 LIKE = "like"
 """In place of an entry: the release whose entry it is but for `changes`."""
-READER = ("scalars.py", "yaml_brackets.py", "yaml_events.py", "yaml_library.py", "yaml_lines.py", "yaml_reader.py")
+READER = (
+    "scalars.py",
+    "yaml_brackets.py",
+    "yaml_events.py",
+    "yaml_layouts.py",
+    "yaml_library.py",
+    "yaml_lines.py",
+    "yaml_nodes.py",
+    "yaml_reader.py",
+)
 """What a YAML file says depends on these modules of `core/sources/`."""
 _GENERATION = {
     "": ".yaml",
@@ -54,15 +64,15 @@ def read_own_yaml(name: str) -> dict[str, Any]:
 
     Its twin in JSON is read instead, many times as fast, where there is one that was made of this very text.
     """
-    content = (DATA / name).read_bytes()
-    data = _data_of_twin(DATA / twin_of(name), content)
+    content = read_file(f"{DATA}/{name}")
+    data = _data_of_twin(f"{DATA}/{twin_of(name)}", content)
     return _parsed(content) if data is None else data
 
 
-def _data_of_twin(twin: Path, content: bytes) -> dict[str, Any] | None:
+def _data_of_twin(twin: str, content: bytes) -> dict[str, Any] | None:
     """None where the twin is missing, half written, or made of another text or by another reader."""
     try:
-        made = json.loads(twin.read_bytes())
+        made = json.loads(read_file(twin))
         data: dict[str, Any] | None = made["data"] if made["of"] == _origin(content) else None
     except (OSError, LookupError, TypeError, ValueError):
         return None
@@ -76,7 +86,7 @@ def twin_of(name: str) -> str:
 
 def twin_text(name: str) -> str:
     """What the twin of a YAML file has to say."""
-    content = (DATA / name).read_bytes()
+    content = read_file(f"{DATA}/{name}")
     return json.dumps({"of": _origin(content), "data": _parsed(content)}, separators=(",", ":")) + "\n"
 
 
@@ -95,13 +105,13 @@ def _origin(content: bytes) -> str:
 @cache
 def _reader() -> bytes:
     folder = Path(__file__).parents[1] / "sources"
-    return blake2b(b"\0".join((folder / name).read_bytes() for name in READER)).digest()
+    return blake2b(b"\0".join(read_file(f"{folder}/{name}") for name in READER)).digest()
 
 
 def read_json(name: str) -> dict[str, Any]:
     """A data file that the importer makes: whole, or as what it changes of another release's beside it; or a pack's."""
     content = active().content(name)
-    document: dict[str, Any] = json.loads((DATA / name).read_bytes() if content is None else content)
+    document: dict[str, Any] = json.loads(read_file(f"{DATA}/{name}") if content is None else content)
     if content is not None:
         return document
     if LIKE not in document:
@@ -111,7 +121,7 @@ def read_json(name: str) -> dict[str, Any]:
 
 def read_own_json(name: str) -> dict[str, Any]:
     """A whole file of the built-in part alone."""
-    document: dict[str, Any] = json.loads((DATA / name).read_bytes())
+    document: dict[str, Any] = json.loads(read_file(f"{DATA}/{name}"))
     return document
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
-from poolsmith.core.diagnostics.diagnostic import Location, Span
 from poolsmith.core.record import record
-from poolsmith.core.sources.pointer import MISSING, parent
-from poolsmith.core.sources.source_file import SourceFile
+from poolsmith.core.sources.pointer import MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from poolsmith.core.diagnostics.diagnostic import Position
+    from poolsmith.core.sources.source_file import SourceFile
 
 
 class _Computed:
@@ -50,42 +49,6 @@ class HclBlock:
     source: SourceFile
 
 
-class HclSource(SourceFile):
-    """Places in a file of HCL. `starts` are those of keys by pointer, `texts` first line and indentation of heredocs.
-
-    No line is shown: which of them hold secrets is known of YAML alone.
-    """
-
-    def __init__(
-        self,
-        path: str,
-        text: str,
-        data: Any,
-        starts: dict[str, tuple[Position, Position]],
-        texts: dict[str, tuple[int, int]],
-    ) -> None:
-        super().__init__(path, text, data)
-        self._starts = starts
-        self._texts = texts
-
-    def _located(self, pointer: str, note: str | None) -> Location:
-        known = pointer
-        while known and known not in self._starts:
-            known = parent(known)
-        extent = self._starts.get(known)
-        span = Span(path=self.path) if extent is None else Span(path=self.path, start=extent[0], end=extent[1])
-        return Location(span=span, pointer=pointer, note=note)
-
-    def line(self, number: int) -> str | None:  # noqa: ARG002 - see the class
-        return None
-
-    def block_of(self, pointer: str) -> tuple[int, int] | None:
-        return self._texts.get(pointer)
-
-    def written(self, pointer: str) -> str | None:  # noqa: ARG002 - asked of YAML alone
-        return None
-
-
 def without_computed(value: Any) -> tuple[Any, bool]:
     """A value without what is computed, and whether something was left out. A list with a hole is left out whole."""
     if isinstance(value, dict):
@@ -117,4 +80,41 @@ def _merged(arguments: list[Any]) -> Any:
     return found
 
 
-FUNCTIONS: dict[str, Callable[[list[Any]], Any]] = {"try": _first, "merge": _merged}
+def _known(work: Callable[..., Any]) -> Callable[[list[Any]], Any]:
+    """A function of arguments that are known, and of the kinds that it takes; else COMPUTED."""
+
+    def worked_out(arguments: list[Any]) -> Any:
+        if any(value is COMPUTED or value is MISSING or isinstance(value, HclFile) for value in arguments):
+            return COMPUTED
+        try:
+            return work(*arguments)
+        except (TypeError, ValueError, AttributeError, KeyError):
+            return COMPUTED
+
+    return worked_out
+
+
+def _formatted(text: str, *values: Any) -> Any:
+    parts = text.split("%s" if "%s" in text else "%v")
+    is_plain = len(parts) == len(values) + 1 and not any("%" in part for part in parts)
+    told = [f"{value:d}" if type(value) is int else value for value in values]
+    return "".join(word for pair in zip_longest(parts, told, fillvalue="") for word in pair) if is_plain else COMPUTED
+
+
+FUNCTIONS: dict[str, Callable[[list[Any]], Any]] = {
+    "try": _first,
+    "merge": _merged,
+    "compact": _known(lambda items: [item for item in items if item not in (None, "")]),
+    "concat": _known(lambda *lists: [item for items in lists for item in items]),
+    "coalesce": _known(lambda *values: next((value for value in values if value not in (None, "")), COMPUTED)),
+    "format": _known(_formatted),
+    "join": _known(lambda sign, items: sign.join(items)),
+    "length": _known(len),
+    "lookup": _known(lambda found, key, other: found.get(key, other)),
+    "lower": _known(lambda text: text.lower()),
+    "replace": _known(lambda text, old, new: text.replace(old, new) if old and not old.startswith("/") else COMPUTED),
+    "trimprefix": _known(lambda text, start: text.removeprefix(start)),
+    "trimspace": _known(lambda text: text.strip()),
+    "upper": _known(lambda text: text.upper()),
+}
+"""Those that are worked out."""

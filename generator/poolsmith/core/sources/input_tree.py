@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.diagnostics import Diagnostic, Location, Position, diagnose, point_in, whole_file
 from poolsmith.core.diagnostics.codes import entries_of, reading
 from poolsmith.core.record import record
+from poolsmith.core.sources import yaml_nodes
 from poolsmith.core.sources.secret_scalars import secrets_of_text
 from poolsmith.core.sources.source_file import SourceFile
-from poolsmith.core.sources.yaml_reader import YamlProblem, compose, documents_of, read_documents
+from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator
@@ -251,7 +252,7 @@ def _parsed(path: str, text: str) -> SourceFile | Diagnostic:
     duplicates: list[YamlProblem] = []
     nodes: list[Node] = []
     try:
-        documents = documents_of(_kept_in(nodes, compose(text)), duplicates)
+        documents = yaml_nodes.documents_of(_kept_in(nodes, yaml_nodes.compose(text)), duplicates)
     except YamlProblem as problem:
         return yaml_diagnostic(path, text, problem)
     return _one_mapping(path, text, documents, duplicates, nodes)
@@ -332,6 +333,15 @@ MAX_DEPTH = 64
 _SHOWN = 120
 
 
+def _is_linked_folder(entry: os.DirEntry[str], failed: Callable[[OSError], object]) -> bool:
+    """Also a circle of links, which `failed` is told of: there is nothing to read in it."""
+    try:
+        return entry.is_symlink() and entry.is_dir()
+    except OSError as error:
+        failed(error)
+        return True
+
+
 def walk(
     top: str,
     is_skipped: Callable[[str], bool],
@@ -355,7 +365,7 @@ def walk(
             with os.scandir(folder) as entries:
                 for entry in entries:
                     is_folder = entry.is_dir(follow_symlinks=False)
-                    if not is_folder and entry.is_symlink() and entry.is_dir():
+                    if not is_folder and _is_linked_folder(entry, failed):
                         linked(f"{folder}/{entry.name}")
                         continue
                     (folders if is_folder else files).append(entry.name)

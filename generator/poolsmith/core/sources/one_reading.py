@@ -25,7 +25,8 @@ from poolsmith.core.sources.yaml_library import (
     SequenceStartEvent,
     events_of,
 )
-from poolsmith.core.sources.yaml_reader import NodeParser, YamlProblem
+from poolsmith.core.sources.yaml_nodes import NodeParser
+from poolsmith.core.sources.yaml_reader import YamlProblem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

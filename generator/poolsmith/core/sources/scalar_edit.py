@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pointer import mapped, parent, reach, split
 from poolsmith.core.sources.yaml_library import MappingNode, ScalarNode, SequenceNode
-from poolsmith.core.sources.yaml_reader import YamlProblem, compose, mapping_key, read_documents
+from poolsmith.core.sources.yaml_nodes import compose, mapping_key
+from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

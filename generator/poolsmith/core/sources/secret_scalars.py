@@ -29,10 +29,12 @@ from poolsmith.core.diagnostics.masking import (
 from poolsmith.core.diagnostics.message_text import printable
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
-from poolsmith.core.sources.yaml_library import MappingNode, Node, ScalarNode, SequenceNode
+from poolsmith.core.sources import yaml_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from poolsmith.core.sources.yaml_nodes import Node, ScalarNode
 
 _WORTH = (
     r"passw|passphrase|pwd|secret|token|key(?!(?<=\{key): [a-z./-]*[,}\n])|cred|docker|auth"
@@ -229,9 +231,9 @@ def _secret_scalars(root: Node) -> Iterator[tuple[ScalarNode, Secrets | None]]:
         if id(node) in seen:
             continue
         seen.add(id(node))
-        if isinstance(node, ScalarNode):
+        if isinstance(node, yaml_nodes.ScalarNode):
             yield from _scalar(node, name, held=held)
-        elif isinstance(node, MappingNode):
+        elif isinstance(node, yaml_nodes.MappingNode):
             words = {key.value: value.value for key, value in node.value if _is_word(key) and _is_word(value)}
             named = words.get("name", "") if "value" in words else ""
             is_secret_object = words.get("kind") == "Secret"
@@ -242,7 +244,7 @@ def _secret_scalars(root: Node) -> Iterator[tuple[ScalarNode, Secrets | None]]:
                     continue
                 below = held or (is_secret_object and word in _HELD)
                 pending.append((value, named if word == "value" and named else word, below))
-        elif isinstance(node, SequenceNode):
+        elif isinstance(node, yaml_nodes.SequenceNode):
             before = ""
             for item in node.value:
                 pending.append((item, "token" if is_flag(before) else "", held))
@@ -251,13 +253,13 @@ def _secret_scalars(root: Node) -> Iterator[tuple[ScalarNode, Secrets | None]]:
 
 def _no_object_names(node: Node) -> Iterator[tuple[ScalarNode, Secrets | None]]:
     """All scalars below `imagePullSecrets` that name no Secret."""
-    items = node.value if isinstance(node, SequenceNode) else [node]
+    items = node.value if isinstance(node, yaml_nodes.SequenceNode) else [node]
     for item in items:
-        if isinstance(item, MappingNode):
+        if isinstance(item, yaml_nodes.MappingNode):
             for key, value in item.value:
                 if not (_is_word(key) and key.value == "name" and _is_word(value) and is_object_name(value.value)):
                     yield from _all_scalars(value, key)
-        elif not (_is_word(item) and isinstance(node, SequenceNode) and is_object_name(item.value)):
+        elif not (_is_word(item) and isinstance(node, yaml_nodes.SequenceNode) and is_object_name(item.value)):
             yield from _all_scalars(item, None)
 
 
@@ -269,19 +271,19 @@ def _all_scalars(node: Node, key: Node | None) -> Iterator[tuple[ScalarNode, Sec
         if id(one) in seen:
             continue
         seen.add(id(one))
-        if isinstance(one, ScalarNode):
+        if isinstance(one, yaml_nodes.ScalarNode):
             if not is_placeholder(one.value):
                 yield one, None
-            elif not one.value and key is not None and isinstance(key, ScalarNode) and key.value != "name":
+            elif not one.value and key is not None and isinstance(key, yaml_nodes.ScalarNode) and key.value != "name":
                 yield key, None
-        elif isinstance(one, MappingNode):
+        elif isinstance(one, yaml_nodes.MappingNode):
             pending += [part for pair in one.value for part in pair]
-        elif isinstance(one, SequenceNode):
+        elif isinstance(one, yaml_nodes.SequenceNode):
             pending += one.value
 
 
 def _is_word(node: Node) -> bool:
-    return isinstance(node, ScalarNode)
+    return isinstance(node, yaml_nodes.ScalarNode)
 
 
 def _scalar(node: ScalarNode, name: str, *, held: bool) -> Iterator[tuple[ScalarNode, Secrets | None]]:

@@ -14,6 +14,8 @@ from poolsmith.core.sources.secret_scalars import Secrets, secrets_of
 from poolsmith.core.sources.yaml_places import Marks, NodeMarks
 
 if TYPE_CHECKING:
+    from typing import SupportsIndex
+
     from yaml.nodes import Node
 
     from poolsmith.core.diagnostics import Diagnostic, Position
@@ -87,6 +89,43 @@ class Content:
         return known
 
 
+class _Place(Location):
+    """A location in a file, looked for when somebody reads more of it than its path and pointer: of most, a finding
+    comes to nothing.
+
+    It passes for one like any other, since two are equal by their class and what they say.
+    """
+
+    __slots__ = ("_content", "path")
+    __class__ = Location  # type: ignore[assignment]
+
+    def __init__(self, path: str, pointer: str, note: str | None, content: Content) -> None:
+        for name, value in (("path", path), ("pointer", pointer), ("note", note), ("_content", content)):
+            object.__setattr__(self, name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in Location.__slots__:
+            raise AttributeError(name)
+        found = self._found()
+        for one in Location.__slots__:
+            object.__setattr__(self, one, getattr(found, one))
+        return getattr(self, name)
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
+        return self._found().__reduce_ex__(protocol)
+
+    def _found(self) -> Location:
+        start, end, line, value = self._content.placed(self.pointer)
+        return Location(
+            span=Span(path=self.path, start=start, end=end),
+            pointer=self.pointer,
+            note=self.note,
+            source_line=line,
+            secrets=self._content.secrets.known,
+            value=value,
+        )
+
+
 class SourceFile:
     """A file's path (relative to the root, forward slashes), its text and the data of one document.
 
@@ -135,15 +174,7 @@ class SourceFile:
         return self._located(pointer, note)
 
     def _located(self, pointer: str, note: str | None) -> Location:
-        start, end, line, value = self.content.placed(pointer)
-        return Location(
-            span=Span(path=self.path, start=start, end=end),
-            pointer=pointer,
-            note=note,
-            source_line=line,
-            secrets=self.content.secrets.known,
-            value=value,
-        )
+        return _Place(self.path, pointer, note, self.content)
 
     def line_at(self, pointer: str) -> int | None:
         """The number of the line that `locate` finds."""

@@ -19,6 +19,7 @@ from poolsmith.core.sources.yaml_library import (
     SequenceEndEvent,
     SequenceStartEvent,
 )
+from poolsmith.core.sources.yaml_reader import most_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
     from yaml.nodes import Node
 
 
-MAX_NODES = 2_000_000
-NODES_OF_ANY_FILE = 100_000
-BYTES_OF_A_NODE = 8
 _PRECHECK_FROM = 2_000  # openers of nested collections; libyaml composes some 20,000 levels safely
 _DEEP_BLOCK = pattern(r"^[ ?:\-]{1000}", re.MULTILINE)
 _STARTS = frozenset((MappingStartEvent, SequenceStartEvent))
@@ -41,11 +39,6 @@ class Excess(NamedTuple):
 
     mark: Any
     is_depth: bool
-
-
-def most_nodes(text: str) -> int:
-    """How many keys and values a text may hold: so many, and more in a large one, as long as they are not tiny."""
-    return min(max(NODES_OF_ANY_FILE, len(text) // BYTES_OF_A_NODE), MAX_NODES)
 
 
 def deserves_counting(text: str) -> bool:

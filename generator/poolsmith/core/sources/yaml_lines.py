@@ -24,6 +24,7 @@ from poolsmith.core.sources.yaml_brackets import (
     unquoted,
     whole_collection,
 )
+from poolsmith.core.sources.yaml_layouts import Layouts, Spot
 
 CONFLICT_MARKERS = ("<<<<<<<", "|||||||", "=======", ">>>>>>>")
 _PLAIN_KEY = r"[A-Za-z0-9_./$][A-Za-z0-9_./$@%+:,=*~()-]{0,200}"
@@ -46,15 +47,6 @@ _DEEPEST = 90
 _NODES_OF_A_LINE = 3
 _REMEMBERED, _LONGEST_REMEMBERED = 4_096, 120
 """Lines and collections that are read once, since files have many of them alike; and how long they are at most."""
-_FEWEST_LINES, _MOST_LINES, _MOST_SIGNS = 3, 64, 4_096
-"""Of a block that is read once."""
-_DEEPEST_BESIDE = _DEEPEST - _MOST_LINES
-"""How deep such a block may stand; it has no more levels than lines and dashes."""
-_KEPT_BLOCKS, _KEPT_OF_A_LINE = 1_024, 3
-_PATIENCE = 4_096
-"""Blocks that may go by without one alike, until no more are kept."""
-
-
 _OTHER = object()
 """Stands for what is no plain scalar."""
 
@@ -63,18 +55,37 @@ def documents_in(text: str, most: int) -> list[Any] | None:
     """The documents of a text with fewer than `most` keys and values; None where a parser has to read it."""
     if len(text) > _LARGEST:
         return None
-    if not _is_printable(text):
-        return None
     lines = text.split("\n")
     if "*" in text and text.count("*") > _MOST_ALIASES:
         return None
     is_long = _NODES_OF_A_LINE * (len(lines) + len(text)) > most
     if is_long and _NODES_OF_A_LINE * (len(lines) + sum(map(text.count, ("- ", ",", "[", "{")))) > most:
         return None
+    has_tabs, layouts = "\t" in text, _layouts()
+    found = None if has_tabs else layouts.documents(lines)
+    if found is not None or not _is_printable(text):
+        return found
+    spots: list[Spot] | None = None if has_tabs or not layouts.is_wanted(lines) else []
     try:
-        return _read(lines, has_tabs="\t" in text)
+        found = _read(lines, spots, has_tabs=has_tabs)
     except (OtherError, NotJsonError):
         return None
+    if spots is not None:
+        layouts.keep(lines, found, spots)
+    return found
+
+
+@cache
+def _layouts() -> Layouts:
+    return Layouts(_scalar)
+
+
+def _scalar(text: str) -> Any:
+    """What ends a line as a scalar, whatever stands below it. Raises KeyError where it may be no scalar."""
+    found = _whole(text) if text and text.isprintable() else _OTHER
+    if found is _OTHER or found.__class__ is bytes:
+        raise KeyError(text)
+    return found
 
 
 def _is_printable(text: str) -> bool:
@@ -85,79 +96,19 @@ def _is_printable(text: str) -> bool:
     return signs.isprintable() or signs.replace(_NO_BREAK, "").isprintable()
 
 
-class _Blocks:
-    """What stands behind keys, as lines that were read before; whoever meets them again is given a copy.
-
-    `ready` has them by their first line, with the column that is left of all their keys, and their value as bytes;
-    `seen` those that stood once.
-    """
-
-    def __init__(self) -> None:
-        self.ready: dict[str, list[tuple[list[str], int, bytes]]] = {}
-        self.seen: dict[str, list[list[str]]] = {}
-        self.patience = _PATIENCE
-
-    def see(self, lines: list[str], column: int, value: Any) -> None:
-        if not self.patience or not _FEWEST_LINES <= len(lines) <= _MOST_LINES:
-            return
-        seen = self.seen.setdefault(lines[0], [])
-        if lines in seen:
-            seen.remove(lines)
-            self.patience = _PATIENCE
-            levels = len(lines) + sum(line.count("- ") for line in lines)
-            if len(self.ready) < _KEPT_BLOCKS and levels <= _MOST_LINES:
-                ready = self.ready.setdefault(lines[0], [])
-                ready.insert(0, (lines, column if value.__class__ is dict else column + 1, marshal.dumps(value)))
-                del ready[_KEPT_OF_A_LINE:]
-        elif len(self.seen) < _KEPT_BLOCKS and sum(map(len, lines)) < _MOST_SIGNS:
-            self.patience -= 1
-            seen.insert(0, lines)
-            del seen[_KEPT_OF_A_LINE:]
-
-    def find(self, lines: list[str], number: int, above: int) -> tuple[Any, int] | None:
-        """The value of the block that begins on that line and ends before a line that is no part of it, and the number
-        of that line; `above` is the column of the key."""
-        for block, column, value in self.ready[lines[number]]:
-            after = number + len(block)
-            if above < column and lines[number:after] == block and _ends_before(lines, after, above):
-                return marshal.loads(value), after  # noqa: S302 - bytes made here
-        return None
-
-
-@cache
-def _blocks() -> _Blocks:
-    return _Blocks()
-
-
-def _ends_before(lines: list[str], number: int, above: int) -> bool:
-    """Whether a line is surely no part of the block below a key in the column `above`.
-
-    Where the text ends without an end of line, the last text of the block would have none either.
-    """
-    line = lines[number] if number < len(lines) else "#"
-    if not line:
-        return number == len(lines) - 1
-    found, dashes, name, value, _ = _parts(line) if len(line) > _LONGEST_REMEMBERED else _known_line(line)
-    if found == above:
-        return name is not None and not dashes
-    return found < above and (name is not None or bool(dashes) or value[:1] not in ("", "#"))
-
-
-def _read(lines: list[str], *, has_tabs: bool) -> list[Any]:  # noqa: PLR0915 - the loop of every line
-    """`box` and `key` are where the next value goes, `at` is the column of the collection that `box` is, and `began`
-    its first line; below 0 where it begins in the midst of one. `start` is that of a collection that begins now.
+def _read(lines: list[str], spots: list[Spot] | None, *, has_tabs: bool) -> list[Any]:  # noqa: PLR0915 - the loop of every line
+    """`box` and `key` are where the next value goes, `at` is the column of the collection that `box` is.
 
     `is_open`: a key or a dash stands there without its value. `raw` is the text of the last plain scalar, and `raw_end`
-    the number of the line that may go on with it. `named` is the number of the last line with an anchor or an alias.
+    the number of the line that may go on with it. Into `spots` go the scalars that end on their lines.
     """
     documents: list[Any] = []
     root: list[Any] = [None]
     box: Any = root
     key: Any = 0
     at, is_open, is_told = -1, True, False
-    stack: list[tuple[int, Any, int]] = []
+    stack: list[tuple[int, Any]] = []
     raw, raw_end, number, end = "", -1, 0, len(lines)
-    began, named, blocks = -1, 0, None if has_tabs else _blocks()
     known, longest, resolve, other, loads = _known_line, _LONGEST_REMEMBERED, resolve_plain, _OTHER, marshal.loads
     anchors: dict[str, Any] = {}
     while number < end:
@@ -169,6 +120,8 @@ def _read(lines: list[str], *, has_tabs: bool) -> list[Any]:  # noqa: PLR0915 - 
                 raise OtherError
             key, raw, raw_end = name, value, number
             box[name] = loads(plain) if plain.__class__ is bytes else plain
+            if spots is not None:
+                spots.append((number - 1, value, box, name))
             continue
         if name is None and not dashes and (not value or value[0] == "#"):
             continue
@@ -179,10 +132,8 @@ def _read(lines: list[str], *, has_tabs: bool) -> list[Any]:  # noqa: PLR0915 - 
                 raise OtherError
             if is_told:
                 documents.append(root[0])
-            if blocks is not None:
-                _close(blocks, stack, lines[: number - 1], (at, box, began), named)
             root = [None]
-            box, key, at, is_open, is_told, began = root, 0, -1, True, True, -1
+            box, key, at, is_open, is_told = root, 0, -1, True, True
             stack.clear()
             anchors.clear()
             continue
@@ -197,35 +148,34 @@ def _read(lines: list[str], *, has_tabs: bool) -> list[Any]:  # noqa: PLR0915 - 
                 raise OtherError
             raw, number = _more_of_plain(raw, lines, number - 1, at)
             box[key], raw_end = resolve(raw), -1
+            if spots:
+                spots.pop()
             continue
         if not is_open:
             while at > column or (at == column and not dashes and box.__class__ is list):
-                if began >= named and blocks is not None:
-                    blocks.see(lines[began : number - 1], at, box)
-                at, box, began = stack.pop()
+                at, box = stack.pop()
             if at != column:
                 raise OtherError
-        start = number - 1
         while dashes:
             if is_open:
                 inner: Any = []
                 box[key] = inner
-                stack.append((at, box, began))
-                at, box, began = column, inner, start
+                stack.append((at, box))
+                at, box = column, inner
                 if len(stack) > _DEEPEST:
                     raise OtherError
             elif box.__class__ is not list:
                 raise OtherError
             box.append(None)
-            key, is_open, start = -1, True, -1
+            key, is_open = -1, True
             width = 2 if dashes == "- " else 1 if dashes == "-" else _width(dashes)
             column, dashes = column + width, dashes[width:]
         if name is not None:
             if is_open:
                 inner = {}
                 box[key] = inner
-                stack.append((at, box, began))
-                at, box, began = column, inner, start
+                stack.append((at, box))
+                at, box = column, inner
                 if len(stack) > _DEEPEST:
                     raise OtherError
             elif box.__class__ is not dict:
@@ -238,20 +188,18 @@ def _read(lines: list[str], *, has_tabs: bool) -> list[Any]:  # noqa: PLR0915 - 
         if plain is not other:
             is_open, raw, raw_end = False, value, number
             box[key] = loads(plain) if plain.__class__ is bytes else plain
+            if spots is not None:
+                spots.append((number - 1, value, box, len(box) - 1 if box.__class__ is list else key))
             continue
         if not value or value[0] == "#":
-            if blocks is not None and name is not None and number < end and lines[number] in blocks.ready:
-                found = blocks.find(lines, number, at) if len(stack) < _DEEPEST_BESIDE else None
-                if found is not None:
-                    (box[key], number), is_open, raw_end = found, False, -1
             continue
         is_open, anchor = False, ""
         first = value[0]
         if first == "&":
             anchor, value = _anchored(value)
-            first, named = value[0], number
+            first = value[0]
         elif first == "*":
-            box[key], named = _of_alias(value, anchors), number
+            box[key] = _of_alias(value, anchors)
             continue
         if _may_be_plain(value):
             raw = value if _is_bare(value) else _plain(value)
@@ -271,18 +219,7 @@ def _read(lines: list[str], *, has_tabs: bool) -> list[Any]:  # noqa: PLR0915 - 
                 raise OtherError
     if is_told:
         documents.append(root[0])
-    if blocks is not None and not lines[-1]:
-        _close(blocks, stack, lines[:-1], (at, box, began), named)
     return documents
-
-
-def _close(
-    blocks: _Blocks, stack: list[tuple[int, Any, int]], lines: list[str], last: tuple[int, Any, int], named: int
-) -> None:
-    """All that is open ends with these lines, but the document itself."""
-    for at, box, began in (last, *stack[:1:-1]):
-        if began >= named:
-            blocks.see(lines[began:], at, box)
 
 
 def _parts(line: str) -> tuple[int, str, str | None, str, Any]:

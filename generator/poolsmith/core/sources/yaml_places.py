@@ -7,21 +7,16 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.diagnostic import Location, Position, Span
 from poolsmith.core.sources import pointer as pointers
+from poolsmith.core.sources import yaml_nodes
 from poolsmith.core.sources.secret_scalars import Secrets, secrets_of
-from poolsmith.core.sources.yaml_library import MappingNode, Node, ScalarNode, SequenceNode
-from poolsmith.core.sources.yaml_reader import (
-    YamlProblem,
-    compose,
-    is_merge_key,
-    mapping_key,
-    merge_sources,
-    position_of,
-)
+from poolsmith.core.sources.yaml_reader import YamlProblem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from yaml import Mark
+
+    from poolsmith.core.sources.yaml_nodes import Node, ScalarNode
 
 _DEEPEST = 64
 """A text may hold itself, by an anchor."""
@@ -34,7 +29,7 @@ class Marks:
         self._root: Node | None = None
         self._entries: dict[int, dict[str, tuple[Node, Node]]] = {}
         try:
-            for index, node in enumerate(compose(text)):
+            for index, node in enumerate(yaml_nodes.compose(text)):
                 if index == document:
                     self._root = node
                     break
@@ -69,7 +64,7 @@ class Marks:
             if entry is None:
                 return None
             node = entry[1]
-        return node if isinstance(node, ScalarNode) else None
+        return node if isinstance(node, yaml_nodes.ScalarNode) else None
 
     def value(self, pointer: str, line: int) -> tuple[Position, Position] | None:
         """Start and end of the scalar at `pointer` where it stands on that line, and is not empty."""
@@ -105,24 +100,24 @@ class Marks:
                     node, pointer = value, pointers.join(pointer, step)
                     break
             else:
-                return (pointer, False) if pointer and isinstance(node, ScalarNode) else None
+                return (pointer, False) if pointer and isinstance(node, yaml_nodes.ScalarNode) else None
         return None
 
     def _steps(self, node: Node | None) -> Iterator[tuple[str, Node, Node]]:
         """Of a list the items stand in the place of keys."""
-        if isinstance(node, SequenceNode):
+        if isinstance(node, yaml_nodes.SequenceNode):
             yield from ((str(index), item, item) for index, item in enumerate(node.value))
-        elif isinstance(node, MappingNode):
+        elif isinstance(node, yaml_nodes.MappingNode):
             yield from ((step, *entry) for step, entry in self._entries_of(node).items())
 
     def _child(self, node: Node | None, step: str) -> tuple[Node, Node] | None:
         """The node to underline and the node to go on with."""
-        if isinstance(node, SequenceNode):
+        if isinstance(node, yaml_nodes.SequenceNode):
             if not step.isdecimal() or int(step) >= len(node.value):
                 return None
             item = node.value[int(step)]
             return item, item
-        return self._entries_of(node).get(step) if isinstance(node, MappingNode) else None
+        return self._entries_of(node).get(step) if isinstance(node, yaml_nodes.MappingNode) else None
 
     def _entries_of(self, mapping: Node) -> dict[str, tuple[Node, Node]]:
         """Key and value nodes by key; indexed once, for a file may have thousands of keys and of mistakes."""
@@ -131,10 +126,10 @@ class Marks:
             entries = self._entries[id(mapping)] = {}
             inherited: list[Node] = []
             for key_node, value_node in mapping.value:
-                if is_merge_key(key_node):
-                    inherited.extend(merge_sources(value_node))
+                if yaml_nodes.is_merge_key(key_node):
+                    inherited.extend(yaml_nodes.merge_sources(value_node))
                 else:
-                    entries.setdefault(mapping_key(key_node), (key_node, value_node))
+                    entries.setdefault(yaml_nodes.mapping_key(key_node), (key_node, value_node))
             for source in inherited:
                 for key, entry in list(self._entries_of(source).items()):
                     entries.setdefault(key, entry)
@@ -148,9 +143,9 @@ def _is_in(node: Node, place: Position) -> bool:
 
 def _extent(node: Node) -> tuple[Position, Position]:
     """End marks of block collections run into the next key, so only one-line scalars have an end."""
-    start = position_of(node)
+    start = yaml_nodes.position_of(node)
     end: Mark = node.end_mark
-    if isinstance(node, ScalarNode) and end.line == node.start_mark.line:
+    if isinstance(node, yaml_nodes.ScalarNode) and end.line == node.start_mark.line:
         return start, Position(end.line + 1, end.column + 1)
     return start, start
 
@@ -166,7 +161,7 @@ class StreamPlaces:
     def _documents(self) -> list[Marks]:
         found: list[Marks] = []
         try:
-            found.extend(NodeMarks(node) for node in compose(self._text))
+            found.extend(NodeMarks(node) for node in yaml_nodes.compose(self._text))
         except YamlProblem:
             return found
         return found

@@ -14,7 +14,8 @@ from poolsmith.core.diagnostics.diagnostic import Position
 from poolsmith.core.diagnostics.message_text import counted, cut
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
-from poolsmith.core.sources.yaml_reader import YamlProblem, compose
+from poolsmith.core.sources import yaml_nodes
+from poolsmith.core.sources.yaml_reader import YamlProblem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -138,7 +139,7 @@ def _first_that_helps(lines: list[str], at: int) -> _Repair | None:
 def _reached(lines: list[str]) -> int:
     """The line of the first mistake, from 0."""
     try:
-        for _ in compose("\n".join(lines)):
+        for _ in yaml_nodes.compose("\n".join(lines)):
             pass
     except YamlProblem as problem:
         return problem.position.line - 1 if problem.position is not None else 0

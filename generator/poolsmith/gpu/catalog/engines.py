@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.facts import store
-from poolsmith.core.facts.versions import covers, line_of, version_key
+from poolsmith.core.facts.versions import covers, line_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -14,31 +14,35 @@ _FILE = "engines/versions.yaml"
 
 
 def engine_facts(engine: str) -> Mapping[str, Any]:
-    """`name`, `versions` by minor version, and `least`: what generated output needs."""
-    facts: Mapping[str, Any] = store.table(_FILE)["engines"][engine]
+    """`name`, `versions` by minor version, and `least`: what generated output needs. Of a tool its `name` alone."""
+    table = store.table(_FILE)
+    facts: Mapping[str, Any] = table["engines"].get(engine) or table["tools"][engine]
     return facts
 
 
-def differences(engine: str | None = None) -> Iterator[Mapping[str, Any]]:
-    return (row for row in store.table(_FILE)["differences"] if engine in (None, row["engine"]))
+def differences() -> Iterator[Mapping[str, Any]]:
+    yield from store.table(_FILE)["differences"]
 
 
-def holds(row: Mapping[str, Any], version: str) -> bool:
-    """Whether a version does so, by its minor."""
-    return covers(row, line_of(version))
+def difference(name: str) -> Mapping[str, Any]:
+    """A row by its `id`."""
+    return next(row for row in differences() if row["id"] == name)
 
 
 def is_known(engine: str, version: str) -> bool:
     return line_of(version) in engine_facts(engine)["versions"]
 
 
-def told_since(engine: str, version: str) -> tuple[str, ...]:
-    """What it does otherwise than the oldest version of the table, in words."""
-    return told_between(engine, min(engine_facts(engine)["versions"], key=version_key), version)
+def tool_version(tool: str, engines: Mapping[str, str]) -> str:
+    """Of a tool that is pinned, or that one of these engines renders with; empty where nobody knows, or they differ."""
+    if tool in engines:
+        return engines[tool]
+    tables = (engine_facts(engine).get("versions", {}).get(version, {}) for engine, version in engines.items())
+    found = {str(table[tool]) for table in tables if tool in table}
+    return found.pop() if len(found) == 1 else ""
 
 
-def told_between(engine: str, before: str, after: str) -> tuple[str, ...]:
-    """What a version does that another one does not, in words; none where one of them has no known facts."""
-    if not (is_known(engine, before) and is_known(engine, after)):
-        return ()
-    return tuple(row["says"] for row in differences(engine) if holds(row, after) and not holds(row, before))
+def holds(row: Mapping[str, Any], engines: Mapping[str, str]) -> bool | None:
+    """Whether these versions do so, by their minors; None where the version that counts is not known."""
+    version = tool_version(row["tool"], engines) if "tool" in row else engines.get(row["engine"])
+    return covers(row, line_of(version)) if version else None

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Any
 
 from poolsmith.core.diagnostics.message_text import nearest
 from poolsmith.core.facts import store
+from poolsmith.core.facts.packs import remembered
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 
@@ -187,11 +187,10 @@ def _words(name: str) -> dict[str, None]:
     return dict.fromkeys(_SEPARATORS.split(name.lower()))
 
 
-@lru_cache(maxsize=1)
-def instance_types() -> dict[str, tuple[str, int]]:
-    """Model and count by the cloud's name of the machine; what is not there is unknown."""
-    return {
-        name: (entry["model"], count)
-        for entry in store.read_yaml("neighbours/instance_types.yaml")["instanceTypes"]
-        for name, count in entry["counts"].items()
-    }
+@remembered
+def instance_types(tool: str = "") -> dict[str, tuple[str, int]]:
+    """Model and count by the cloud's name of the machine, as a tool counts them that starts it; of others unknown."""
+    table = store.table("neighbours/instance_types.yaml")
+    found = {name: (row["model"], count) for row in table["instanceTypes"] for name, count in row["counts"].items()}
+    without = (table["none"], table["uncounted"] if tool == "karpenter" else {})
+    return found | {name: (model, 0) for part in without for model, names in part.items() for name in names}

@@ -62,8 +62,8 @@ def recorded_releases() -> tuple[str, ...]:
 
 
 def recorded_effects(release: str) -> dict[str, Any]:
-    """By path the positions of each switch with which a value takes effect; a word where it has none, or nobody knows;
-    None where the release does not read it. Nothing of a release that is not recorded."""
+    """By path the positions of each switch with which a value takes effect, or several such; a word where it has none,
+    or nobody knows; None where the release does not read it. Nothing of a release that is not recorded."""
     table = store.read_json(_FILE)
     order = {tag: number for number, tag in enumerate(table["releases"])}
     if release not in order:
@@ -81,24 +81,28 @@ class Effects:
         self._by_path = recorded_effects(release)
         self._read = frozenset(path for path, found in self._by_path.items() if found is not None)
 
-    def missing(self, path: str, value: Callable[[str], Any]) -> Iterator[Settings]:
+    def missing(self, path: str, value: Callable[[str], Any]) -> list[Settings]:
         """The settings without which a value has no effect: for each switch that stands wrong the fewest to set.
 
         `value` is what holds at a path, None where nobody knows; then it may be what is wanted.
         """
-        conditions = self._of(path)
+        return min(([*self._without(path, item, value)] for item in self._of(path)), key=len, default=[])
+
+    def _without(
+        self, path: str, conditions: Mapping[str, list[str]], value: Callable[[str], Any]
+    ) -> Iterator[Settings]:
         for name, allowed in conditions.items():
             positions = self._positions(name, path)
             ways = [_wrong(settings, value) for at, settings in positions.items() if at in allowed]
             if ways and all(ways):
                 yield min(ways, key=len)
 
-    def _of(self, path: str) -> dict[str, list[str]]:
-        """Of the path, or of the nearest one above it that is recorded."""
+    def _of(self, path: str) -> list[dict[str, list[str]]]:
+        """Of the path, or of the nearest one above it that is recorded; several where one of them is enough."""
         while path and path not in self._read:
             path = path.rpartition(".")[0]
         found = self._by_path.get(path)
-        return found if isinstance(found, dict) else {}
+        return [found] if isinstance(found, dict) else found if isinstance(found, list) else []
 
     def _positions(self, name: str, path: str) -> dict[str, Settings]:
         known = switches().get(name)

@@ -115,6 +115,12 @@ class ValuePaths:
         known: dict[str, list[str]] = self._table["schema"] if since and self._order[tag] >= self._order[since] else {}
         return known
 
+    @cached_property
+    def _mappings(self) -> tuple[Keys, ...]:
+        """What the schema of a later release takes as a mapping alone: templates handed it on as one before, too."""
+        schema: dict[str, list[str]] = self._table.get("schema", {})
+        return tuple(tuple(path.split(".")) for path, kinds in schema.items() if set(kinds) == {"object", "null"})
+
     @staticmethod
     def _subchart(name: str, item: dict[str, Any]) -> Subchart:
         if "versions" not in item:
@@ -128,6 +134,8 @@ class ValuePaths:
         for path, fact in self._table["paths"].items():
             if self._ranges.holds(fact.get("read"), tag):
                 _put(root, tuple(path.split(".")), fact, enums=enums, free=self._ranges.holds(fact.get("free"), tag))
+        for path in self._mappings:
+            _retype(root, path)
         for name, item in self.subcharts.items():
             if tag in item.versions:
                 root.children[name] = ValueNode("object", free=True)
@@ -297,6 +305,14 @@ def _put(root: ValueNode, path: Keys, fact: dict[str, Any], *, enums: bool, free
     leaf.quoted = fact.get("quoted", False)
     leaf.enum = tuple(fact.get("enum", ())) if enums else ()
     leaf.free = free
+
+
+def _retype(root: ValueNode, path: Keys) -> None:
+    node: ValueNode | None = root
+    for key in path:
+        node = node.children.get(key) if node is not None else None
+    if node is not None and node.type == "any":
+        node.type = "object"
 
 
 def _settle(root: ValueNode, shapes: dict[str, list[str]]) -> None:

@@ -16,13 +16,15 @@ from poolsmith.gpu.catalog.platforms import distributions
 from poolsmith.gpu.nodes.node_facts import Told
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from poolsmith.kubernetes.repository.node_templates import NodeTemplate
 
 _COUNTS = ("karpenter.k8s.aws/instance-gpu-count", "karpenter.azure.com/sku-gpu-count")
 _MODELS = ("karpenter.k8s.aws/instance-gpu-name", "karpenter.azure.com/sku-gpu-name")
 _TYPES = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
+_FAMILIES = ("karpenter.k8s.aws/instance-family", "eks.amazonaws.com/instance-family")
+_SIZES = "karpenter.k8s.aws/instance-size"
 _CAPACITY = "metadata/annotations/capacity.cluster-autoscaler.kubernetes.io~1gpu-count"
 _MACHINE_FIELDS = (
     "instanceType",
@@ -106,6 +108,16 @@ def claims_of_labels(
             yield GpuClaim(frozenset(), frozenset(value.upper() for value in values), place, said)
         elif key in _TYPES:
             yield from _of_machines(values, machines, place)
+        elif key in _FAMILIES:
+            sizes = {size for size, _ in by_key.get(_SIZES, ())}
+            names = [_of_family(family, sizes, machines) for family in values]
+            yield from _of_machines([name for some in names for name in some], machines, place) if all(names) else ()
+
+
+def _of_family(family: str, sizes: Collection[str], machines: Mapping[str, object]) -> list[str]:
+    """Those of a family that are known; empty where it is not."""
+    known = [name for name in machines if name.startswith(f"{family}.")]
+    return [name for name in known if not sizes or name.partition(".")[2] in sizes]
 
 
 def _of_machines(names: list[str], machines: Mapping[str, tuple[str, int]], place: str) -> Iterator[GpuClaim]:

@@ -23,7 +23,7 @@ _PARTS = ("driver", "toolkit", "devicePlugin")
 class DriverSwitch:
     """How an object keeps its cloud from installing a driver. `path` leads to what decides, with a star for each item
     of a list; `within` to texts of JSON in which it begins. `off` is the value for none, `shown` how people write it.
-    `image` leads to the nodes' image.
+    `image` leads to the nodes' image. `overruled`: a value at whose path the cloud passes `off` over.
     """
 
     cloud: str
@@ -32,6 +32,7 @@ class DriverSwitch:
     off: str
     shown: str
     image: tuple[str, ...] = ()
+    overruled: tuple[tuple[str, ...], str] = ((), "")
 
     def said(self, body: Mapping[str, Any]) -> list[tuple[str, Any]]:
         """What the object says, each with its pointer."""
@@ -41,7 +42,9 @@ class DriverSwitch:
         return [(at, value) for at, text in texts for _, value in reached(_parsed(text), self.path)]
 
     def is_off(self, body: Mapping[str, Any]) -> bool:
-        return any(value == self.off for _, value in self.said(body))
+        path, by = self.overruled
+        is_passed_over = bool(path) and value_at(body, path) == by
+        return not is_passed_over and any(value == self.off for _, value in self.said(body))
 
 
 def _parsed(text: object) -> object:
@@ -162,6 +165,7 @@ def _read(entry: dict[str, Any]) -> NodeMaker:
 
 
 def _switch(cloud: str, found: dict[str, Any]) -> DriverSwitch:
+    overruled = mapping(found.get("overruled"))
     return DriverSwitch(
         cloud=cloud,
         path=tuple(found["path"]),
@@ -169,4 +173,5 @@ def _switch(cloud: str, found: dict[str, Any]) -> DriverSwitch:
         off=found["off"],
         shown=found["shown"],
         image=tuple(found.get("image", ())),
+        overruled=(tuple(overruled.get("path", ())), overruled.get("by", "")),
     )

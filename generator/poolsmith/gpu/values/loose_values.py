@@ -14,26 +14,27 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.pattern import pattern as compiled_later
-from poolsmith.core.record import record
 from poolsmith.core.sources.inner_text import InnerText
 from poolsmith.core.sources.pod_template import mapping
 from poolsmith.core.sources.pointer import join
+from poolsmith.core.sources.shell_text import ShellText
 from poolsmith.core.sources.yaml_reader import read_if_yaml
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.gpu.catalog.stack_objects import CHART_OF, CHARTS, OPERATOR
 from poolsmith.gpu.catalog.stack_words import may_be_of_stack
 from poolsmith.gpu.values.neighbour_files import is_of_neighbour, neighbour_blocks
 from poolsmith.gpu.values.release_tier import NEWEST
-from poolsmith.gpu.values.values_places import FoundValues, values_file
+from poolsmith.gpu.values.values_places import FoundValues, is_release, values_file
 from poolsmith.kubernetes.repository.chart_folders import chart_at
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer, beyond
 from poolsmith.kubernetes.repository.flux_releases import last
-from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, folders_above, is_encrypted
+from poolsmith.kubernetes.repository.helm_commands import helm_commands
+from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, PlacedDocument, folders_above, is_encrypted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from poolsmith.core.sources.source_file import SourceFile
+    from poolsmith.kubernetes.repository.helm_commands import HelmCommand
     from poolsmith.kubernetes.repository.model import RepositoryModel
 
 
@@ -47,7 +48,8 @@ _HELMFILE = compiled_later(
     re.MULTILINE,
 )
 """A release in a helmfile that is a template."""
-_COMMANDS = compiled_later(r"[\n;|&]")
+_ARCHIVE = compiled_later(rf"(?P<chart>{'|'.join(map(re.escape, _NAMES))})-(?P<version>v?\d+\.\d+\.\d+)\.tgz")
+_TAG = compiled_later(r"(?<![\d.])v?\d+\.\d+\.\d+(?![\d-]|\.\d)")
 _TEXTS = (".gotmpl", ".sh", ".md", ".mk", ".just", ".txt", ".bash", ".env")
 _TEXT_NAMES = frozenset(("Makefile", "justfile", "Justfile", "Taskfile.yml", "Taskfile.yaml", "Dockerfile"))
 _MOST_TEXT = 1 << 18
@@ -58,7 +60,7 @@ class Surroundings:
 
     def __init__(self, model: RepositoryModel) -> None:
         self.model = model
-        self._commands: dict[str, defaultdict[str, list[list[str]]]] = {}
+        self._commands: dict[str, defaultdict[str, list[HelmCommand]]] = {}
 
     @cached_property
     def claimed(self) -> frozenset[str]:
@@ -81,25 +83,31 @@ class Surroundings:
         return found
 
     def pinned_near(self, path: str, chart: str = OPERATOR_CHART) -> str | None:
-        """The only release of a chart that something in the folder of a file names, else in those above it."""
+        """The release in the name of a file; else the only one of a chart that something in its folder names, or in
+        those above it."""
+        if (named := _TAG.search(posixpath.basename(path))) is not None and is_release(chart, named[0]):
+            return named[0]
         for folder in (*folders_above(path), *([] if path.startswith("/") else [""])):
-            versions = self._pins.get((chart, folder)) or set(_of_commands(folder, self.model, chart))
+            versions = (
+                self._pins.get((chart, folder))
+                or set(_of_archives(folder, self.model, chart))
+                or set(_of_commands(folder, self.model, chart))
+            )
             if versions:
                 return next(iter(versions)) if len(versions) == 1 else None
             if folder in self.model.left_out:
                 return None
         return None
 
-    def commands_with(self, path: str) -> list[list[str]]:
-        """The words of each `helm` command in scripts and READMEs of a values file's folder that names it."""
+    def commands_with(self, path: str) -> list[HelmCommand]:
+        """The `helm` commands in READMEs and scripts of a values file's folder that name it."""
         folder, name = posixpath.split(path)
         if folder not in self._commands:
             found = self._commands[folder] = defaultdict(list)
             for text, _ in _texts_in(folder, self.model):
-                for line in _COMMANDS.split(text.replace("\\\n", " ")) if "helm" in text else ():
-                    words = [word.strip("\"'") for word in line.split()]
-                    for last_part in {posixpath.basename(word.rpartition("=")[2]) for word in words if "helm" in words}:
-                        found[last_part].append(words)
+                for command in helm_commands(ShellText(text))[0] if "helm" in text else ():
+                    for word in command.of("values"):
+                        found[posixpath.basename(word.text)].append(command)
         return self._commands[folder].get(name, [])
 
 
@@ -156,18 +164,16 @@ def neighbour_files(around: Surroundings) -> Iterator[FoundValues]:
 def _commanded(document: CheckedDocument, around: Surroundings) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """The whole file, where `helm` in a script beside it gives it to a chart beside the operator's."""
     if "value" in posixpath.basename(document.path) and isinstance(document.data, dict) and "kind" not in document.data:
-        for words in around.commands_with(document.path):
-            named = {posixpath.basename(word) for word in words if "/" in word} & {*_NAMES}
-            charts = {CHART_OF.get(name, name) for name in named}
-            if len(charts) == 1 and charts != {OPERATOR_CHART}:
-                yield charts.pop(), "", document.data
-                return
+        named = {last(item.chart.text) for item in around.commands_with(document.path)} & {*_NAMES}
+        charts = {CHART_OF.get(name, name) for name in named}
+        if len(charts) == 1 and charts != {OPERATOR_CHART}:
+            yield charts.pop(), "", document.data
 
 
 def _with_settings(found: FoundValues, around: Surroundings) -> FoundValues:
     """With what the command that gives the file sets besides, which nobody reads here."""
     path = found.installation.document.path
-    if not any(word.startswith("--set") for words in around.commands_with(path) for word in words):
+    if not any(flag.startswith("set") for command in around.commands_with(path) for flag, _ in command.flags):
         return found
     unknown = Unknown(found.installation.document.source.locate(""), "what `--set` of the command beside it says")
     return replace(found, installation=replace(found.installation, unknown=(unknown,)))
@@ -178,17 +184,15 @@ def _is_newest(path: str, around: Surroundings) -> bool:
     home, tail = posixpath.dirname(path), "/".join(path.split("/")[-2:])
     above = [home, *folders_above(home), *([] if path.startswith("/") or not home else [""])]
     for folder in above[:_MOST_ABOVE]:
-        for words in around.commands_with(posixpath.join(folder, posixpath.basename(path))):
-            is_it = folder == home or any(word.endswith(tail) for word in words)
-            parts = [word.rpartition("/") for word in words]
-            is_chart = any("nvidia" in place and name in OPERATOR for place, _, name in parts)  # a mirror may lack it
-            if is_it and is_chart and not any(word.startswith("--version") for word in words):
-                return not _INSTALLING.isdisjoint(words)
+        for command in around.commands_with(posixpath.join(folder, posixpath.basename(path))):
+            is_it = folder == home or any(word.text.endswith(tail) for word in command.of("values"))
+            place, _, name = command.chart.text.rpartition("/")
+            if is_it and "nvidia" in place and name in OPERATOR:  # a mirror may lack the newest
+                return command.last("version") is None
     return False
 
 
 _MOST_ABOVE = 4
-_INSTALLING = frozenset(("install", "upgrade"))
 
 
 def _unclaimed(around: Surroundings) -> Iterator[CheckedDocument]:
@@ -196,18 +200,6 @@ def _unclaimed(around: Surroundings) -> Iterator[CheckedDocument]:
     for document in around.model.loose.documents:
         if document.path not in around.claimed and not document.is_object and not is_encrypted(document.data):
             yield document
-
-
-@record(kw_only=False, slots=False)
-class TextDocument(CheckedDocument):
-    """YAML that stands as a text in an object."""
-
-    places: SourceFile | None = None
-
-    @property
-    def source(self) -> SourceFile:
-        assert self.places is not None, "who makes one gives them"
-        return self.places
 
 
 def _in_config_maps(around: Surroundings) -> Iterator[CheckedDocument]:
@@ -219,7 +211,7 @@ def _in_config_maps(around: Surroundings) -> Iterator[CheckedDocument]:
             if isinstance(text, str) and "values" in str(key) and may_be_of_stack(text.encode()):
                 for data in read_if_yaml(text, [])[:1]:
                     places = InnerText(document.source, join("/data", key), text, data)
-                    yield TextDocument(document.path, document.index, data, document.text, places=places)
+                    yield PlacedDocument(document.path, document.index, data, document.text, places=places)
 
 
 def _has_neighbour(document: CheckedDocument) -> bool:
@@ -234,6 +226,15 @@ def _is_of_chart(path: str, model: RepositoryModel, *, is_expected: bool) -> boo
         return False
     chart = chart_at(posixpath.dirname(path), model.files)
     return chart is not None and (chart.name in CHARTS or not is_expected)
+
+
+def _of_archives(folder: str, model: RepositoryModel, chart: str) -> Iterator[str]:
+    """The versions of a chart whose archives stand in a folder, or in its `charts/`, as `helm pull` writes them."""
+    for home in (folder, posixpath.join(folder, "charts")):
+        for path in model.files.files_in(home):
+            match = _ARCHIVE.fullmatch(posixpath.basename(path))
+            if match is not None and CHART_OF.get(match["chart"], match["chart"]) == chart:
+                yield match["version"]
 
 
 def _of_commands(folder: str, model: RepositoryModel, chart: str) -> Iterator[str]:

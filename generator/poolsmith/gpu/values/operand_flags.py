@@ -39,7 +39,10 @@ def undefined_flags(program: str, version: str | None, words: Iterable[tuple[Pla
     """`words` are those of the command line behind the program, each with its place."""
     inputs = operand_inputs(f"{OF_PROGRAMS[program]}.flags")
     tag = inputs.tag_of(version)
-    for place, name in _flags(words):
+    listed = [*words]
+    if program == _EXPORTER:
+        yield from _fields_for_a_file(listed)
+    for place, name in _flags(listed):
         if inputs.is_read(name, tag) or name in _BUILT_IN or any(mark in name for mark in _FILLED):
             continue
         told = inputs.told(name, tag).replace("reads it", "has it") if tag and name in inputs.names else None
@@ -53,6 +56,25 @@ def undefined_flags(program: str, version: str | None, words: Iterable[tuple[Pla
             help=_advice(first if blank else "", match, is_of_others=told is not None),
             is_certain=tag is not None,
         )
+
+
+_EXPORTER, _COLLECTORS = "dcgm-exporter", ("--collectors", "-collectors", "-f")
+_FIELD = "DCGM_FI_"
+
+
+def _fields_for_a_file(words: list[tuple[Place, str]]) -> Iterator[UndefinedFlag]:
+    """Source: NVIDIA/dcgm-exporter@4.4.2-4.7.1:pkg/cmd/app.go, CLIFieldsFile; the file is opened."""
+    for number, (place, word) in enumerate(words):
+        flag, sign, value = word.partition("=")
+        named = value if sign else "".join(after for _, after in words[number + 1 : number + 2])
+        if flag in _COLLECTORS and named.startswith(_FIELD):
+            message = f"`{flag}` names a file, and {shorten(named)} is none: dcgm-exporter does not start"
+            yield UndefinedFlag(place=place, message=message, help=_METRICS, is_certain=True)
+
+
+_METRICS = (
+    "list the fields in a file, one a line with type and help, and name that; the chart has `customMetrics` for it"
+)
 
 
 def _advice(first: str, match: str | None, *, is_of_others: bool) -> str:

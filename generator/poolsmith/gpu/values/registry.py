@@ -86,8 +86,10 @@ CHART_VALUE_RULES: tuple[Rule[ValuesDocument, ValuePlace], ...] = (
     refused_values,
     dead_value,
     value_of_later_release,
+    ignored_value,
     operand_flag,
     value_enum,
+    number_for_string,
     value_type,
     unknown_value,
 )

@@ -72,6 +72,12 @@ def _of_containerd(data: dict[str, Any], text: str) -> Iterator[RuntimeMistake]:
             f'write it under `[plugins."{now}"]`, or `version = 2`',
             line=_line_of(text, facts["old"]),
         )
+    if "nvidia" in str(_table(plugins.get(facts["ofTasks"]))):
+        yield RuntimeMistake(
+            f"pods get no runtime of `{facts['ofTasks']}`, which Kubernetes does not ask for",
+            f'write it as `[plugins."{facts["old"]}".containerd.runtimes.nvidia]`',
+            line=_line_of(text, facts["ofTasks"]),
+        )
     for name, plugin in plugins.items():
         settings = _table(_table(plugin).get("containerd"))
         yield from _runtimes(settings, text, is_new=is_new or name in facts["moved"].values())

@@ -147,10 +147,10 @@ def is_filled_later(text: str) -> bool:
 
 def stack_charts() -> StackCharts:
     """The charts of the stack, with the values of the operator's releases."""
-    return StackCharts(CHART_NAMES, _is_release, _published)
+    return StackCharts(CHART_NAMES, is_release, _published)
 
 
-def _is_release(chart: str, version: str | None) -> bool:
+def is_release(chart: str, version: str | None) -> bool:
     """Of a chart that nobody recorded any version may be one."""
     from poolsmith.gpu.catalog.value_paths import value_paths  # on demand
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.guard.rules.charts import (
+    chart_issue,
     dra_driver_gates,
     floating_version,
     missing_values_file,
     operator_twice_by_one_set,
+    subchart_off,
 )
 from poolsmith.guard.rules.templates import template_label_values
 
@@ -20,10 +22,12 @@ if TYPE_CHECKING:
 
 
 CHART_RULES: tuple[Rule[tuple[ChartInstallation, ...], Location], ...] = (
+    chart_issue,
     dra_driver_gates,
     floating_version,
     missing_values_file,
     operator_twice_by_one_set,
+    subchart_off,
 )
 
 

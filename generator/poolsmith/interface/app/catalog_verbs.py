@@ -10,7 +10,6 @@ from poolsmith.core.diagnostics.message_text import did_you_mean
 from poolsmith.core.facts import store
 from poolsmith.core.facts.packs import ENTRIES, FACTS, active
 from poolsmith.core.record import record
-from poolsmith.core.sources.chart_files import read_chart_files
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.gpu.catalog.value_paths import value_paths
 
@@ -79,6 +78,7 @@ def release_json(item: CatalogRelease) -> dict[str, Any]:
 
 def import_chart(path: Path, release: str | None) -> str:
     """The catalog entry of a chart as JSON. Raises UsageError, PoolsmithError."""
+    from poolsmith.core.sources.chart_files import read_chart_files  # on demand
     from poolsmith.gpu.importing.chart_import import entry_from_chart  # on demand
 
     entry = entry_from_chart(read_chart_files(path), release=release)

@@ -52,7 +52,13 @@ from poolsmith.interface.app.check_scope import (
 )
 from poolsmith.interface.app.coverage import coverage_of
 from poolsmith.kubernetes.repository.file_search import OTHER_ENDINGS, searched
-from poolsmith.kubernetes.repository.manifest_files import YAML_ENDINGS, CheckedDocument, CheckedTree, parse_documents
+from poolsmith.kubernetes.repository.manifest_files import (
+    YAML_ENDINGS,
+    CheckedDocument,
+    CheckedTree,
+    is_script,
+    parse_documents,
+)
 from poolsmith.kubernetes.repository.model import model_of
 from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 from poolsmith.project.output.batches import rarely_collecting
@@ -299,7 +305,7 @@ def _listed(files: RepositoryFiles, paths: Sequence[Path]) -> Listed:
     if (
         not listed.yaml
         and not listed.problems
-        and not any(path.endswith((*OTHER_ENDINGS, *FILE_ENDINGS)) for path in listed.others)
+        and not any(path.endswith((*OTHER_ENDINGS, *FILE_ENDINGS)) or is_script(path) for path in listed.others)
     ):
         raise NoInputError("there is no YAML file in " + ", ".join(str(path) for path in paths))
     return listed

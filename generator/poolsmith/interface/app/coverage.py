@@ -29,7 +29,7 @@ def coverage_of(
     """`values` are those that rules read, `installations` those of all charts; of `setups` some may have no values."""
     others = [item for item in installations if item.chart in CHARTS - {*OPERATOR}]
     places = (*(item.locate(()) for item in values), *(item.locate(()) for item in others))
-    charts = set(map(_key, places))
+    charts = set(map(_key, places)) if len(places) > 1 else places  # no place is looked for to be told from no other
     unjudged = (*_of_values(values), *_of_templates(others), *_of_unread(others))
     told = {_key(place): (place, item) for place, item in unjudged}
     found = len(charts) + sum(item.found is None for item in setups)

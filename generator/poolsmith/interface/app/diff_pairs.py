@@ -21,6 +21,7 @@ from poolsmith.change.diff.unacknowledged import (
     unacknowledged_changes,
 )
 from poolsmith.change.review.seen_cluster import ClusterChange, SeenCluster
+from poolsmith.change.takeover.engine_upgrades import upgraded_of
 from poolsmith.core.record import record
 from poolsmith.guard.rules.schema.object_schemas import against_cluster
 from poolsmith.interface.app.cluster_judgement import judge_cluster, sorted_out
@@ -128,6 +129,7 @@ def _compared(context: PairContext, pair: SidePair, judges: Judges) -> PairResul
         found += unacknowledged_changes(after.seen, others)
     diff = _diff(context, pair, before, after, judges, others)
     if before is not None and after is not None:
+        found += upgraded_of(before.run, after.run)
         told = tuple(tool_changes(context.before, context.after, before.run, after.run))
         diff = replace(diff, release=(*diff.release, *told)) if told else diff
     if before is not None and before.seen is not None:

@@ -68,11 +68,14 @@ def review_repository(
 
 def _elsewhere(root: Path, base: BaseRevision, head: HeadTree) -> Iterator[Diagnostic]:
     if head.is_checked_out or base.files != head.files:
-        from poolsmith.change.takeover.elsewhere import Trees, left_elsewhere  # on demand: reads repositories
+        from poolsmith.change.takeover.elsewhere import Trees, left_elsewhere
+        from poolsmith.change.takeover.engine_upgrades import upgraded_in  # on demand: reads repositories
 
         own = tuple(f"{base.prefix}{name}/" for name in (OUTPUT, PROFILES, POLICIES))
         top = root.joinpath(*(".." for _ in base.prefix.split("/")[1:])) if head.is_checked_out else None
-        yield from left_elsewhere(Trees(Git(root, "--policies-from"), base.files, head.files, own, top))
+        trees = Trees(Git(root, "--policies-from"), base.files, head.files, own, top)
+        yield from left_elsewhere(trees)
+        yield from upgraded_in(trees)
 
 
 def _delivered(project: Project, base: BaseRevision, head: HeadTree, reviewed: Reviewed) -> Delivered:

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from poolsmith.core.diagnostics import NoInputError, UsageError
-from poolsmith.core.diagnostics.message_text import printable
 from poolsmith.core.record import record
 from poolsmith.interface.cli import options
 from poolsmith.interface.cli.fixing import fixed, print_patch
-from poolsmith.interface.cli.plain import of_hook, refuse_clusters, result_store
+from poolsmith.interface.cli.plain import by_hand, of_hook, refuse_clusters, result_store
 from poolsmith.interface.cli.reports import fleet_of, report_outcome
 from poolsmith.interface.cli.terminal import exit_code, progress_bar
 from poolsmith.interface.cli.verbs import Exit
@@ -218,7 +217,7 @@ def _of_paths(flags: ReportFlags, paths: tuple[Path, ...], check: CheckFlags) ->
         everything=check.everything,
         today=check.today,
     )
-    outcome = of_hook(flags.root, paths, judge) if check.hook else _by_hand(paths, judge)
+    outcome = of_hook(flags.root, paths, judge) if check.hook else by_hand(paths, judge)
     outcome = with_accepted(outcome, flags.root, paths, accepting)
     return _strictly(outcome) if check.strict else outcome
 
@@ -291,14 +290,6 @@ def _judging(root: Path, check: CheckFlags) -> Iterator[tuple[Path, JudgingOptio
         accepted = frozenset(check.accepted)
         how = JudgingOptions(today=check.today, base=base, strict=check.strict, accepted=accepted, merged=merged)
         yield folder, how, named
-
-
-def _by_hand(paths: tuple[Path, ...], judge: Callable[..., Outcome]) -> Outcome:
-    """Links are told before anything of them is shown: whoever names one may not know where it leads."""
-    for path in paths:
-        if path.is_symlink():
-            click.echo(printable(f"poolsmith: `{path}` is a link to `{path.resolve()}`, which is read"), err=True)
-    return judge(paths)
 
 
 def _strictly(outcome: Outcome) -> Outcome:

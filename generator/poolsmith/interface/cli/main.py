@@ -120,7 +120,7 @@ def _call(arguments: list[str]) -> int:
     try:
         if arguments[:2] == _HOOK:
             return _judge_hook(arguments)
-        return _of_project(arguments) if arguments and arguments[0] in _OF_PROJECT else _parsed(arguments)
+        return _plain(arguments) if arguments and arguments[0] in _OF_PROJECT else _parsed(arguments)
     except UsageError as error:
         return _say(str(error), Exit.USAGE)
     except NoInputError as error:
@@ -137,6 +137,8 @@ def _kind_of_run(arguments: list[str]) -> str | None:
     verb = "".join(arguments[:1])
     if verb == "generate" and "--check" in arguments:
         return None
+    if verb == "check" and not all(word.startswith("-") for word in arguments[1:]):
+        return "check PATHS"
     return {"run": "check"}.get(verb, verb) if verb in _OF_PROJECT else ""
 
 
@@ -146,15 +148,19 @@ def _judge_hook(arguments: list[str]) -> int:
     files = files_of(arguments)
     if not files:
         return _parsed(arguments)
-    from poolsmith.interface.cli.plain import judge_hook
+    from poolsmith.interface.cli.plain import judge_files
 
-    return judge_hook(arguments, files)
+    return judge_files(arguments, files)
 
 
-def _of_project(arguments: list[str]) -> int:
-    from poolsmith.interface.cli.plain import is_of_whole_project, work_on_project
+def _plain(arguments: list[str]) -> int:
+    """Without a parser of flags, where there are none."""
+    from poolsmith.interface.cli.plain import is_of_whole_project, judge_files, paths_of, work_on_project
 
-    return work_on_project(arguments) if is_of_whole_project(arguments) else _parsed(arguments)
+    if is_of_whole_project(arguments):
+        return work_on_project(arguments)
+    paths = paths_of(arguments)
+    return judge_files(arguments, paths) if paths else _parsed(arguments)
 
 
 def _parsed(arguments: list[str]) -> int:

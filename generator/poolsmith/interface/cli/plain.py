@@ -1,5 +1,5 @@
-"""What needs no parser of flags: where a project stands, a hook that names files and nothing else, and a whole project
-that is generated, compared or judged.
+"""What needs no parser of flags: where a project stands, files that are named for a check and nothing else, and a whole
+project that is generated, compared or judged.
 
 They run for every commit, and the parser would be an eighth of what they take. Both ways end in the same report.
 """
@@ -25,8 +25,8 @@ _LONGEST_COMMAND = 120
 _ABOUT_REPORTS = ("--format", "--output", "--group-by")
 
 
-def judge_hook(arguments: Sequence[str], files: Sequence[str]) -> Exit:
-    """`check --hook FILES`, as the verb itself does it. Raises PoolsmithError."""
+def judge_files(arguments: Sequence[str], files: Sequence[str]) -> Exit:
+    """`check PATHS` and `check --hook FILES`, as the verb itself does it. Raises PoolsmithError."""
     from poolsmith.interface.app.baseline import AcceptingOptions, with_accepted
     from poolsmith.interface.app.check import check_paths
     from poolsmith.interface.cli.reports import print_outcome
@@ -37,7 +37,8 @@ def judge_hook(arguments: Sequence[str], files: Sequence[str]) -> Exit:
     root, paths, accepting = project_above(os.curdir), tuple(map(Path, files)), AcceptingOptions()
     with facts_of(root):
         refuse_clusters(root, paths)
-        outcome = of_hook(root, paths, partial(check_paths, root, today=accepting.today))
+        judge = partial(check_paths, root, today=accepting.today)
+        outcome = of_hook(root, paths, judge) if "--hook" in arguments else by_hand(paths, judge)
         outcome = with_accepted(outcome, root, paths, accepting)
         layout = Layout(rest=with_verbose("poolsmith check", arguments[1:]))
         print_outcome(outcome, output_format=None, color=None, layout=layout, root=root)
@@ -48,6 +49,12 @@ _STORE = {"--cache": True, "--no-cache": False}
 _FLAGS = frozenset(("--rehash", *_STORE))
 _OF_VERB = {"generate": _FLAGS | {"--check"}, "check": _FLAGS, "run": _FLAGS}
 """What may be asked of a whole project without a parser: what is remembered, and whether anything is written."""
+
+
+def paths_of(arguments: Sequence[str]) -> list[str]:
+    """What a check is to judge that has no flags, or those that say nothing of files; nothing of another call."""
+    paths = [word for word in arguments[1:] if word not in _FLAGS]
+    return [] if arguments[:1] != ["check"] or any(word.startswith("-") for word in paths) else paths
 
 
 def is_of_whole_project(arguments: Sequence[str]) -> bool:
@@ -111,6 +118,16 @@ _WORK = {
     "run": ("generating", _run),
 }
 """What a terminal shows meanwhile, and the work: its outcome, and whether the output is as it should be."""
+
+
+def by_hand(paths: tuple[Path, ...], judge: Callable[..., Outcome]) -> Outcome:
+    """Links are told before anything of them is shown: whoever names one may not know where it leads."""
+    from poolsmith.interface.cli.terminal import tell
+
+    for path in paths:
+        if path.is_symlink():
+            tell((f"`{path}` is a link to `{path.resolve()}`, which is read",))
+    return judge(paths)
 
 
 def of_hook(root: Path, paths: tuple[Path, ...], judge: Callable[..., Outcome]) -> Outcome:

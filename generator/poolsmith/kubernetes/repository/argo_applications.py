@@ -23,7 +23,7 @@ from poolsmith.core.sources.pointer import mapped, value_at
 from poolsmith.core.sources.scalars import text_of
 from poolsmith.core.sources.source_file import SourceFile
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, Delivered, Unknown, ValuesLayer, delivered
-from poolsmith.kubernetes.repository.flux_releases import add_text, last
+from poolsmith.kubernetes.repository.flux_releases import add_text, last, upstream_chart
 from poolsmith.kubernetes.repository.manifest_files import is_encrypted, without_ciphers
 from poolsmith.kubernetes.repository.set_values import set_layer
 
@@ -72,11 +72,13 @@ def normal(path: str) -> str | None:
 def chart_installations(
     item: CheckedDocument, spec: Any, pointer: str, files: RepositoryFiles, elsewhere: Container[str] = ()
 ) -> Iterator[ChartInstallation]:
-    """Those of sources that name a chart of a registry; `elsewhere` are addresses of other repositories."""
+    """Those of sources that name a chart of a registry, or of its maker's repository; `elsewhere` are addresses of
+    other repositories."""
     sources = sources_of(spec, pointer, files, item.path)
     for source in sources:
         address = word(source.data.get("repoURL"))
         chart = word(source.data.get("chart")) or (address if address.startswith("oci://") else "")
+        chart = chart or (upstream_chart(word(source.data.get("path"))) if source.path is None else "")
         if not chart or source.data.get("ref"):
             continue
         layers, unknown = helm_layers(item, source, sources, files, elsewhere)
@@ -107,13 +109,13 @@ def helm_layers(
     layers: list[ValuesLayer] = []
     unknown: list[Unknown] = []
     for index, path in enumerate(words(helm.get("valueFiles"))):
-        place = item.source.locate(f"{pointer}/valueFiles/{index}")
         shown = _value_file(path, source, sources, elsewhere)
         found = file_layer(files.told_from(shown, item.path), files) if shown is not None else None
         if found is not None:
             layers.append(found)
         elif shown is None or not helm.get("ignoreMissingValueFiles"):
             is_missing = shown is not None and _is_of_this_branch(path, source, sources)
+            place = item.source.locate(f"{pointer}/valueFiles/{index}")
             unknown.append(Unknown(place, f"the values file `{path}` is not among the files", is_missing=is_missing))
     if isinstance(values := helm.get("valuesObject"), dict):
         layers.append(ValuesLayer(values, item.source, f"{pointer}/valuesObject"))

@@ -8,11 +8,10 @@ from __future__ import annotations
 import fnmatch
 import posixpath
 from collections import Counter
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
-from poolsmith.core.sources.pod_template import mapping, word
+from poolsmith.core.sources.pod_template import mapping, word, words
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.kubernetes.repository.argo_applications import (
     applications_of,
@@ -57,19 +56,31 @@ class ArgoDelivery:
     folders: frozenset[str]
     left_out: frozenset[str] = frozenset()
     """Folders and files that an ApplicationSet or a source excludes."""
+    units: tuple[tuple[Delivered, ...], ...] = ()
+    """What an Application tries at once, where it knows each kind already, or was not told to pass those over."""
 
 
 def is_application(item: CheckedDocument) -> bool:
     return item.kind in ("Application", "ApplicationSet") and item.api_version.startswith(f"{GROUP}/")
 
 
+_ANNOTATIONS, _SKIPS = "argocd.argoproj.io", "SkipDryRunOnMissingResource=true"
+
+
 class ArgoClusters:
     """Evaluates the Applications of a repository."""
 
     def __init__(self, files: RepositoryFiles, builder: Builder) -> None:
-        self._files = files
-        self._builder = builder
-        self._elsewhere: frozenset[str] = frozenset()
+        self.files = files
+        self.builder = builder
+        self.elsewhere: frozenset[str] = frozenset()
+        self._made: dict[int, tuple[CheckedDocument, tuple[tuple[Delivered, Unknown | None], ...]]] = {}
+
+    def made_by(self, item: CheckedDocument) -> tuple[tuple[Delivered, Unknown | None], ...]:
+        """The Applications of a set, made once for all who ask."""
+        if id(item) not in self._made:
+            self._made[id(item)] = item, tuple(applications_of(item, self.files))
+        return self._made[id(item)][1]
 
     def _addresses_of_others(self, tops: list[CheckedDocument]) -> frozenset[str]:
         """Addresses that are not this repository's: most sources with a folder or a values file that is here name
@@ -77,15 +88,15 @@ class ArgoClusters:
         counted: Counter[str] = Counter()
         for item in tops:
             for spec in self._specs(item):
-                sources = sources_of(spec, "", self._files, item.path)
+                sources = sources_of(spec, "", self.files, item.path)
                 for source in sources:
                     address = word(source.data.get("repoURL"))
                     if source.data.get("path") and not source.data.get("chart"):
                         counted[address] += 2 if source.path else 0
                     if reference := word(source.data.get("ref")):
-                        counted[address] += files_of_reference(reference, sources, self._files)
+                        counted[address] += files_of_reference(reference, sources, self.files)
             for generator in git_generators(value_at(item.data, ("spec", "generators"))):
-                counted[word(generator.get("repoURL"))] += 2 * is_here(generator, self._files)
+                counted[word(generator.get("repoURL"))] += 2 * is_here(generator, self.files)
         own = max(counted, key=lambda address: (counted[address], address), default="")
         is_known = counted[own] > 0
         return frozenset(address for address in counted if not (is_known and address == own) and "{{" not in address)
@@ -94,25 +105,24 @@ class ArgoClusters:
         """What an Application says, or the template of a set and some of what it makes: their paths are filled in."""
         if item.kind == "ApplicationSet":
             yield value_at(item.data, ("spec", "template", "spec"))
-            made = (found for found, _ in applications_of(item, self._files))
-            yield from (found.data.get("spec") for found in islice(made, _FEW))
+            yield from (found.data.get("spec") for found, _ in self.made_by(item)[:_FEW])
         else:
             yield item.data.get("spec")
 
     def deliveries(self, items: Iterable[CheckedDocument]) -> Iterator[ArgoDelivery]:
         """Applications that no other one delivers begin one for their folder; a destination is a cluster."""
         tops = [item for item in items if is_application(item)]
-        self._elsewhere = self._addresses_of_others(tops)
+        self.elsewhere = self._addresses_of_others(tops)
         inside: set[Identity] = set()
         for item in tops:
-            run = _Run(self._files, self._builder, self._elsewhere)
+            run = _Run(self)
             run.add(item, 0)
             inside |= run.applications - {identity(item)}
         roots = [item for item in tops if identity(item) not in inside] or tops
         runs: dict[str, _Run] = {}
         for item in roots:
             place = posixpath.dirname(item.path)
-            runs.setdefault(place, _Run(self._files, self._builder, self._elsewhere)).add(item, 0)
+            runs.setdefault(place, _Run(self)).add(item, 0)
         for place, run in runs.items():
             yield from run.deliveries(place)
 
@@ -125,13 +135,15 @@ class _Cluster:
     objects: list[Delivered]
     installations: list[ChartInstallation]
     folders: set[str]
+    units: list[tuple[Delivered, ...]]
 
 
 class _Run:
     """The Applications of one folder on their way."""
 
-    def __init__(self, files: RepositoryFiles, builder: Builder, elsewhere: frozenset[str]) -> None:
-        self._files, self._builder, self._elsewhere = files, builder, elsewhere
+    def __init__(self, clusters: ArgoClusters) -> None:
+        self._files, self._builder, self._elsewhere = clusters.files, clusters.builder, clusters.elsewhere
+        self._made_by = clusters.made_by
         self._clusters: dict[ArgoTarget | None, _Cluster] = {}
         self._unknown: list[Unknown] = []
         self._seen: set[tuple[str, str]] = set()
@@ -152,6 +164,7 @@ class _Run:
                 taken=taken,
                 folders=frozenset(cluster.folders),
                 left_out=frozenset(self._left_out),
+                units=tuple(cluster.units),
             )
 
     def add(self, item: CheckedDocument, depth: int) -> None:
@@ -161,7 +174,7 @@ class _Run:
             for generator in git_generators(value_at(item.data, ("spec", "generators"))):
                 if word(generator.get("repoURL")) not in self._elsewhere:
                     self._left_out.update(left_out(generator, self._files))
-            for application, unknown in applications_of(item, self._files):
+            for application, unknown in self._made_by(item):
                 if unknown is not None and unknown not in self._unknown:
                     self._unknown.append(unknown)
                 self._application(application, depth)
@@ -177,7 +190,7 @@ class _Run:
             return
         self._seen.add(key)
         place = target_of(spec) if destination else None
-        cluster = self._clusters.setdefault(place, _Cluster(destination, [], [], set()))
+        cluster = self._clusters.setdefault(place, _Cluster(destination, [], [], set(), []))
         cluster.objects.append(item)
         cluster.installations += chart_installations(item, spec, "/spec", self._files, self._elsewhere)
         sources = sources_of(spec, "/spec", self._files, item.path)
@@ -206,7 +219,7 @@ class _Run:
         self._folders.add(folder)
         namespace = word(value_at(spec, ("destination", "namespace"))) or None
         if self._builder.has_kustomization(folder):
-            self._take(self._kustomized(item, source, folder), cluster, depth)
+            self._take(self._kustomized(item, source, folder), cluster, depth, spec)
             return
         chart = chart_at(folder, self._files)
         if chart is not None:
@@ -224,10 +237,13 @@ class _Run:
             )
             cluster.installations += of_folder(declared, chart, self._files)
             return
-        self._take(self._plain(source, folder), cluster, depth)
+        self._take(self._plain(source, folder), cluster, depth, spec)
 
-    def _take(self, objects: Iterable[Delivered], cluster: _Cluster, depth: int) -> None:
-        for found in objects:
+    def _take(self, objects: Iterable[Delivered], cluster: _Cluster, depth: int, spec: Mapping[str, Any]) -> None:
+        here = tuple(objects)
+        if _SKIPS not in words(value_at(spec, ("syncPolicy", "syncOptions"))):
+            cluster.units.append(tuple(found for found in here if not _skips(found)))
+        for found in here:
             self._taken.add(identity(found))
             if is_application(found):
                 self.applications.add(identity(found))
@@ -266,6 +282,11 @@ class _Run:
             for document in self._files.documents(path):
                 if document.is_object:
                     yield delivered(document)
+
+
+def _skips(item: Delivered) -> bool:
+    options = word(mapping(item.metadata.get("annotations")).get(f"{_ANNOTATIONS}/sync-options"))
+    return _SKIPS in (option.strip() for option in options.split(","))
 
 
 def _is_included(name: str, directory: Mapping[str, Any]) -> bool:

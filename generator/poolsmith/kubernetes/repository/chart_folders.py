@@ -120,6 +120,7 @@ def of_folder(
     """What an installation of a chart whose files are here brings: the chart itself, in the version that its Chart.yaml
     says, and its dependencies. Its own values.yaml are its defaults, unless somebody changed them."""
     version = chart.document.data.get("version")
+    own = file_layer(posixpath.join(chart.folder, VALUES_FILE), files)
     yield replace(
         declared,
         chart=chart.name,
@@ -127,17 +128,10 @@ def of_folder(
         version_document=chart.document,
         version_pointer="/version",
         is_locked=True,
-        own=file_layer(posixpath.join(chart.folder, VALUES_FILE), files),
+        own=own,
     )
-    yield from brought_along(
-        chart,
-        files,
-        declared.layers,
-        declared.unknown,
-        namespace=declared.namespace,
-        release_name=declared.release_name,
-        above=above,
-    )
+    stacked = declared.layers if own is None else (own, *declared.layers)
+    yield from _brought_along(chart, files, stacked, declared, above)
 
 
 def copies(folder: str, files: RepositoryFiles) -> Iterator[ChartInstallation]:
@@ -157,21 +151,16 @@ def resolved(declared: ChartInstallation, folder: str, files: RepositoryFiles) -
         yield from of_folder(declared, chart, files)
 
 
-def brought_along(
+def _brought_along(
     chart: ChartFolder,
     files: RepositoryFiles,
-    layers: tuple[ValuesLayer, ...] = (),
-    unknown: tuple[Unknown, ...] = (),
-    *,
-    namespace: str | None = None,
-    release_name: str | None = None,
-    above: frozenset[str] = frozenset(),
+    stacked: tuple[ValuesLayer, ...],
+    declared: ChartInstallation,
+    above: frozenset[str],
 ) -> Iterator[ChartInstallation]:
-    """The dependencies that the chart installs with its own values.yaml and `layers` on top of it, and theirs where
-    their files are here; `above` are the folders of the charts around."""
+    """The dependencies that a chart installs which is `declared`, with its own values.yaml and what is on top of it,
+    and theirs where their files are here; `above` are the folders of the charts around."""
     around = above | {chart.folder}
-    own = file_layer(posixpath.join(chart.folder, VALUES_FILE), files)
-    stacked = ((own,) if own is not None else ()) + layers
     values = merged(layer.values for layer in stacked if not layer.at)
     for dependency in chart.dependencies:
         if not _is_on(dependency, values, stacked):
@@ -184,10 +173,10 @@ def brought_along(
             version=dependency.version,
             version_pointer=f"{dependency.pointer}/version",
             repository=dependency.repository,
-            namespace=namespace,
-            release_name=release_name,
+            namespace=declared.namespace,
+            release_name=declared.release_name,
             layers=tuple(parts),
-            unknown=unknown,
+            unknown=declared.unknown,
             is_locked=dependency.is_locked,
             brought_by="" if dependency.name == chart.name else chart.name,
         )

@@ -254,12 +254,17 @@ class ChartInstallation:
         return layer.source.locate(join(layer.pointer, *steps), note)
 
     def decided(self, path: Steps) -> tuple[ValuesLayer, Steps, int] | None:
-        """The layer that decides a value, the steps to it there, and how many of them the layer has."""
+        """The layer that decides a value, the steps to it there, and how many of them the layer has; of several that
+        say parts of it, the first."""
         best: tuple[ValuesLayer, Steps, int] | None = None
+        said = tuple(map(str, path))
         for layer in reversed(self.layers):
-            if tuple(map(str, path[: len(layer.at)])) != tuple(map(str, layer.at)):
+            at = tuple(map(str, layer.at))
+            if len(at) > len(said) and at[: len(said)] == said:
+                best = layer, (), len(said)
+            if said[: len(at)] != at:
                 continue
-            steps = path[len(layer.at) :]
+            steps = path[len(at) :]
             depth = _depth(layer.values, steps)
             if depth == len(steps):
                 return layer, steps, depth

@@ -1,52 +1,90 @@
-"""Which versions of Flux and Argo CD the files of a repository install, where they say so.
+"""Which versions of Flux, Argo CD and kustomize the files of a repository install, where they say so.
 
-Source: the labels of `flux install --export`; FluxInstance of the Flux operator; manifests and images of Argo CD.
+Source: the labels of `flux install --export`; FluxInstance of the Flux operator; images of Flux's controllers;
+manifests, images and chart of Argo CD, as `data/engines/versions.yaml` has them; workflows that set kustomize up.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.facts import store
+from poolsmith.core.facts.versions import at_least, version_key
 from poolsmith.core.pattern import pattern
+from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import value_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
+    from poolsmith.core.diagnostics import Location
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
 
-FLUX, ARGO_CD = "flux", "argocd"
+FLUX, ARGO_CD, KUSTOMIZE = "flux", "argocd", "kustomize"
 _PART, _VERSION = "app.kubernetes.io/part-of", "app.kubernetes.io/version"
 _PLAIN = pattern(r"v?(\d+\.\d+)(\.(\d+|x|\*))?")
-_ARGO_CD = pattern(r"argoproj/argo-cd(?:/|:|.*\bref=|.*\?version=)v?(\d+\.\d+)\.\d+\b")
-_IMAGE = pattern(r"(?:^|/)argoproj/argocd:v?(\d+\.\d+)\.\d+\b")
-
+_ADDRESSES = (
+    (ARGO_CD, pattern(r"argoproj/argo-cd(?:/|:|.*\bref=|.*\?version=)v?(\d+\.\d+)\.\d+\b")),
+    (ARGO_CD, pattern(r"(?:^|/)argoproj/argocd:v?(\d+\.\d+)\.\d+\b")),
+    (FLUX, pattern(r"fluxcd/flux2(?:/releases/download/|//[^?]*\?ref=)v?(\d+\.\d+)\.\d+\b")),
+)
+_CONTROLLER = pattern(r"(?:^|/)([a-z]+-controller):v?(\d+\.\d+)\.\d+\b")
+_ARGO_CHARTS = ("argo-cd",)
+_STEP = pattern(
+    r"(?:install_kustomize\.sh['\"]?(?: \|[^\n]{0,200})? |kustomize/releases/download/kustomize%2Fv)(\d+\.\d+)\.\d+\b"
+)
+_SETUP, _WITH = "/setup-kustomize@", "kustomize-version"
 _LONGEST = 1024
 """No address is longer."""
 
 
-def engine_versions(documents: Iterable[CheckedDocument]) -> dict[str, str]:
-    """The minor version of each engine; none where files say none, or several."""
+@record
+class SaidVersion:
+    """The minor version of an engine, and where a file says it."""
+
+    engine: str
+    version: str
+    place: Location
+
+    def is_below(self, folder: str) -> bool:
+        return self.place.span.path.startswith(f"{folder}/")
+
+
+def said_versions(documents: Iterable[CheckedDocument]) -> tuple[SaidVersion, ...]:
+    return tuple(
+        SaidVersion(engine=engine, version=version, place=document.source.locate(pointer))
+        for document in documents
+        if isinstance(document.data, dict)
+        for engine, version, pointer in _said(document.data)
+    )
+
+
+def engine_versions(said: Iterable[SaidVersion], folder: str = "") -> dict[str, str]:
+    """Of each engine the one that files of a folder say, else the one that any says; none where they say several."""
     found: dict[str, set[str]] = {}
-    for document in documents:
-        if isinstance(document.data, dict):
-            for engine, version in _said(document.data):
-                found.setdefault(engine, set()).add(version)
-    return {engine: next(iter(versions)) for engine, versions in found.items() if len(versions) == 1}
+    near: dict[str, set[str]] = {}
+    for item in said:
+        found.setdefault(item.engine, set()).add(item.version)
+        if item.is_below(folder):
+            near.setdefault(item.engine, set()).add(item.version)
+    return {engine: next(iter(versions)) for engine, versions in (found | near).items() if len(versions) == 1}
 
 
-def _said(data: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _said(data: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Each engine, its version, and the pointer to what says it."""
     labels = mapping(value_at(data, ("metadata", "labels")))
     if labels.get(_PART) == FLUX and (version := _minor(labels.get(_VERSION))):
-        yield FLUX, version
+        yield FLUX, version, "/metadata/labels"
     if data.get("kind") == "FluxInstance" and (version := _minor(value_at(data, ("spec", "distribution", "version")))):
-        yield FLUX, version
-    for text in _addresses(data):
-        if len(text) > _LONGEST:
-            continue
-        if match := _ARGO_CD.search(text) or _IMAGE.search(text):
-            yield ARGO_CD, match[1]
+        yield FLUX, version, "/spec/distribution/version"
+    for pointer, text in _addresses(data):
+        if len(text) <= _LONGEST:
+            yield from ((engine, version, pointer) for engine, version in _of_address(text))
+    for pointer, chart, version in _charts(data):
+        if chart in _ARGO_CHARTS and (brings := _brought(version)):
+            yield ARGO_CD, brings, pointer
+    yield from _workflow(data)
 
 
 def _minor(version: object) -> str | None:
@@ -54,10 +92,61 @@ def _minor(version: object) -> str | None:
     return None if match is None else match[1]
 
 
-def _addresses(data: dict[str, Any]) -> Iterator[str]:
+def _of_address(text: str) -> Iterator[tuple[str, str]]:
+    for engine, address in _ADDRESSES:
+        if match := address.search(text):
+            yield engine, match[1]
+    match = _CONTROLLER.search(text)
+    parts = _table(FLUX)["parts"] if match is not None and "fluxcd" in text else ()
+    if match is not None and match[1] in parts:
+        known = _table(FLUX)["versions"].items()
+        yield from ((FLUX, version) for version, brings in known if brings[match[1]] == match[2])
+
+
+def _table(engine: str) -> Mapping[str, Any]:
+    facts: Mapping[str, Any] = store.table("engines/versions.yaml")["engines"][engine]
+    return facts
+
+
+def _brought(version: str) -> str:
+    """By a version of Argo CD's chart; empty before the first that is known, and where it is a range."""
+    older = [tag for tag in _table(ARGO_CD)["charts"] if _PLAIN.fullmatch(version) and at_least(version, str(tag))]
+    return str(_table(ARGO_CD)["charts"][max(older, key=lambda tag: version_key(str(tag)))]) if older else ""
+
+
+def _addresses(data: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """What a kustomization takes from elsewhere, and the images of pods."""
     if data.get("kind") == "Kustomization":
         listed = data.get("resources")
-        yield from (word(item) for item in (listed if isinstance(listed, list) else ()))
+        found = enumerate(listed if isinstance(listed, list) else ())
+        yield from ((f"/resources/{index}", word(item)) for index, item in found)
     containers = value_at(data, ("spec", "template", "spec", "containers"))
-    yield from (word(mapping(item).get("image")) for item in (containers if isinstance(containers, list) else ()))
+    for index, item in enumerate(containers if isinstance(containers, list) else ()):
+        yield f"/spec/template/spec/containers/{index}/image", word(mapping(item).get("image"))
+
+
+_CHART_PLACES = (
+    ("HelmRelease", "/spec/chart/spec", "chart", "version"),
+    ("Application", "/spec/source", "chart", "targetRevision"),
+    ("HelmChart", "/spec", "chart", "version"),
+)
+
+
+def _charts(data: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Of objects that install a chart: the pointer to its version, its name and version."""
+    for kind, at, chart, version in _CHART_PLACES:
+        if data.get("kind") == kind:
+            found = mapping(value_at(data, at.split("/")[1:]))
+            yield f"{at}/{version}", word(found.get(chart)).rpartition("/")[2], word(found.get(version))
+
+
+def _workflow(data: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Of kustomize in the steps of a workflow."""
+    for name, job in mapping(data.get("jobs")).items():
+        steps = mapping(job).get("steps")
+        for index, step in enumerate(steps if isinstance(steps, list) else ()):
+            at, given = f"/jobs/{name}/steps/{index}", mapping(step)
+            if _SETUP in word(given.get("uses")) and (said := _minor(mapping(given.get("with")).get(_WITH))):
+                yield KUSTOMIZE, said, f"{at}/with/{_WITH}"
+            if match := _STEP.search(word(given.get("run"))):
+                yield KUSTOMIZE, match[1], f"{at}/run"

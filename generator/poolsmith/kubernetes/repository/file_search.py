@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.pattern import bytes_pattern
 from poolsmith.core.record import record
-from poolsmith.kubernetes.repository.installed_charts import is_helmfile
+from poolsmith.kubernetes.repository.installed_charts import PROJECT_FILES, is_helmfile
+from poolsmith.kubernetes.repository.manifest_files import HELM, is_script
 from poolsmith.kubernetes.repository.repository_files import RepositoryFile
 
 if TYPE_CHECKING:
@@ -65,6 +66,8 @@ def searched(files: RepositoryFiles, listed: Listed, may_be: Callable[[bytes], b
                 hits.append(path)
         elif not is_template and _CONTENT.search(content) is not None:
             plain.append(path)
+    if any(posixpath.basename(path) in PROJECT_FILES for path in (*listed.yaml, *listed.others)):
+        return None
     if _are_taken_in(files, listed, may_be):
         return None
     return Search(found=tuple(hits), unread=frozenset(plain))
@@ -86,7 +89,8 @@ def _are_taken_in(files: RepositoryFiles, listed: Listed, may_be: Callable[[byte
     has_words = has_releases = False
     for path in listed.others:
         end = posixpath.splitext(path)[1]
-        if end != _TERRAFORM and end not in _TEXTS:
+        has_commands = is_script(path)
+        if end != _TERRAFORM and end not in _TEXTS and not has_commands:
             continue
         content = files.content(path)
         if isinstance(content, RepositoryFile) or len(content) > _MOST_BYTES:
@@ -96,6 +100,8 @@ def _are_taken_in(files: RepositoryFiles, listed: Listed, may_be: Callable[[byte
         has_words |= is_terraform and is_hit  # a variable's default may stand in a file of its own
         if not is_hit:
             continue
+        if has_commands and HELM.encode() in content:
+            return True
         if (has_releases and has_words) or (not is_terraform and (is_helmfile(path) or _OBJECT in content)):
             return True
         names.add(posixpath.basename(path).encode(errors="replace"))

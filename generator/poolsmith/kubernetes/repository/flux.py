@@ -15,6 +15,7 @@ from __future__ import annotations
 import base64
 import marshal
 import posixpath
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -158,6 +159,8 @@ GROUP = "kustomize.toolkit.fluxcd.io"
 _FIELDS = {"targetNamespace": "namespace"}
 _COPIED = ("patches", "images", "namePrefix", "nameSuffix")
 MOST_NESTED = 30
+_MOST_IN_ITSELF = 8
+"""Units that change a folder in which they stand: each makes all of them once more, under other names."""
 _PLAIN = 2
 """The form of marshal whose bytes follow from the values alone."""
 BOOTSTRAP = "flux-system"
@@ -301,6 +304,7 @@ class _Run:
         self.left_out: set[str] = set()
         self._seen: set[tuple[str, str, str]] = set()
         self._named: dict[tuple[str, str], list[Delivered]] = {}
+        self._in_themselves: Counter[str] = Counter()
         self._applied: dict[tuple[str, str, bytes], list[Delivered]] = {}
         """What was made for a unit, by its case, and what the first such unit left to others: itself."""
 
@@ -319,6 +323,11 @@ class _Run:
         self.folders.add(folder)
         overlay = _overlay(spec, folder)
         variables = self._variables(item, spec.get("postBuild")) if self.builder.folder(folder).objects else None
+        is_changed = bool(overlay) or variables is not None
+        if is_changed and self._in_themselves[folder] >= _MOST_IN_ITSELF:
+            what = f"{item.name} is one of many that stand in the folder which they change"
+            self.unknown.append(Unknown(item.source.locate("/spec/path"), what))
+            return
         case = self.place, folder, _said(spec, overlay, variables)
         if case not in self.clusters.made:
             self.clusters.made[case] = self._made(item, folder, overlay, variables)
@@ -333,6 +342,7 @@ class _Run:
         objects = made.objects
         self.units.append(objects)
         own = [found for found in objects if identity(found) == identity(item) and is_flux_kustomization(found)]
+        self._in_themselves[folder] += bool(own) and is_changed
         self._keep(found for found in objects if not any(found is one for one in own))
         self._applied[case] = own
         for found in objects:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, Any, Protocol
 
+from poolsmith.core.facts import store
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.inner_text import InnerText
@@ -102,6 +103,8 @@ def _from_template(template: Any, chart: str, item: CheckedDocument, pointer: st
     kind = word(reference.get("kind"))
     repository = objects.named(kind, word(reference.get("name"))) if kind else None
     version = template.get("version")
+    if repository is not None and kind == "GitRepository" and upstream_chart(chart):
+        version = value_at(repository.data, ("spec", "ref", "tag"))
     return ChartSource(
         name=last(chart),
         version=version if isinstance(version, str) else None,
@@ -177,6 +180,12 @@ def add_text(source: SourceFile, pointer: str, text: Any, layers: list[ValuesLay
         return
     what = "values of a template" if "{{" in text else "values of a text that can't be read"
     unknown.append(Unknown(source.locate(pointer), what, is_here=True))
+
+
+def upstream_chart(folder: str) -> str:
+    """The chart of the stack that stands there in its maker's repository; empty of any other folder."""
+    folders = store.table("upstream_charts.yaml")["folders"] if "/" in folder else {}
+    return str(folders.get(posixpath.normpath(folder.lstrip("/")), ""))
 
 
 def last(chart: str) -> str:

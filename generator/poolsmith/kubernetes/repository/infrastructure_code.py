@@ -8,6 +8,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.hcl_file import COMPUTED, HclFile, HclProblemError, without_computed
 from poolsmith.core.sources.hcl_literals import read_hcl
@@ -17,7 +18,7 @@ from poolsmith.kubernetes.repository.argo_applications import file_layer, normal
 from poolsmith.kubernetes.repository.chart_folders import resolved
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
 from poolsmith.kubernetes.repository.flux_releases import layer_of_text, named
-from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, has_marks
+from poolsmith.kubernetes.repository.manifest_files import PlacedDocument, has_marks
 from poolsmith.kubernetes.repository.node_template_marks import labels_at
 from poolsmith.kubernetes.repository.set_values import set_layer
 from poolsmith.kubernetes.repository.terraform_scope import releases_of_add_ons
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.core.sources.hcl_file import HclBlock
-    from poolsmith.core.sources.source_file import SourceFile
     from poolsmith.kubernetes.repository.node_template_marks import LabelMark
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
     from poolsmith.kubernetes.repository.terraform_scope import TerraformScopes
@@ -38,28 +38,11 @@ _LABELS = ("labels", "node_labels", "kubernetes_labels", "k8s_labels")
 _LABEL_BLOCKS = ("resource", "module")
 
 
-@record(kw_only=False, slots=False)
-class TerraformDocument(CheckedDocument):
-    """A block of a file of Terraform, which stands where a document of YAML can. `title` is for messages."""
-
-    places: SourceFile | None = None
-    title: str = ""
-
-    @property
-    def source(self) -> SourceFile:
-        assert self.places is not None, "blocks() gives it"
-        return self.places
-
-    @property
-    def name(self) -> str:
-        return self.title
-
-
 @record
 class TerraformLabels:
     """Labels that a block gives nodes; only literals."""
 
-    document: TerraformDocument
+    document: PlacedDocument
     marks: tuple[LabelMark, ...]
 
     def at(self, mark: LabelMark) -> Location:
@@ -105,9 +88,9 @@ def blocks_of(text: str, path: str) -> Iterable[HclBlock]:
         return ()
 
 
-def document_of(block: HclBlock) -> TerraformDocument:
+def document_of(block: HclBlock) -> PlacedDocument:
     title = ".".join(block.labels) if block.kind == "resource" else ".".join((block.kind, *block.labels))
-    return TerraformDocument(block.source.path, 0, block.data, block.source.text, places=block.source, title=title)
+    return PlacedDocument(block.source.path, 0, block.data, block.source.text, places=block.source, title=title)
 
 
 def _installation(
@@ -116,7 +99,7 @@ def _installation(
     """What the arguments of a helm_release say, which stand at `top` of the block."""
     document = document_of(block)
     chart, repository = data.get("chart"), data.get("repository")
-    if not isinstance(chart, str) or not chart or data.get("count") == 0:
+    if not isinstance(chart, str) or not chart or (data.get("count") == 0 and _is_switched_off(block)):
         return []
     key = "chart_version" if top and "version" not in data else "version"
     name, archived = named(chart)
@@ -147,8 +130,17 @@ def _installation(
     return [found] if is_fetched else list(resolved(found, posixpath.normpath(posixpath.join(folder, chart)), files))
 
 
+_NO_COUNT = pattern(r"\s*count\s*=\s*0\s*(?:[#/].*)?")
+
+
+def _is_switched_off(block: HclBlock) -> bool:
+    """Whether a count of 0 is written there; the default of a switch is for somebody to turn."""
+    place = block.source.locate("/count").span.start
+    return place is not None and _NO_COUNT.fullmatch(block.source.text.split("\n")[place.line - 1]) is not None
+
+
 def _add_values(
-    document: TerraformDocument,
+    document: PlacedDocument,
     data: dict[str, Any],
     top: str,
     folder: str,
@@ -190,7 +182,7 @@ def _filled(layer: ValuesLayer, path: str, files: RepositoryFiles) -> tuple[Valu
 
 
 def _add_set(
-    document: TerraformDocument, data: dict[str, Any], top: str, layers: list[ValuesLayer], unknown: list[Unknown]
+    document: PlacedDocument, data: dict[str, Any], top: str, layers: list[ValuesLayer], unknown: list[Unknown]
 ) -> None:
     """Blocks, or a list of objects: `name` is a path with dots in it."""
     listed = data.get("set")

@@ -19,7 +19,7 @@ from poolsmith.kubernetes.repository.chart_folders import CHART_FILE, chart_at, 
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
 from poolsmith.kubernetes.repository.flux_releases import GROUP as FLUX
 from poolsmith.kubernetes.repository.flux_releases import add_text, last, named, release_of
-from poolsmith.kubernetes.repository.manifest_files import LATER
+from poolsmith.kubernetes.repository.manifest_files import HELM, LATER, is_script
 from poolsmith.kubernetes.repository.set_values import set_layer
 
 if TYPE_CHECKING:
@@ -374,19 +374,41 @@ def loose_installations(
             from poolsmith.kubernetes.repository.ansible_charts import ansible_charts  # on demand
 
             yield from ansible_charts(document, files)
+        if _PULUMI in document.text and posixpath.basename(document.path) in PROJECT_FILES:
+            from poolsmith.kubernetes.repository.program_charts import pulumi_charts  # on demand
+
+            yield from pulumi_charts(document, files)
+        if HELM in document.text:
+            from poolsmith.kubernetes.repository.script_charts import charts_of_texts  # on demand
+
+            yield from charts_of_texts(document, files)
     for path in (*sorted(whole.paths), *others):
         if is_helmfile(path):
             yield from helmfile_releases(path, files)
+    projects = [path for path in (*sorted(whole.paths), *others) if posixpath.basename(path) in PROJECT_FILES]
+    if projects:
+        from poolsmith.kubernetes.repository.program_charts import program_charts  # on demand
+
+        for path in projects:
+            yield from program_charts(path, files)
     for path in sorted(whole.paths):
         if posixpath.basename(path) == CHART_FILE and path not in used:
             yield from copies(posixpath.dirname(path), files)
 
 
-_ANSIBLE = "chart_ref"
+_ANSIBLE, _PULUMI = "chart_ref", "helm.sh/"
+PROJECT_FILES = ("Pulumi.yaml", "Pulumi.yml", "cdk.json", "cdktf.json")
+"""Beside programs that may install charts."""
 
 
 def of_other_languages(paths: Iterable[str], files: RepositoryFiles) -> Iterator[ChartInstallation]:
     """Charts of files that are no YAML."""
+    scripts = [path for path in paths if is_script(path) and HELM in (files.text(path) or "")]
+    if scripts:
+        from poolsmith.kubernetes.repository.script_charts import script_charts  # on demand
+
+        for path in scripts:
+            yield from script_charts(path, files)
     terraform = [path for path in paths if path.endswith(".tf")]
     declaring = [path for path in terraform if any(word in (files.text(path) or "") for word in _HELM)]
     if declaring:

@@ -22,7 +22,7 @@ from poolsmith.core.sources.yaml_places import StreamPlaces
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from poolsmith.core.diagnostics import Diagnostic
 
@@ -35,6 +35,31 @@ KUSTOMIZE_VERSIONS = {
     "Component": "kustomize.config.k8s.io/v1alpha1",
 }
 """What a kustomization is that does not say so. Source: kustomize api/types/kustomization.go, FixKustomization."""
+
+
+FILLED_ENDINGS = tuple(f"{yaml}.{end}" for yaml in ("yaml", "yml") for end in ("j2", "jinja2", "tpl", "tftpl"))
+"""Of templates, by the names that Ansible and Terraform give them."""
+_OPEN = (b"{{", b"{%", b"${", b"%{")
+
+
+def is_yaml_by_content(path: str, content: bytes, is_of_interest: Callable[[bytes], bool] | None) -> bool:
+    """Whether a file in JSON has objects of interest or values; whether a template has nothing to fill in."""
+    if not path.endswith(".json"):
+        return not any(map(content.__contains__, _OPEN))
+    has_objects = b'"apiVersion"' in content and b'"kind"' in content
+    return (
+        is_of_interest is not None and (has_objects or "values" in path.rpartition("/")[2]) and is_of_interest(content)
+    )
+
+
+HELM = "helm"
+"""Without this word a script installs no chart."""
+_SCRIPT_ENDINGS = (".sh", ".bash", ".zsh", ".mk", ".just")
+_SCRIPT_NAMES = frozenset(("Makefile", "GNUmakefile", "makefile", "justfile", "Justfile", "Dockerfile"))
+
+
+def is_script(path: str) -> bool:
+    return path.endswith(_SCRIPT_ENDINGS) or path.rpartition("/")[2] in _SCRIPT_NAMES
 
 
 def folders_above(path: str) -> Iterator[str]:
@@ -104,6 +129,23 @@ class CheckedDocument:
         """Kind/name, for messages."""
         name = self.metadata.get("name") or self.metadata.get("generateName")
         return f"{self.kind}/{name}" if isinstance(name, str) else self.kind
+
+
+@record(kw_only=False, slots=False)
+class PlacedDocument(CheckedDocument):
+    """A part of a file that stands where a document can, with its places. `title` is for messages."""
+
+    places: SourceFile | None = None
+    title: str = ""
+
+    @property
+    def source(self) -> SourceFile:
+        assert self.places is not None, "who makes one gives them"
+        return self.places
+
+    @property
+    def name(self) -> str:
+        return self.title
 
 
 @record(kw_only=False, slots=False)

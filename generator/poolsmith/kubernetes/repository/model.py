@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 
 _ASSERTS = ("chainsaw-test.yaml", "kuttl-test.yaml")
+_SAMPLES, _OPERATOR_SDK = ("config/samples", "config/manifests"), "PROJECT"
+"""Source: operator-framework/operator-sdk: the layout of a project. The objects of a bundle are OLM's to apply."""
 _ASSERT_ENDINGS = ("-assert.yaml", "-errors.yaml", "-error.yaml")
 
 
@@ -74,7 +76,7 @@ class EngineDelivery:
     """Where kustomize stops: nothing of that build is applied."""
     emptied: tuple[Emptied, ...] = ()
     units: tuple[tuple[Delivered, ...], ...] = ()
-    """What Flux applies at once, and no part of it before the whole was checked."""
+    """What an engine applies at once, and no part of it before the whole was checked."""
 
 
 @record(slots=False)
@@ -138,7 +140,7 @@ class _Modelling:
         whole = [item for item in self.documents if item.path not in parts]
         self._flux(whole)
         self._argo(whole)
-        self._kustomizations()
+        self._kustomizations(parts)
         self._adopt()
         self.alone += templated_installations(sorted(self.whole.paths), self.files, self.whole)
         loose = tuple(item for item in whole if identity(item) not in self.taken and item.path not in self.kustomized)
@@ -176,14 +178,21 @@ class _Modelling:
         for document in self.whole.objects:
             if document.api_version.startswith("kustomize.config.k8s.io/"):  # components too, whoever uses them
                 found.update(declared_files(document.data, posixpath.dirname(document.path)))
+        bundles = {posixpath.dirname(item.path) for item in self.whole.of_kind("ClusterServiceVersion")}
         beside: dict[str, bool] = {}
         for path in self.whole.paths:
             folder, _, name = path.rpartition("/")
             if folder not in beside:
                 beside[folder] = any(self.files.is_file(posixpath.join(folder, test)) for test in _ASSERTS)
-            if name.endswith(_ASSERT_ENDINGS) or (beside[folder] and name not in _ASSERTS):
+            is_assert = name.endswith(_ASSERT_ENDINGS) or (beside[folder] and name not in _ASSERTS)
+            if is_assert or folder in bundles or self._is_sample(folder):
                 found.add(path)
         return frozenset(found)
+
+    def _is_sample(self, folder: str) -> bool:
+        """Whether somebody writes an operator there, with objects that show what it takes."""
+        end = next(filter(folder.endswith, _SAMPLES), None)
+        return end is not None and self.files.is_file(folder.removesuffix(end) + _OPERATOR_SDK)
 
     def _flux(self, whole: list[CheckedDocument]) -> None:
         clusters = FluxClusters(self.files, self.builder, self.whole.all_named)
@@ -244,10 +253,11 @@ class _Modelling:
             inside = self._kustomizations_of(found.folders)
             refused = self._refused_in(found.folders)
             self._add(place, found.objects, (*found.installations, *self._inflated(inside)), inside, refused=refused)
+            self.deliveries[-1] = replace(self.deliveries[-1], units=found.units)
 
-    def _kustomizations(self) -> None:
+    def _kustomizations(self, parts: frozenset[str]) -> None:
         """Those at the top of what nobody has taken yet."""
-        own = [item for item in self.whole.kustomizations if item.kind == "Kustomization"]
+        own = [item for item in self.whole.kustomizations if item.kind == "Kustomization" and item.path not in parts]
         left = [item for item in own if posixpath.dirname(item.path) not in self.kustomized_folders]
         below: set[str] = set()
         for document in left:

@@ -25,6 +25,7 @@ from poolsmith.core.sources.input_tree import leads_out, read_bytes, walk, yaml_
 from poolsmith.core.sources.yaml_places import StreamPlaces
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents, read_if_yaml
 from poolsmith.kubernetes.repository.manifest_files import (
+    FILLED_ENDINGS,
     YAML_ENDINGS,
     CheckedDocument,
     Form,
@@ -33,6 +34,7 @@ from poolsmith.kubernetes.repository.manifest_files import (
     form_of_bytes,
     has_control,
     has_marks,
+    is_yaml_by_content,
     without_marks,
 )
 
@@ -189,7 +191,7 @@ class RepositoryFiles:
         self._files: dict[str, RepositoryFile] = {}
         self._folders: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
         self._charts: dict[str, bool] = {}
-        self._in_json: dict[str, bool] = {}
+        self._as_yaml: dict[str, bool] = {}
 
     def shown(self, file: Path) -> str:
         """The path relative to the root where it lies below it."""
@@ -215,7 +217,7 @@ class RepositoryFiles:
                 top = self.shown(Path(folder))
                 for name in names:
                     shown = f"{top}/{name}" if top else name
-                    is_yaml = name.endswith(YAML_ENDINGS) or (name.endswith(".json") and self._is_read_json(shown))
+                    is_yaml = name.endswith(YAML_ENDINGS) or self._is_read_as_yaml(shown)
                     (yaml if is_yaml else others).setdefault(shown)
         outside = (link for link in links if leads_out(link, self._within))
         found.links = tuple(self.shown(Path(link)) for link in outside)
@@ -226,16 +228,16 @@ class RepositoryFiles:
         found.yaml, found.others = tuple(yaml), tuple(others)
         return found
 
-    def _is_read_json(self, path: str) -> bool:
-        """Whether a file in JSON has objects of interest, or values."""
-        if path not in self._in_json:
-            self._in_json[path] = (
-                self._is_of_interest is not None
-                and isinstance(content := self.content(path), bytes)
-                and _has_objects_or_values(path, content)
-                and self._is_of_interest(content)
-            )
-        return self._in_json[path]
+    def _is_read_as_yaml(self, path: str) -> bool:
+        """Whether a file of another name has objects of interest or values in JSON, or is a template with nothing to
+        fill in."""
+        if not path.endswith((".json", *FILLED_ENDINGS)):
+            return False
+        if path not in self._as_yaml:
+            content = self.content(path)
+            text = content if isinstance(content, bytes) else None
+            self._as_yaml[path] = text is not None and is_yaml_by_content(path, text, self._is_of_interest)
+        return self._as_yaml[path]
 
     def file(self, path: str) -> RepositoryFile:
         """Read once; a file that is not there has no text."""
@@ -404,17 +406,13 @@ class RepositoryFiles:
             return RepositoryFile(path=path, problems=(problem,), unread=_made_out(content))
         if self.chart_of_template(path) is not None:
             return RepositoryFile(path=path, text=text, form=Form.CHART_TEMPLATE)
-        is_yaml = posixpath.basename(path).endswith(YAML_ENDINGS) or self._in_json.get(path, False)
+        is_yaml = posixpath.basename(path).endswith(YAML_ENDINGS) or self._as_yaml.get(path, False)
         if not is_yaml and path not in self._named:
             return RepositoryFile(path=path, text=text)
         if self._is_of_interest is not None and _DEFINITION in content:
             lean = without_schemas(text, self._is_of_interest)
             return _lean(path, text, lean) or _parsed(path, text, content)
         return _parsed(path, text, content)
-
-
-def _has_objects_or_values(path: str, content: bytes) -> bool:
-    return (b'"apiVersion"' in content and b'"kind"' in content) or "values" in path.rpartition("/")[2]
 
 
 def _made_out(content: bytes) -> str:

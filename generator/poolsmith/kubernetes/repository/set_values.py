@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.pattern import pattern
 from poolsmith.kubernetes.repository.delivered import Steps, ValuesLayer
 
 if TYPE_CHECKING:
@@ -67,3 +68,19 @@ def _assigned(text: str) -> dict[str, Any] | None:
     except SetError:
         return None
     return values
+
+
+_COMMA = pattern(r"(?<!\\),(?![^{]*\})")
+"""What stands between two assignments; those within braces make a list."""
+
+
+def assigned_layers(source: SourceFile, pointer: str, text: str, *, is_text: bool) -> list[ValuesLayer]:
+    """What one `--set` says: `a=1,b.c=2`. Empty where some of it is nothing that can be told."""
+    layers: list[ValuesLayer] = []
+    for assignment in _COMMA.split(text)[:_MOST_ITEMS]:
+        path, sign, value = assignment.partition("=")
+        layer = set_layer(source, pointer, path, value if sign else None, is_text=is_text)
+        if layer is None:
+            return []
+        layers.append(layer)
+    return layers

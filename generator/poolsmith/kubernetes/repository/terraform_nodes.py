@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.sources.hcl_file import COMPUTED
 from poolsmith.core.sources.pod_template import mapping
 from poolsmith.core.sources.pointer import join, value_at
-from poolsmith.kubernetes.repository.infrastructure_code import TerraformDocument, blocks_of, document_of
+from poolsmith.kubernetes.repository.infrastructure_code import blocks_of, document_of
 from poolsmith.kubernetes.repository.node_template_marks import TemplateKind
 from poolsmith.kubernetes.repository.node_templates import NodeTemplate, template_of
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from poolsmith.core.sources.hcl_file import HclBlock
+    from poolsmith.kubernetes.repository.manifest_files import PlacedDocument
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 
 _GROUP = "terraform"
@@ -63,7 +64,7 @@ def _of_block(block: HclBlock) -> Iterator[NodeTemplate]:
                 yield _template(_typed(document_of(block), block.data, _EKS.kind, top), _OF_MODULE, top)
 
 
-def _typed(document: TerraformDocument, data: dict[str, Any], kind: str, top: str) -> TerraformDocument:
+def _typed(document: PlacedDocument, data: dict[str, Any], kind: str, top: str) -> PlacedDocument:
     """With the type of the group where objects have their kind."""
     mark = {"apiVersion": f"{_GROUP}/v1", "kind": kind}
     steps = top.split("/")[1:]
@@ -73,7 +74,7 @@ def _typed(document: TerraformDocument, data: dict[str, Any], kind: str, top: st
     return replace(document, data={**data, field: {**data[field], name: {**data[field][name], **mark}}})
 
 
-def _template(document: TerraformDocument, known: TemplateKind, top: str) -> NodeTemplate:
+def _template(document: PlacedDocument, known: TemplateKind, top: str) -> NodeTemplate:
     title = document.title if not top else f"{document.title}.{top.rpartition('/')[2]}"
     found = template_of(document, known, f"`{title}`", (), top)
     return replace(found, is_partial=_is_computed(found.body))

@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from poolsmith.core.sources.hcl_file import HclBlock
-    from poolsmith.core.sources.hcl_literals import Resolve
+    from poolsmith.core.sources.hcl_text import Resolve
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 
 ENDING = ".tf"
 _MOST_BYTES = 1 << 20
 _MOST_CALLS = 20
+_MOST_LOCALS = 4
+"""Of which one stands for the next."""
 _MOST_ENTRIES = 40
 """Of one file, which is read anew for each."""
 _CALL = "module"
@@ -91,12 +93,18 @@ class TerraformScopes:
                 return "." if name in ("module", "root") else COMPUTED
             return variables.get(name, COMPUTED) if kind == "var" else COMPUTED
 
-        blocks = (found for path in files if self._has(path, "locals") for found in self._read(path, of_variables))
         local: dict[str, Any] = {}
-        for block in blocks:
-            if block.kind == "locals":
-                local.update(block.data)
-        return lambda kind, name: local.get(name, COMPUTED) if kind == "local" else of_variables(kind, name)
+
+        def of_all(kind: str, name: str) -> Any:
+            return local.get(name, COMPUTED) if kind == "local" else of_variables(kind, name)
+
+        for _ in range(_MOST_LOCALS):  # a local may be made of others
+            blocks = (found for path in files if self._has(path, "locals") for found in self._read(path, of_all))
+            found = {name: value for block in blocks if block.kind == "locals" for name, value in block.data.items()}
+            if found == local:
+                break
+            local |= found
+        return of_all
 
     def _assigned(self, folder: str) -> dict[str, Any]:
         """What files of variables set that Terraform reads by itself."""

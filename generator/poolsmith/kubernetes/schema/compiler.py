@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.kubernetes.schema.scalars import int_or_string_check, quantity_check, scalar_check, value_check
 from poolsmith.kubernetes.schema.validation_rules import rule_violations
-from poolsmith.kubernetes.schema.violation import Found, Violation, What, shown, unknown_field, wrong_type
+from poolsmith.kubernetes.schema.violation import (
+    Found,
+    Violation,
+    What,
+    lacks_fields,
+    shown,
+    unknown_field,
+    wrong_type,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -248,10 +256,8 @@ class Compiler:
                 elif item is None and key in absent_when_null:
                     bad = [Violation(What.REQUIRED, "is required, and null counts as absent")]
                 found = _collect(found, bad, key)
-            for key in required:
-                if key not in value:
-                    missing = Violation(What.REQUIRED, f"lacks the required field `{key}`", help=f"add `{key}`")
-                    found = _collect(found, [missing], None)
+            if lacking := [key for key in required if key not in value]:
+                found = _collect(found, [lacks_fields(lacking)], None)
             if len(value) < least or (most is not None and len(value) > most):
                 limits = f"at least {least}" if len(value) < least else f"at most {most}"
                 found = _collect(

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.diagnostics.message_text import listed, nearest
 from poolsmith.core.facts.packs import remembered
 from poolsmith.core.facts.store import DATA, read_json
+from poolsmith.core.own_modules import read_file
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.kubernetes.schema.compiler import Compiler, Nulls
@@ -76,7 +77,7 @@ class PackView:
 
 
 def read_pack(family: str) -> SchemaPack:
-    return SchemaPack(zlib.decompress((FOLDER / f"{family}{ENDING}").read_bytes()).decode())
+    return SchemaPack(zlib.decompress(read_file(f"{FOLDER}/{family}{ENDING}")).decode())
 
 
 def families() -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics.message_text import cut, did_you_mean, kind_of, nearest
+from poolsmith.core.diagnostics.message_text import cut, did_you_mean, kind_of, listed, nearest, plural
 from poolsmith.core.sources.pointer import dotted, join
 
 if TYPE_CHECKING:
@@ -75,6 +75,12 @@ def wrong_type(value: Any, wanted: str) -> Violation:
     if wanted == "string" and isinstance(value, (bool, int, float)):
         help_text = "quote it"
     return Violation(What.TYPE, f"is {described(value)}; it has to be {article} {wanted}", help=help_text)
+
+
+def lacks_fields(fields: list[str]) -> Violation:
+    """One for all that a mapping lacks: who left one out meant to leave out the others."""
+    names = listed(fields)
+    return Violation(What.REQUIRED, f"lacks the required {plural(len(fields), 'field')} {names}", help=f"add {names}")
 
 
 def described(value: Any) -> str:

@@ -103,7 +103,8 @@ class _Places:
 
     def of_value(self, pointer: str, note: str | None = None) -> Location:
         path = tuple(pointer.split("/")[1:])
-        setting = self._plan.setting(*path)
+        nearest = (self._plan.setting(*path[:end]) for end in range(len(path), 0, -1))
+        setting = next(filter(None, nearest), None)
         line = self._line(setting.origin if setting is not None else None)
         return self._files[line.path].locate(line.pointer, note)
 

@@ -1,6 +1,6 @@
 """The engine that delivers, by its version.
 
-PSM931 and PSM932; PSM930 is of files of anyone.
+PSM931, PSM932 and PSM939; PSM930 is of files of anyone.
 """
 
 from __future__ import annotations
@@ -11,12 +11,10 @@ ENGINE_VERSION = RuleInfo(
     code="PSM931",
     name="engine-version",
     severity=Severity.NOTE,
-    what="`delivery.version` names the version of the engine: what it does differently from the oldest one that the "
-    "catalog knows, or that the catalog does not know this version.",
-    why="The same files become something else after an upgrade of the engine. With the version in the profile, that "
-    "upgrade is a change that `diff` shows.",
-    fix="read what the finding says before the engine is upgraded; nothing is to be done for what is generated",
-    bad='delivery: {engine: flux, version: "2.9"}\n',
+    what="`delivery.version` names a version of the engine that the catalog does not know.",
+    why="The same files become something else after an upgrade of the engine. What this version does is unknown.",
+    fix="leave the version out, or add its facts to the catalog",
+    bad='delivery: {engine: flux, version: "2.99"}\n',
     good="delivery: {engine: flux}   # the version is unknown: judged for all\n",
     references=("data/engines/versions.yaml",),
 )
@@ -30,4 +28,18 @@ ENGINE_TOO_OLD = RuleInfo(
     good='delivery: {engine: flux, version: "2.7"}\n',
     references=("fluxcd/helm-controller@v1.4.0:CHANGELOG.md",),
 )
-ENGINES = (ENGINE_VERSION, ENGINE_TOO_OLD)
+ENGINE_UPGRADED = RuleInfo(
+    code="PSM939",
+    name="engine-upgraded",
+    severity=Severity.WARNING,
+    what="A change installs another version of the engine: Flux's components, a FluxInstance, Argo CD's manifests or "
+    "chart, kustomize in a workflow, or `delivery.version` of a profile. Files that it does not touch become something "
+    "else, or no longer do. As a note what ends, and what is new objects' alone.",
+    why="The pull request shows a number. What the engine does otherwise is in the files that it reads: definitions "
+    "are replaced, releases wait and fail, namespaces and defaults are others.",
+    fix="do what the finding says before the upgrade; what it asks for holds with both versions",
+    bad="# flux-system/gotk-components.yaml, and a HelmRelease with postRenderers\napp.kubernetes.io/version: v2.9.0\n",
+    good="# the HelmRelease says postRenderStrategy: nohooks\napp.kubernetes.io/version: v2.9.0\n",
+    references=("data/engines/versions.yaml",),
+)
+ENGINES = (ENGINE_VERSION, ENGINE_TOO_OLD, ENGINE_UPGRADED)

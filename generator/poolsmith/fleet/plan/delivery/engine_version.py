@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics.codes.engines import ENGINE_TOO_OLD, ENGINE_VERSION
 from poolsmith.core.diagnostics.message_text import joined
 from poolsmith.core.facts.versions import is_older
-from poolsmith.gpu.catalog.engines import engine_facts, is_known, told_since
+from poolsmith.gpu.catalog.engines import engine_facts, is_known
 
 if TYPE_CHECKING:
     from poolsmith.fleet.plan.facts import Facts
@@ -31,8 +31,4 @@ def judge_engine(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
         versions = joined(list(known["versions"]), _MOST)
         message = f"the catalog knows {known['name']} {versions}: what {version} does is unknown"
         facts.report_cluster(ENGINE_VERSION, _POINTER, message, help="leave it out, or add its facts to the catalog")
-    elif told := told_since(engine, version):
-        oldest = next(iter(known["versions"]))
-        message = f"{known['name']} {version} differs from {oldest}: {'; '.join(told)}"
-        facts.report_cluster(ENGINE_VERSION, _POINTER, message)
     return plan

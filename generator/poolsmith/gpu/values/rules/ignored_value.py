@@ -20,13 +20,17 @@ RULE = RuleInfo(
     name="ignored-value",
     applies_to="values",
     what="Helm values set a key without effect: tolerations, selectors, priority classes or security contexts under "
-    "a component, where the chart never reads them, or a key that is still rendered but that the operator "
-    "ignores. A warning if the key neither protects anything nor decides where pods run.",
+    "a component, where the chart never reads them, a key that is still rendered but that the operator ignores, or an "
+    "empty mapping where the chart selects nodes, which Helm puts on the chart's own. A warning if the key neither "
+    "protects anything nor decides where pods run, and for the empty mapping.",
     why="Pods don't run where the file says, or a switch that looks set is not.",
     bad="devicePlugin:\n  tolerations: [{key: gpu, operator: Exists}]\n",
     good="daemonsets:\n  tolerations: [{key: gpu, operator: Exists}]\n",
     references=("NVIDIA/gpu-operator issues 270, 2626", "controllers of the operator at the tag"),
 )
+
+_SELECTING = ("affinity", "nodeSelector")
+_REQUIRED = "requiredDuringScheduling"
 
 
 def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
@@ -47,6 +51,27 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
             help=_way_out(note),
             severity=Severity.ERROR if note.safety else Severity.WARNING,
         )
+    yield from _merged(document)
+
+
+def _merged(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
+    """An empty mapping that is meant to take the chart's own selection of nodes away."""
+    declared = document.release.paths.declared(document.release.tag)
+    for item in document.known:
+        path = dotted(item.path[len(document.above) :])
+        if item.value == {} and item.path[-1] in _SELECTING and any(_selects(other, path) for other in declared):
+            yield Finding(
+                place=item.path,
+                message=f"`{dotted(item.path)}: {{}}` changes nothing: Helm puts it on the chart's own, which stays",
+                help=f"write `{item.path[-1]}: null` to take the chart's own away, or remove the line",
+                severity=Severity.WARNING,
+            )
+
+
+def _selects(declared: str, above: str) -> bool:
+    """Whether a default below a path decides where pods run; what is merely preferred does not."""
+    inside = declared.removeprefix(f"{above}.")
+    return inside != declared and (_REQUIRED in inside or above.endswith(_SELECTING[1]))
 
 
 def _is_of_component(path: tuple[str, ...]) -> bool:

@@ -18,7 +18,8 @@ RULE = RuleInfo(
     code="PSM324",
     name="number-for-string",
     applies_to="values",
-    what="Helm values have a number or a boolean where the chart needs a text: a version, the value of a variable.",
+    what="Helm values have a number or a boolean where the chart needs a text: a version, the value of a variable, "
+    "of a label or of a nodeSelector.",
     why="YAML reads `570.10` as 570.1 before Helm sees it. If a variable is not a text, the API server refuses the "
     "object. A whole number that the template quotes survives, and is a warning.",
     fix="quote it",
@@ -27,15 +28,25 @@ RULE = RuleInfo(
     references=("NVIDIA/gpu-operator issue 207",),
 )
 _SCALARS = (bool, int, float)
+_OF_TEXTS = ("nodeSelector", "Labels", "labels", "Annotations", "annotations")
+"""How maps are called that the API server takes with texts alone."""
 
 
 def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     for item in document.known:
-        if item.node.type == "string" and isinstance(item.value, _SCALARS):
+        if item.node.type == "string" and isinstance(item.value, _SCALARS) and document.release.is_of_operator:
             whole = isinstance(item.value, int) and not isinstance(item.value, bool)
             yield _finding(item.path, item.value, Severity.WARNING if whole and item.node.quoted else Severity.ERROR)
         elif isinstance(item.value, list):
             yield from _entries(item.path, item.value)
+        elif isinstance(item.value, dict) and item.path[-1].endswith(_OF_TEXTS) and _is_by_itself(document):
+            wrong = ((key, value) for key, value in item.value.items() if isinstance(value, _SCALARS))
+            yield from (_finding((*item.path, key), value, Severity.ERROR) for key, value in wrong)
+
+
+def _is_by_itself(document: ValuesDocument) -> bool:
+    """Whether it is a chart of which nobody renders all objects, as is done for the operator's."""
+    return not document.release.is_of_operator and not document.above
 
 
 def _entries(path: tuple[str, ...], entries: list[Any]) -> Iterator[Finding[ValuePlace]]:

@@ -15,7 +15,7 @@ from poolsmith.gpu.values.effective_values import Environment, is_off, text
 from poolsmith.gpu.values.rules.unknown_value import MOST_SUGGESTED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
 
@@ -52,6 +52,7 @@ COMPONENTS = {
     "vfioManager.driverManager": _MANAGER,
 }
 """Where values have their variables, with the operand whose image reads them."""
+_LEAST_WORDS = 3
 _PREFIXES = {
     "dcgmExporter": ("DCGM_EXPORTER_",),
     "gfd": ("GFD_",),
@@ -89,6 +90,12 @@ def _reader(operand: str, name: str) -> str | None:
     return next(iter(readers)) if len(readers) == 1 and operand not in readers else None
 
 
+def _with_more(name: str, known: Iterable[str]) -> str | None:
+    """The one variable of three words and more that a name ends with: somebody put another word before it."""
+    found = [other for other in known if other.count("_") >= _LEAST_WORDS - 1 and name.endswith(f"_{other}")]
+    return found[0] if len(found) == 1 else None
+
+
 class Unread(NamedTuple):
     """`at` is the index of the variable."""
 
@@ -121,7 +128,7 @@ def unread(component: str, variables: Sequence[tuple[str, str]], tag: str | None
             continue
         is_meant = name.startswith(_PREFIXES.get(component, ()))
         is_known = component != _DRIVER and index < MOST_SUGGESTED
-        match = nearest(name, known, certain=not is_meant) if is_known else None
+        match = (_with_more(name, known) or nearest(name, known, certain=not is_meant)) if is_known else None
         if match is not None or is_meant:
             help_text = f"did you mean `{match}`?" if match else "remove it"
             yield Unread(index, f"no {component} that is known reads `{shorten(name)}`", help_text)

@@ -11,6 +11,7 @@ from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pointer import dotted
 from poolsmith.gpu.catalog.chart_contents import components_reading, discovery_components
 from poolsmith.gpu.catalog.charts import SUBCHART
+from poolsmith.gpu.catalog.operand_inputs import operand_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,6 +58,8 @@ def _advice(item: UnknownKey, document: ValuesDocument) -> str:
     *above, key = item.path
     if (elsewhere := _of_discovery(item.path, document) or _of_subchart(item.path, document)) is not None:
         return elsewhere
+    if (place := _of_configuration(key, document)) is not None:
+        return f"it belongs under `{place}`: `{place}.{key}`"
     if item.path == (release.paths.chart,):
         return (
             f"these are the values of the chart {release.paths.chart} itself: write what is below one level further up"
@@ -78,6 +81,17 @@ def _advice(item: UnknownKey, document: ValuesDocument) -> str:
     if (name := nearest(flatten(key), release.by_key)) is not None and _is_alike(name, flatten(key)):
         return _belongs(release.by_key[name], document)
     return "remove it: Helm drops it silently"
+
+
+def _of_configuration(key: str, document: ValuesDocument) -> str | None:
+    """Where a field of a configuration belongs that Node Feature Discovery's chart hands on as it is."""
+    if document.release.paths.chart != SUBCHART:
+        return None
+    fields = operand_inputs("discovery").names
+    components = [
+        name for name in ("worker", "master") if any(f"{field}.".startswith(f"{name}.{key}.") for field in fields)
+    ]
+    return ".".join((*document.above, components[0], "config")) if len(components) == 1 else None
 
 
 def _is_alike(name: str, key: str) -> bool:

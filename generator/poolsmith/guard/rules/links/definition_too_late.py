@@ -1,4 +1,4 @@
-"""Custom resources that Flux applies together with the release that brings their definitions."""
+"""Custom resources that an engine applies together with what brings their definitions."""
 
 from __future__ import annotations
 
@@ -22,24 +22,29 @@ RULE = RuleInfo(
     name="definition-too-late",
     severity=Severity.WARNING,
     applies_to="manifest",
-    what="One Flux Kustomization applies a custom resource of the stack and the HelmRelease whose chart brings the "
-    "definition of its kind. As a note: the network operator's chart renders NodeFeatureRules, and nothing here brings "
-    "their definition.",
-    why="Flux checks all objects of a Kustomization at the server before it applies any. On a new cluster the kind is "
-    "not known: nothing is applied, so that the release never brings it.",
-    fix="put the custom resources into a Kustomization of their own with `dependsOn`, and `wait: true` on the first",
+    what="One Flux Kustomization, or one Application of Argo CD, applies a custom resource of the stack and the "
+    "HelmRelease whose chart brings the definition of its kind, or the Subscription whose operator does. As a note: "
+    "the network operator's chart renders NodeFeatureRules, and nothing here brings their definition.",
+    why="Both check all objects at the server before they apply any. On a new cluster the kind is not known: nothing "
+    "is applied, so that the definition never comes.",
+    fix="put the custom resources into a Kustomization of their own with `dependsOn`, and `wait: true` on the first; "
+    "with Argo CD write the annotation `argocd.argoproj.io/sync-options: SkipDryRunOnMissingResource=true`",
     bad="# one folder\nresources: [helmrelease.yaml, nvidiadriver.yaml]\n",
     good="# two folders, the second with dependsOn\nresources: [nvidiadriver.yaml]\n",
     symptom='`dry-run failed: no matches for kind "NVIDIADriver" in version "nvidia.com/v1alpha1"`',
-    references=("fluxcd/flux2-kustomize-helm-example; fluxcd/kustomize-controller:docs/spec/v1/kustomizations.md",),
+    references=(
+        "fluxcd/flux2-kustomize-helm-example; fluxcd/kustomize-controller:docs/spec/v1/kustomizations.md",
+        "argoproj/argo-cd:docs/user-guide/sync-options.md, skip dry run for new custom resources types",
+    ),
 )
 _BRINGS = {
-    "nvidia.com": OPERATOR,
+    "nvidia.com": (*OPERATOR, "gpu-operator-certified"),
     "nfd.k8s-sigs.io": (*OPERATOR, "node-feature-discovery"),
+    "nfd.openshift.io": ("nfd",),
     "resource.nvidia.com": DRA_DRIVER_CHARTS,
     "mellanox.com": ("network-operator", "nvidia-network-operator"),
 }
-"""Charts that bring the definitions of a group."""
+"""Charts and packages that bring the definitions of a group."""
 
 
 _SWITCH, _RULES, _OF_RULES = "nfd.enabled", "nfd.deployNodeFeatureRules", "nfd.k8s-sigs.io"
@@ -51,12 +56,16 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
     yield from _rendered(view)
     defined = {word(value_at(item.spec, ("names", "kind"))) for item in view.of_kind("CustomResourceDefinition")}
     for unit in view.units:
-        charts = {word(value_at(item.spec, ("chart", "spec", "chart"))): item for item in unit if _is_release(item)}
+        charts = {name: item for item in unit if (name := _brought(item))}
         yield from _late(unit, charts, defined) if charts else ()
 
 
-def _is_release(item: SetupObject) -> bool:
-    return item.kind == "HelmRelease" and item.group.startswith("helm.toolkit.fluxcd.io")
+def _brought(item: SetupObject) -> str:
+    """The chart or the package that it installs; empty of other objects."""
+    if item.kind == "Subscription" and item.group == "operators.coreos.com":
+        return word(item.spec.get("name"))
+    is_release = item.kind == "HelmRelease" and item.group.startswith("helm.toolkit.fluxcd.io")
+    return word(value_at(item.spec, ("chart", "spec", "chart"))) if is_release else ""
 
 
 def _late(
@@ -66,11 +75,12 @@ def _late(
         release = next((charts[name] for name in _BRINGS.get(item.group, ()) if name in charts), None)
         if release is not None and item.kind not in defined:
             yield Finding(
-                message=f"{item.name} is applied together with {release.name}, whose chart brings the definition of "
-                f"{item.kind}: on a new cluster Flux applies neither",
+                message=f"{item.name} is applied together with {release.name}, which brings the definition of "
+                f"{item.kind}: on a new cluster neither is applied",
                 place=item.place("/kind"),
-                help="move it into a Kustomization of its own with `dependsOn`",
-                related=(release.place("/metadata/name", "the release"),),
+                help="move it into a Kustomization of its own with `dependsOn`; with Argo CD annotate it "
+                "`argocd.argoproj.io/sync-options: SkipDryRunOnMissingResource=true`",
+                related=(release.place("/metadata/name", "what brings it"),),
             )
 
 

@@ -8,7 +8,7 @@ from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import did_you_mean, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import mapping, mappings, word, words
-from poolsmith.core.sources.pointer import MISSING, reached, value_at
+from poolsmith.core.sources.pointer import MISSING, join, reached, value_at
 from poolsmith.gpu.catalog import Catalog
 from poolsmith.gpu.catalog.gpu_requests import VENDOR
 from poolsmith.guard.rules.links.link_view import Domain
@@ -32,7 +32,7 @@ RULE = RuleInfo(
     "lacks; or "
     "that list names devices in another way than the operator's plugin does, or offers them itself; or the machine "
     "names them "
-    "as host devices, whose gate is shut.",
+    "as host devices, whose gate is shut. Or the list, the gates or the ConfigMap stand where KubeVirt reads none.",
     why="KubeVirt refuses the machine, or no node has the resource and it stays in scheduling.",
     fix="write the name of the list into the machine, and the plugin's name into the list",
     bad="# the list has nvidia.com/GA102GL_A10\ngpus: [{name: gpu, deviceName: nvidia.com/GA102GL_A10G}]\n",
@@ -46,6 +46,18 @@ RULE = RuleInfo(
 )
 _GATES = ("configuration", "developerConfiguration", "featureGates")
 _GATE = "HostDevices"
+_OLD_MAP = "kubevirt-config"
+_SPEC = ("spec", "configuration")
+_PLACES: dict[str, tuple[str, ...]] = {
+    "developerConfiguration": (),
+    "permittedHostDevices": (),
+    "mediatedDevicesConfiguration": (),
+    "featureGates": ("developerConfiguration",),
+    "pciHostDevices": ("permittedHostDevices",),
+    "mediatedDevices": ("permittedHostDevices",),
+}
+"""Where these belong below the configuration. Source: kubevirt/kubevirt:staging/src/kubevirt.io/api/core/v1/types.go,
+KubeVirtConfiguration, DeveloperConfiguration, PermittedHostDevices."""
 _NVIDIA = "10de"
 
 
@@ -88,6 +100,9 @@ DOMAINS = (Domain(PERMITTED, device_needs, supply=device_supply),)
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
+    for item in view.of_kind("KubeVirt"):
+        yield from _misplaced(item)
+        yield from (_unread(old, item) for old in view.of_kind("ConfigMap") if old.own_name == _OLD_MAP)
     lists = permitted_lists(view)
     if len(lists) != 1:
         return
@@ -100,6 +115,29 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
         if chart.is_operator and not chart.partial:
             yield from _by_alias(chart, lists[0])
             yield from _by_plugin(chart, lists[0])
+
+
+def _misplaced(item: SetupObject) -> Iterator[Finding[Location]]:
+    """Parts of the configuration that stand above or below their place, where nobody reads them."""
+    for above in (("spec",), *((*_SPEC, *steps) for steps in dict.fromkeys(_PLACES.values()))):
+        for key in mapping(value_at(item.data, above)):
+            if key in _PLACES and above != (*_SPEC, *_PLACES[key]):
+                right = ".".join((*_SPEC, *_PLACES[key]))
+                yield Finding(
+                    message=f"{item.name} has `{key}` below `{'.'.join(above)}`, and KubeVirt reads it below `{right}`",
+                    place=item.place(join("", *above, key)),
+                    help=f"move it below `{right}`",
+                )
+
+
+def _unread(old: SetupObject, item: SetupObject) -> Finding[Location]:
+    return Finding(
+        message=f"KubeVirt no longer reads {old.name}: from 0.38 on its configuration is that of {item.name}",
+        place=old.place("/metadata/name"),
+        help="write its gates into `spec.configuration.developerConfiguration.featureGates` of the KubeVirt",
+        severity=Severity.WARNING,
+        related=(item.place("/spec"),),
+    )
 
 
 def _refused(need: Need, permitted: SetupObject) -> Finding[Location]:

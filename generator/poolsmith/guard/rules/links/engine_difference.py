@@ -40,28 +40,26 @@ _NOTHING: tuple[Any, ...] = (MISSING, None, [], {})
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
     for row in differences():
-        version = view.engines.get(row["engine"])
-        if not _may_hold(row, version):
+        does = holds(row, view.engines)
+        if "rule" in row or not _may_hold(row, does) or (row.get("upgrade") and not view.is_upgrade):
             continue
         for place in _places(view, row):
             yield Finding(
-                message=f"{_since(row, version)}, {row['says']}",
+                message=f"{_since(row, does)}, {row['says']}",
                 place=place,
                 help=row["do"],
-                severity=Severity.NOTE if version is None or row.get("harmless") else None,
+                severity=Severity.NOTE if does is None or row.get("harmless") or row.get("upgrade") else None,
             )
 
 
-def _may_hold(row: Mapping[str, Any], version: str | None) -> bool:
+def _may_hold(row: Mapping[str, Any], does: bool | None) -> bool:
     """What is missing in a file is no sign of anything while nobody knows the version."""
-    return row.get("set") is not False if version is None else holds(row, version)
+    return row.get("set") is not False if does is None else does
 
 
-def _since(row: Mapping[str, Any], version: str | None) -> str:
-    name = engine_facts(row["engine"])["name"]
-    if version is None:
-        return f"from {name} {row['since']} on (which version runs is not known)"
-    return f"from {name} {row['since']} on, and {version} is installed here"
+def _since(row: Mapping[str, Any], does: bool | None) -> str:
+    known = "as is installed here" if does else "but which version runs is not known"
+    return f"from {engine_facts(row['engine'])['name']} {row['since']} on, {known}"
 
 
 def _places(view: LinkView, row: Mapping[str, Any]) -> Iterator[Location]:

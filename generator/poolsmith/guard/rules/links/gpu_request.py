@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.message_text import shorten
+from poolsmith.core.diagnostics.message_text import nearest, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import mapping
 from poolsmith.core.sources.pointer import join
-from poolsmith.gpu.catalog.gpu_requests import GPU, MIG, is_gpu_resource
+from poolsmith.gpu.catalog.gpu_requests import GPU, MIG, VENDOR, is_gpu_resource
+from poolsmith.guard.rules.links.plugin_offers import plugin_offers
 from poolsmith.kubernetes.quantity import amount_of
 
 if TYPE_CHECKING:
@@ -23,8 +24,9 @@ RULE = RuleInfo(
     name="gpu-request",
     applies_to="manifest",
     what="A container asks for GPUs, or MIG devices, in a way that the API server refuses: a request without a limit, "
-    "or another one than the limit, or no whole number. Or it asks for MIG devices of two sizes, or for these and "
-    "whole GPUs (a warning).",
+    "or another one than the limit, or no whole number, or a name without its domain. Or it asks for MIG devices of "
+    "two sizes, for these and whole GPUs, or for a name that is a slip of `nvidia.com/gpu` (warnings). Or for several "
+    "parts of GPUs, where the device plugin shares them by MPS, or with `failRequestsGreaterThanOne`.",
     why="GPUs are extended resources, which can't be overcommitted or divided. The workload is accepted where the pod "
     "is not: a Deployment, a Job or a DaemonSet stands there, and makes no pod. Each resource of the device plugin "
     "writes the same variable, and the last one replaces the others; a process of CUDA has one MIG device at most.",
@@ -32,21 +34,66 @@ RULE = RuleInfo(
     bad="resources:\n  requests: {nvidia.com/gpu: 1}\n  limits: {nvidia.com/gpu: 2}\n",
     good="resources:\n  limits: {nvidia.com/gpu: 2}\n",
     symptom='`spec.containers[0].resources.requests: Invalid value: "1": must be equal to nvidia.com/gpu limit`; '
-    "`Limit must be set for non overcommitable resources`; `must be an integer`",
+    "`Limit must be set for non overcommitable resources`; `must be an integer`; `must be a standard resource type or "
+    "fully qualified`",
     references=(
         "kubernetes/kubernetes:pkg/apis/core/validation/validation.go, ValidateResourceRequirements",
-        "NVIDIA/k8s-device-plugin issue 728",
+        "NVIDIA/k8s-device-plugin issue 728; @v0.17.4:internal/rm/rm.go, ValidateRequest",
     ),
 )
 _FILLED_LATER = ("${", "{{", "$(")
+_OF_THE_ALPHA = "alpha.kubernetes.io/nvidia-gpu"
+"""Until Kubernetes 1.11."""
+_BRAND, _OF_QUOTAS = "nvidia", (f"requests.{VENDOR}", f"limits.{VENDOR}")
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
     for pod in view.pods:
-        for at, container in pod.containers if pod.gpu_resources else ():
+        for at, container in pod.containers:
             resources = mapping(container.get("resources"))
-            yield from _refused(pod, f"{at}/resources", resources)
-            yield from _of_two_kinds(pod, f"{at}/resources/limits", mapping(resources.get("limits")))
+            yield from _misnamed(pod, f"{at}/resources", resources)
+            if pod.gpu_resources:
+                yield from _refused(pod, f"{at}/resources", resources)
+                yield from _of_parts(view, pod, f"{at}/resources/limits", mapping(resources.get("limits")))
+                yield from _of_two_kinds(pod, f"{at}/resources/limits", mapping(resources.get("limits")))
+
+
+def _misnamed(pod: LinkedPod, at: str, resources: Mapping[Any, Any]) -> Iterator[Finding[Location]]:
+    places = {str(name): part for part in ("requests", "limits") for name in mapping(resources.get(part))}
+    for name, part in places.items():
+        is_refused = "/" not in name and "gpu" in name.lower()
+        if is_refused or _is_slip(name):
+            why = "which is no name of a resource: it lacks its domain" if is_refused else "which nothing offers"
+            yield Finding(
+                message=f"{pod.owner.name} asks for `{shorten(name)}`, {why}",
+                place=pod.place(join(at, part, name)),
+                help=f"write `{GPU}`",
+                severity=None if is_refused else Severity.WARNING,
+            )
+
+
+def _is_slip(name: str) -> bool:
+    """Of `nvidia.com/gpu`: near it, under another domain of the vendor, or what a quota or Kubernetes 1.10 says."""
+    domain, _, rest = name.partition("/")
+    if rest != "gpu" or domain == VENDOR:
+        return name == _OF_THE_ALPHA
+    return domain.startswith(_BRAND) or domain in _OF_QUOTAS or nearest(domain, (VENDOR,), certain=True) is not None
+
+
+def _of_parts(view: LinkView, pod: LinkedPod, at: str, limits: Mapping[Any, Any]) -> Iterator[Finding[Location]]:
+    """Of several parts of GPUs, where the plugin gives a container one."""
+    if (offers := plugin_offers(view)) is None:
+        return
+    for name in sorted(offers.singly & offers.resources & limits.keys()):
+        if (amount := amount_of(limits[name])) is not None and amount > 1:
+            yield Finding(
+                message=f"{pod.owner.name} asks for {shorten(str(limits[name]))} of `{name}`, and each configuration "
+                "of the device plugin here gives a container one part of a GPU: the pod ends with "
+                "`UnexpectedAdmissionError`",
+                place=pod.place(join(at, name)),
+                help="ask for 1; several GPUs at once are had on nodes whose configuration shares none",
+                related=(offers.place,),
+            )
 
 
 def _of_two_kinds(pod: LinkedPod, at: str, limits: Mapping[Any, Any]) -> Iterator[Finding[Location]]:

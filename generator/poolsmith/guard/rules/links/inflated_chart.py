@@ -8,6 +8,7 @@ from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts.versions import is_older
 from poolsmith.core.sources.pod_template import word
+from poolsmith.gpu.catalog.engines import difference, holds
 from poolsmith.gpu.catalog.stack_objects import OPERATOR
 from poolsmith.guard.rules.links.link_view import Domain
 from poolsmith.guard.rules.links.name_needs import names_of
@@ -42,6 +43,7 @@ RULE = RuleInfo(
     ),
 )
 _HAS_NAMESPACES_FROM = "v25.10.1"
+_HERE = ", nor does kustomize from 5.8 on, as is installed here"
 _SWITCH, _DEFINITIONS, _OWN = "includeCRDs", "Definitions", "nvidia.com"
 
 
@@ -72,15 +74,23 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
                 place=need.place,
                 help="write `includeCRDs: true` into this entry",
             )
-        yield from _without_namespace(item, need.pointer.rpartition("/")[0], chart)
+        yield from _without_namespace(view, item, need.pointer.rpartition("/")[0], chart)
 
 
-def _without_namespace(item: SetupObject, at: str, chart: dict[str, Any]) -> Iterator[Finding[Location]]:
-    version, namespace = word(chart.get("version")), word(chart.get("namespace"))
-    if not item.data.get("namespace") and namespace not in ("", "default") and is_older(version, _HAS_NAMESPACES_FROM):
-        yield Finding(
-            message=f"the chart of {version} gives its ServiceAccounts no namespace: they go into `default`, and its "
-            f"roles are bound to accounts of `{namespace}`",
-            place=item.place(f"{at}/namespace"),
-            help=f"write `namespace: {namespace}` into the kustomization, or take {_HAS_NAMESPACES_FROM} or later",
-        )
+def _without_namespace(
+    view: LinkView, item: SetupObject, at: str, chart: dict[str, Any]
+) -> Iterator[Finding[Location]]:
+    version, namespace, around = word(chart.get("version")), word(chart.get("namespace")), item.data.get("namespace")
+    is_left = bool(holds(difference("namespace-of-inflated-charts"), view.engines)) and not any(
+        view.of_kind("Application")
+    )
+    if namespace in ("", "default") or (around and not is_left) or not is_older(version, _HAS_NAMESPACES_FROM):
+        return
+    yield Finding(
+        message=f"the chart of {version} gives its ServiceAccounts no namespace{_HERE if around else ''}: they go into "
+        f"`default`, and its roles are bound to accounts of `{namespace}`",
+        place=item.place(f"{at}/namespace"),
+        help=f"take {_HAS_NAMESPACES_FROM} or later"
+        if around
+        else f"write `namespace: {namespace}` into the kustomization, or take {_HAS_NAMESPACES_FROM} or later",
+    )

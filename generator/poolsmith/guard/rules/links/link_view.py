@@ -81,6 +81,10 @@ class LinkedChart:
         found = self.value(path)
         return None if found is MISSING else found
 
+    def condition(self, paths: str) -> bool | None:
+        """The first of these values that is a boolean, as Helm reads a dependency's `condition`."""
+        return next((found for found in map(self.value, paths.split(",")) if isinstance(found, bool)), None)
+
     def says(self, path: str) -> bool:
         """Whether the user's own values say something there."""
         return value_at(self.values, path.split("."), MISSING) is not MISSING
@@ -192,10 +196,12 @@ class LinkView:
     """Of these the one that enforces a Pod Security level in each namespace that says none."""
     engines: Mapping[str, str] = field(default_factory=dict)
     """Minor versions of the engines that the files install."""
+    is_upgrade: bool = False
+    """Whether these are held against others: what changes for new objects alone counts too."""
     emptied: tuple[Emptied, ...] = ()
     """Variables of Flux that nothing stands for."""
     units: tuple[tuple[SetupObject, ...], ...] = ()
-    """What Flux applies at once."""
+    """What an engine applies at once."""
     machines: Machines = NO_MACHINES
     """Descriptions of nodes anywhere in the files, of whichever cluster."""
     cluster: str = ""

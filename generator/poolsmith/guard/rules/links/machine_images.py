@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 TALOS = "Talos"
 _PLUGIN_OF_IMAGE = "settings.kubelet-device-plugins.nvidia"
-_KARPENTER, _AWS = "karpenter.sh", "karpenter.k8s.aws"
-_GPU_MACHINES = pattern(r"(g[3-9]|gr[3-9]|p[2-9])[a-z0-9-]*(\.[a-z0-9-]+)?")
-_GPU_KEY, _GPU_TAINT = "karpenter.k8s.aws/instance-gpu-", "nvidia.com/gpu"
+_KARPENTER, _CLASSES = "karpenter.sh", "karpenter."
+_GPU_MACHINES = pattern(r"(?!g4ad)(g[3-9]|gr[3-9]|p[2-9])[a-z0-9-]*(\.[a-z0-9-]+)?")
+_GPU_KEYS = ("karpenter.k8s.aws/instance-gpu-", "karpenter.azure.com/sku-gpu-")
+_GPU_TAINT = "nvidia.com/gpu"
 _AZURE_MACHINES = pattern(r"Standard_N(?![GP])(?!V[0-9]+as_v4)(?!.*_MI[0-9]).*")
 """The series N without FPGAs and without GPUs of AMD."""
 _NAMED: tuple[tuple[tuple[str, ...], Any], ...] = (
@@ -50,11 +51,11 @@ def machine_images(documents: Iterable[CheckedDocument]) -> dict[str, Location]:
             and isinstance(document.data.get("machine"), dict)
         ):
             found.setdefault(TALOS, document.source.locate("/machine"))
-        if _AWS in document.text:
+        if _CLASSES in document.text:
             objects.extend(objects_of(document))
     with_gpus = set(_classes_with_gpus(objects))
     for item in objects:
-        if item.kind == "EC2NodeClass" and item.own_name in with_gpus and (image := _image_of(item)):
+        if item.own_name in with_gpus and (image := _image_of(item)):
             found.setdefault(image, item.place("/spec"))
     return found
 
@@ -96,7 +97,7 @@ def has_gpus(spec: Mapping[str, Any]) -> bool:
 
 def _asks_for_gpus(requirement: Mapping[str, Any]) -> bool:
     key, operator = word(requirement.get("key")), requirement.get("operator")
-    if key.startswith(_GPU_KEY):
+    if key.startswith(_GPU_KEYS):
         return operator in ("Exists", "In", "Gt")
     values = requirement.get("values")
     named = [word(value) for value in values] if isinstance(values, list) else []
@@ -104,8 +105,8 @@ def _asks_for_gpus(requirement: Mapping[str, Any]) -> bool:
 
 
 def names_gpu_machine(instance: str) -> bool:
-    """Whether a type or a family of EC2 has GPUs of NVIDIA."""
-    return _GPU_MACHINES.fullmatch(instance) is not None
+    """Whether a type or a family of EC2, or a size of Azure, has GPUs of NVIDIA."""
+    return bool(_GPU_MACHINES.fullmatch(instance) or _AZURE_MACHINES.fullmatch(instance))
 
 
 def _image_of(item: SetupObject) -> str | None:
@@ -113,6 +114,12 @@ def _image_of(item: SetupObject) -> str | None:
     aliases = {word(term.get("alias")).partition("@")[0] for term in terms} - {""}
     family = item.spec.get("amiFamily")
     for name, row in known_images().items():
-        if "alias" in row and (aliases == {row["alias"]} or (not terms and family == row["family"])):
+        if row.get("class") == item.kind and value_at(item.spec, row["unless"]) != row["off"]:
+            return name
+        if (
+            "alias" in row
+            and item.kind == "EC2NodeClass"
+            and (aliases == {row["alias"]} or (not terms and family == row["family"]))
+        ):
             return name
     return None

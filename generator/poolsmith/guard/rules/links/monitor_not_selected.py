@@ -47,6 +47,8 @@ SCRAPER = "Scraper"
 _GROUP = "monitoring.coreos.com"
 _SELECTORS = {"ServiceMonitor": "serviceMonitorSelector", "PodMonitor": "podMonitorSelector"}
 _SPEC, _LABEL = "prometheus.prometheusSpec.", "release"
+_BY_HAND, _EXPORTER = "additionalScrapeConfigs", "dcgm-exporter"
+"""Where jobs stand that scrape without a monitor, and what one of the exporter names."""
 _OF_THE_CHART = ("app", "helm.sh/")
 """How labels begin that a chart gives its monitors by itself."""
 
@@ -118,7 +120,7 @@ def _of_chart(chart: LinkedChart, field: str) -> Mapping[str, str] | None:
     said = chart.value(_SPEC + field)
     if chart.partial or said not in (MISSING, {}, None):
         return None if chart.partial else _labels(said)
-    if chart.value(f"{_SPEC}{field}NilUsesHelmValues") is False:
+    if chart.value(f"{_SPEC}{field}NilUsesHelmValues") is False or _EXPORTER in str(chart.value(_SPEC + _BY_HAND)):
         return {}
     return {_LABEL: chart.release_name} if chart.release_name else None
 

@@ -11,6 +11,7 @@ from poolsmith.core.facts import store
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word, words
 from poolsmith.core.sources.pointer import MISSING, value_at
+from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.guard.rules.links.link_view import Domain
 from poolsmith.guard.rules.links.name_needs import names_of
 from poolsmith.guard.rules.links.scraping import (
@@ -22,12 +23,13 @@ from poolsmith.guard.rules.links.scraping import (
 )
 from poolsmith.guard.rules.names.kept import kept, kept_all
 from poolsmith.guard.rules.names.need import Need, Offer, State, Supply
+from poolsmith.guard.rules.setup.repository_setups import is_of_operator, olm_namespace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView
+    from poolsmith.guard.rules.links.link_view import LinkView
     from poolsmith.guard.rules.names.need import Verdict
     from poolsmith.guard.rules.setup.setup_view import SetupObject
 
@@ -69,14 +71,24 @@ class Target:
 def targets(view: LinkView, kind: str) -> list[Target]:
     """Of the exporters whose names are their own."""
     own = ("nameOverride", "fullnameOverride", "service.port")
-    return [_target(chart, kind) for chart in exporters(view) if not any(map(chart.says, own))]
+    charts = [chart for chart in exporters(view) if not any(map(chart.says, own))]
+    found = [_target(chart.name, chart.namespace, kind, chart.release_name or "") for chart in charts]
+    if not any(chart.is_operator for chart in view.charts) and _by_policy(view):
+        found.append(_target(OPERATOR_CHART, olm_namespace(view.of_kind("Subscription")), kind))
+    return found
 
 
-def _target(chart: LinkedChart, kind: str) -> Target:
+def _by_policy(view: LinkView) -> bool:
+    """Whether a ClusterPolicy of these files, whoever applies it, has the operator run one: OLM brings the operator."""
+    policies = [item for item in view.machines.tree.of_kind("ClusterPolicy") if is_of_operator(item)]
+    return any(value_at(item.data, ("spec", "dcgmExporter", "enabled")) is not False for item in policies)
+
+
+def _target(chart: str, namespace: str | None, kind: str, release: str = "") -> Target:
     _, labels, port = ENDPOINTS[kind]
-    row = next(row for row in store.table("exporter_lists.yaml")["services"] if chart.name in row["charts"])
-    named = {key: text.replace("{release}", chart.release_name or "") for key, text in row[labels].items()}
-    return Target(title=chart.name, labels=named, port=row[port], namespace=chart.namespace)
+    row = next(row for row in store.table("exporter_lists.yaml")["services"] if chart in row["charts"])
+    named = {key: text.replace("{release}", release) for key, text in row[labels].items()}
+    return Target(title=chart, labels=named, port=row[port], namespace=namespace)
 
 
 @kept_all

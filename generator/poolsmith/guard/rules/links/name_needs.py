@@ -11,6 +11,7 @@ from poolsmith.core.facts import store
 from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import dotted_pointer, reached, value_at
 from poolsmith.gpu.catalog.stack_objects import CHARTS
+from poolsmith.gpu.catalog.stack_words import may_be_of_stack
 from poolsmith.guard.rules.names.kept import kept, kept_all
 from poolsmith.guard.rules.names.need import Names, Need, Offer, State, there
 from poolsmith.guard.rules.names.needs_of_pods import NamingPod, needs_of_object, needs_of_owner, needs_of_pod
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 
 _OF_PODS = "needs of pods"
+_ACCOUNT = "ServiceAccount"
 
 
 @kept
@@ -35,7 +37,8 @@ def names_of(view: LinkView) -> Names:
     needs = chain(needs_of_view(view), _needs_of_domains(view))
     offered = chain.from_iterable(domain.offers(view) for domain in view.domains)
     supplies = {domain.kind: domain.supply(view) for domain in view.domains}
-    return Names(chain(offers_of(view.objects), _accounts_of_charts(view), _built_in(view), offered), needs, supplies)
+    made = chain.from_iterable(_made_by_charts(view, kind) for kind in _OWN_NAME)
+    return Names(chain(offers_of(view.objects), made, _built_in(view), offered), needs, supplies)
 
 
 def _needs_of_domains(view: LinkView) -> Iterator[Need]:
@@ -54,13 +57,13 @@ def needs_of_view(view: LinkView) -> Iterator[Need]:
 
 def needs_of_bindings(view: LinkView) -> Iterator[Need]:
     """Accounts in namespaces where a chart makes some that are known."""
-    of_charts = {offer.namespace for offer in _accounts_of_charts(view)}
+    of_charts = {offer.namespace for offer in _made_by_charts(view, _ACCOUNT)}
     for item in view.of_kind("RoleBinding", "ClusterRoleBinding") if of_charts else ():
         for at, subject in reached(item.data, ("subjects", "*")):
             name, namespace = word(mapping(subject).get("name")), word(mapping(subject).get("namespace"))
-            if mapping(subject).get("kind") == "ServiceAccount" and name and namespace in of_charts:
+            if mapping(subject).get("kind") == _ACCOUNT and name and namespace in of_charts:
                 yield Need(
-                    kind="ServiceAccount",
+                    kind=_ACCOUNT,
                     name=name,
                     where=dotted_pointer(f"{at}/name"),
                     who=item.name,
@@ -70,15 +73,19 @@ def needs_of_bindings(view: LinkView) -> Iterator[Need]:
                 )
 
 
-def _accounts_of_charts(view: LinkView) -> Iterator[Offer]:
-    rows = store.table("named_objects.yaml")["accounts"]
+def _made_by_charts(view: LinkView, kind: str) -> Iterator[Offer]:
+    rows = store.table("named_objects.yaml")["made"][kind]
     for chart in view.charts:
-        is_own = any(map(chart.says, ("serviceAccount", "nameOverride"))) or chart.partial
+        is_own = any(map(chart.says, (_OWN_NAME[kind], "nameOverride"))) or chart.partial
         for name in () if is_own or not chart.namespace else rows.get(chart.name, ()):
             release = chart.release_name or chart.name
             own = release if chart.name in release else f"{release}-{chart.name}"
             full = word(chart.known("fullnameOverride")) or own
-            yield Offer(kind="ServiceAccount", name=name.replace("{fullname}", full), namespace=chart.namespace or "")
+            yield Offer(kind=kind, name=name.replace("{fullname}", full), namespace=chart.namespace or "")
+
+
+_OWN_NAME = {_ACCOUNT: "serviceAccount", "ConfigMap": "namespaceOverride"}
+"""Values by which such an object gets another name, or stands elsewhere."""
 
 
 def _built_in(view: LinkView) -> Iterator[Offer]:
@@ -96,7 +103,8 @@ def needs_of_objects(view: LinkView) -> Iterator[Need]:
 
 def _of_object(item: SetupObject) -> Iterator[Need]:
     chart = value_at(item.spec, ("chart", "spec", "chart"))
-    if chart is not None and word(chart) not in CHARTS:
+    package = word(item.spec.get("name")) if item.kind == "Subscription" else None
+    if (chart is not None and word(chart) not in CHARTS) or (package and not may_be_of_stack(package.encode())):
         return
     namespace = word(item.metadata.get("namespace")) or None
     naming = NamingPod(spec=item.data, place=item.place, namespace=namespace, who=item.name)

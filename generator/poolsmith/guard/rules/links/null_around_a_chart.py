@@ -8,7 +8,7 @@ from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts.versions import at_least
 from poolsmith.core.sources.pointer import MISSING, value_at
-from poolsmith.gpu.catalog.engines import engine_facts, is_known
+from poolsmith.gpu.catalog.engines import tool_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -46,17 +46,18 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
 
 
 def _effect(engine: str, view: LinkView) -> str:
-    """By the version that is installed, where the files say it, or the only engine that they install."""
-    engine = engine or (next(iter(view.engines)) if len(view.engines) == 1 else "")
-    version = view.engines.get(engine)
-    if version is None or not is_known(engine, version):
+    """By the version that is installed, where the files say it, or by all that they install."""
+    known = {engine: view.engines[engine]} if engine in view.engines else view.engines
+    helm = tool_version("helm", known)
+    if not helm:
         return (
             "deletes the default with Helm 3 (Argo CD 3.4, Flux 2.7), and leaves it with Helm 4 (Argo CD 3.5, Flux 2.8)"
         )
-    facts = engine_facts(engine)
-    helm = str(facts["versions"][version]["helm"])
-    does = "leaves the default as it is" if at_least(helm, "4") else "deletes the default, which Helm 4 no longer does"
-    return f"{does}: {facts['name']} {version} renders by Helm {helm}"
+    return (
+        "leaves the default as it is: Helm 4 renders it here"
+        if at_least(helm, "4")
+        else "deletes the default, which Helm 4 no longer does: Helm 3 renders it here"
+    )
 
 
 def _nulls(values: Mapping[str, Any], above: str = "") -> Iterator[str]:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.gpu.nodes.node_makers import DriverSwitch, NodeMaker
-    from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView, Machines
+    from poolsmith.guard.rules.links.link_view import LinkedChart, LinkedPod, LinkView, Machines
     from poolsmith.kubernetes.repository.node_templates import NodeTemplate
 
 RULE = RuleInfo(
@@ -53,6 +53,7 @@ RULE = RuleInfo(
     references=("data/machines/brought.yaml", "data/node_makers.yaml", "NVIDIA/aicr pull requests 1998 and 2047"),
 )
 _PLUGIN, _PART = "devicePlugin", "HostPart"
+_INSTALLER, _TOLD = "gpu-installer", "cloud.google.com/gke-gpu-driver-version"
 _INSTANCES = (("instanceType",), ("instanceTypes", "*"), ("instancesDistribution", "instanceTypes", "*"))
 
 
@@ -123,7 +124,14 @@ def _offers(view: LinkView) -> Iterator[Offer]:
     yield from (Offer(kind=_PART, name=need.name) for need in _brought_twice(view))
     for host in _hosts(view.machines) if _brought_twice(view) else ():
         yield from (Offer(kind=_PART, name=part, via=host) for part in host.parts)
-    yield from (Offer(kind=_PART, name=group.need.name) for group in _groups(view) if not group.is_forfeited)
+    by_hand = any(map(_installs, view.pods))
+    yield from (Offer(kind=_PART, name=group.need.name) for group in _groups(view) if by_hand or not group.is_forfeited)
+
+
+def _installs(pod: LinkedPod) -> bool:
+    """Whether it brings a driver to nodes, also to those for which the cloud was told to bring one."""
+    is_installer = any(_INSTALLER in word(container.get("image")) for _, container in pod.containers)
+    return is_installer and pod.owner.kind == "DaemonSet" and _TOLD not in str(pod.spec.get("affinity"))
 
 
 DOMAINS = (Domain(_PART, _needs, _offers, lambda _: WHOLE),)
@@ -167,7 +175,8 @@ def _hosts(machines: Machines) -> Iterator[_Host]:
 def _of_images(machines: Machines) -> Iterator[_Host]:
     known = known_images()
     for image, place in machines.images.items():
-        yield _Host(title=image, parts=tuple(known[image]["parts"]), place=place)
+        row = known[image]
+        yield _Host(title=image, parts=tuple(row["parts"]), place=place, advice=row.get("advice", ""))
 
 
 def _of_template(template: NodeTemplate) -> Iterator[_Host]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import mapping, mappings, word, words
 from poolsmith.gpu.catalog.node_labels import DEPLOY
@@ -22,15 +23,18 @@ RULE = RuleInfo(
     severity=Severity.WARNING,
     applies_to="manifest",
     what="A DaemonSet of the device plugin gets a ConfigMap of configurations as variables, which it does not read; or "
-    "its configuration shares GPUs by MPS, and nothing names the root of MPS; or it runs beside the operator's MIG "
-    "manager, whose values name a MIG strategy, and does not select nodes by the label by which it is stopped.",
+    "its configuration shares GPUs by MPS, and nothing names the root of MPS; or it asks for GPUs itself; or its mounts "
+    "lack the folder of the kubelet's sockets, or are of that of an early k3s; or it has a MIG strategy without the "
+    "variable that shows it MIG devices; or it runs beside the operator's MIG manager, whose values name a MIG strategy, "
+    "and does not select nodes by the label by which it is stopped.",
     why="The plugin reads a file. Without one it advertises whole GPUs; with MPS and no root it stops. And while MIG "
     "devices are recreated, a plugin that is not stopped keeps the old ones.",
     fix="mount the ConfigMap and name its file by CONFIG_FILE; for MPS install the chart; "
     "beside the MIG manager select nodes by `nvidia.com/gpu.deploy.device-plugin: 'true'`",
     bad="image: nvcr.io/nvidia/k8s-device-plugin:v0.18.0\nenvFrom: [{configMapRef: {name: plugin-config}}]\n",
     good="image: nvcr.io/nvidia/k8s-device-plugin:v0.18.0\nenv: [{name: CONFIG_FILE, value: /config/any}]\n",
-    symptom="`using MPS requires --mps-root to be specified`; `nvidia.com/gpu: 1` where several are expected",
+    symptom="`using MPS requires --mps-root to be specified`; `nvidia.com/gpu: 1` where several are expected; "
+    "`Insufficient Permissions`",
     references=(
         "NVIDIA/k8s-device-plugin@v0.17.4:cmd/nvidia-device-plugin/main.go, --config-file, validateFlags",
         "NVIDIA/gpu-operator issue 1704; NVIDIA/mig-parted:deployments/container/reconfigure-mig.sh",
@@ -38,17 +42,71 @@ RULE = RuleInfo(
 )
 IMAGE = "nvidia/k8s-device-plugin"
 _FILE, _ROOT = ("CONFIG_FILE", "--config-file"), ("MPS_ROOT", "--mps-root")
+_STRATEGY, _MONITOR = ("MIG_STRATEGY", "--mig-strategy"), "NVIDIA_MIG_MONITOR_DEVICES"
+_RANCHER = "/var/lib/rancher/"
+_SOCKET = ("KUBELET_SOCKET", "--kubelet-socket")
+_PROGRAM = "nvidia-device-plugin"
+_SOCKETS = "/var/lib/kubelet/device-plugins"
 _STOPPED = f"{DEPLOY}device-plugin"
 _SECTIONS = frozenset(("sharing", "flags", "resources"))
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
     yield from _not_stopped(view)
+    yield from _without_kubelet(view)
+    yield from _waiting_for_itself(view)
     maps = {item.own_name: mapping(item.data.get("data")) for item in view.of_kind("ConfigMap")}
-    for pod in view.pods if maps else ():
+    for pod in view.pods:
         for at, container in pod.containers:
             if IMAGE in word(container.get("image")):
                 yield from _judged(pod, at, container, maps)
+                yield from _without_monitor(pod, at, container)
+        if pod.owner.kind == "DaemonSet" and is_plugin(pod):
+            yield from _kubelet_of_before(pod)
+
+
+def _without_monitor(pod: LinkedPod, at: str, container: Mapping[str, Any]) -> Iterator[Finding[Location]]:
+    """What looks at MIG devices has to be given those that tell of them."""
+    strategy, context = _said(container, *_STRATEGY), mapping(container.get("securityContext"))
+    env = {word(item.get("name")): word(item.get("value")) for item in mappings(container.get("env"))}
+    is_given = _MONITOR in env or env.get("NVIDIA_VISIBLE_DEVICES", "").startswith("management.")
+    if strategy in ("single", "mixed") and not is_given and context.get("privileged") is not True:
+        yield Finding(
+            message=f"{pod.owner.name} has the MIG strategy `{strategy}` and no `{_MONITOR}`: where a GPU has MIG on, "
+            "the device plugin lacks the permission to look at it, and ends",
+            place=pod.place(at + _place_of(container, *_STRATEGY)),
+            help=f"add the variable `{_MONITOR}: all` and the capability `SYS_ADMIN`, as its chart does",
+        )
+
+
+def _kubelet_of_before(pod: LinkedPod) -> Iterator[Finding[Location]]:
+    for number, volume in enumerate(mappings(pod.spec.get("volumes"))):
+        path = word(mapping(volume.get("hostPath")).get("path"))
+        if path.startswith(_RANCHER) and "/kubelet/" in path:
+            yield Finding(
+                message=f"{pod.owner.name} mounts `{shorten(path)}`, where the kubelet of an early k3s had its folder: "
+                "there is no socket today",
+                place=pod.place(f"/volumes/{number}/hostPath/path"),
+                help="write `/var/lib/kubelet/device-plugins`",
+            )
+
+
+def _without_kubelet(view: LinkView) -> Iterator[Finding[Location]]:
+    for pod in view.pods:
+        for at, container in pod.containers if pod.owner.kind == "DaemonSet" and is_plugin(pod) else ():
+            paths = [word(mount.get("mountPath")) for mount in mappings(container.get("volumeMounts"))]
+            runs = [*words(container.get("command")), _PROGRAM][0].endswith(_PROGRAM)
+            is_asked = runs and IMAGE in word(container.get("image")) and not _said(container, *_SOCKET)
+            if is_asked and paths and not any(map(_holds_sockets, paths)):
+                yield Finding(
+                    message=f"nothing mounts {_SOCKETS} into {pod.owner.name}: the device plugin reaches no kubelet",
+                    place=pod.place(f"{at}/volumeMounts"),
+                    help=f"mount the folder {_SOCKETS} of the host there",
+                )
+
+
+def _holds_sockets(path: str) -> bool:
+    return f"{_SOCKETS}/".startswith(f"{path.rstrip('/')}/")
 
 
 def _not_stopped(view: LinkView) -> Iterator[Finding[Location]]:
@@ -60,6 +118,19 @@ def _not_stopped(view: LinkView) -> Iterator[Finding[Location]]:
                 message=f"the MIG manager here does not stop {pod.owner.name}, which keeps the old devices",
                 place=pod.place("/nodeSelector" if "nodeSelector" in pod.spec else ""),
                 help=f"write `{_STOPPED}: 'true'` into its nodeSelector",
+            )
+
+
+def _waiting_for_itself(view: LinkView) -> Iterator[Finding[Location]]:
+    for pod in view.pods:
+        if pod.gpu_resources and is_plugin(pod) and pod.owner.kind == "DaemonSet":
+            asking = (at for at, container in pod.containers if pod.gpu_resources[0] in str(container.get("resources")))
+            yield Finding(
+                message=f"{pod.owner.name} asks for `{pod.gpu_resources[0]}`, which no node has before it runs: "
+                "no pod of it is ever scheduled",
+                place=pod.place(f"{next(asking, '/containers/0')}/resources"),
+                help="remove the request: the device plugin needs none",
+                severity=Severity.ERROR,
             )
 
 
@@ -105,6 +176,16 @@ def _said(container: Mapping[str, Any], variable: str, flag: str) -> str:
     given = [*words(container.get("command")), *words(container.get("args"))]
     named += [item.partition("=")[2] or "-" for item in given if item.partition("=")[0] == flag]
     return next(iter(named), "")
+
+
+def _place_of(container: Mapping[str, Any], variable: str, flag: str) -> str:
+    """Below the container, where a variable or a flag stands."""
+    for field in ("command", "args"):
+        for number, item in enumerate(words(container.get(field))):
+            if item.partition("=")[0] == flag:
+                return f"/{field}/{number}"
+    named = (number for number, item in enumerate(mappings(container.get("env"))) if item.get("name") == variable)
+    return f"/env/{next(named, 0)}"
 
 
 def _shares_by_mps(pod: LinkedPod, path: str, maps: Mapping[str, Mapping[str, Any]]) -> bool:

@@ -12,7 +12,7 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.core.sources.pointer import MISSING
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
-from poolsmith.gpu.catalog.gpu_requests import GPU, MIG
+from poolsmith.gpu.catalog.gpu_requests import GPU, MIG, SHARED
 from poolsmith.gpu.catalog.stack_objects import DEVICE_PLUGIN_CHARTS
 from poolsmith.guard.rules.links.machine_images import known_images, makes_gpu_nodes
 from poolsmith.guard.rules.names.kept import kept
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _LARGEST = 1 << 20
 _EVERY_MIG = f"{MIG}*"
 _NO_MIG = "none"
+_WHOLE = (GPU, f"{GPU}{SHARED}")
 _SHARING = "device-sharing-strategy"
 
 
@@ -33,13 +34,15 @@ _SHARING = "device-sharing-strategy"
 class PluginOffers:
     """`resources` may end with a star. `is_shared`: each, none (False) or some (None) of the configurations gives a GPU
     to several pods under its own name. `strategies` of MIG are empty where nobody knows them. `unnamed` are names that
-    a configuration gives and the plugin passes over. `place` is where the configuration is named."""
+    a configuration gives and the plugin passes over; of `singly` no container may have two. `place` is where the
+    configuration is named."""
 
     resources: frozenset[str]
     is_shared: bool | None
     strategies: frozenset[str]
     place: Location
     unnamed: frozenset[str] = frozenset()
+    singly: frozenset[str] = frozenset()
 
     def __contains__(self, resource: object) -> bool:
         return resource in self.resources or (str(resource).startswith(MIG) and _EVERY_MIG in self.resources)
@@ -62,6 +65,7 @@ def plugin_offers(view: LinkView) -> PluginOffers | None:
         is_shared=shared.pop() if len(shared) == 1 else None,
         strategies=frozenset(name for item in found for name in item.strategies),
         unnamed=frozenset(name for item in found for name in item.unnamed),
+        singly=frozenset.intersection(*(item.singly for item in found)),
         place=found[0].place,
     )
 
@@ -108,6 +112,7 @@ def _offers(view: LinkView, chart: LinkedChart) -> PluginOffers | None:
         is_shared=shared.pop() if len(shared) == 1 else None,
         strategies=frozenset(_strategy(config, strategy) for config in known),
         unnamed=frozenset(name for config in known for name in unnamed(config, plugin).values()),
+        singly=frozenset(name for name in _WHOLE if all(name in _singly(config) for config in known)),
         place=chart.place("devicePlugin.config" if chart.is_operator else "config"),
     )
 
@@ -163,6 +168,19 @@ def _resources(config: Mapping[str, Any], strategy: Any) -> Iterator[str]:
     if _strategy(config, strategy) in ("mixed", ""):
         yield _EVERY_MIG
         yield from (new for old, new in names.items() if old.startswith(MIG))
+
+
+def _singly(config: Mapping[str, Any]) -> frozenset[str]:
+    """What a container gets one of at most: parts by MPS, or by time where the configuration says so; and names that
+    it does not give at all. Source: internal/rm/rm.go, ValidateRequest."""
+    from poolsmith.gpu.values.device_plugin_config import renamed, replicated, resource_of  # on demand
+
+    sharing = mapping(config.get("sharing"))
+    by_time, by_mps = (mapping(sharing.get(way)).get("failRequestsGreaterThanOne") for way in ("timeSlicing", "mps"))
+    is_refused = by_time is True or ("mps" in sharing and by_mps is not False)
+    is_shared = GPU in (resource_of(item.get("name")) for item in mappings(replicated(config)))
+    given = renamed(config).get(GPU, GPU)
+    return frozenset(name for name in _WHOLE if name != given or (is_shared and is_refused))
 
 
 def _shares_by_its_name(config: Mapping[str, Any]) -> bool:

@@ -21,7 +21,7 @@ from poolsmith.guard.rules.names.need import State
 from poolsmith.guard.rules.setup.goes_to import distributions_of, enforced_by, is_alone
 from poolsmith.guard.rules.setup.repository_setups import objects_of
 from poolsmith.kubernetes.repository.delivered import delivered
-from poolsmith.kubernetes.repository.engine_versions import ARGO_CD, FLUX, engine_versions
+from poolsmith.kubernetes.repository.engine_versions import ARGO_CD, FLUX, SaidVersion, engine_versions, said_versions
 from poolsmith.kubernetes.repository.kustomize.build import NAMES
 from poolsmith.kubernetes.repository.manifest_files import CheckedTree
 from poolsmith.kubernetes.repository.model import EngineDelivery
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.node_templates import NodeTemplate
 
 _MADE_BY_ARGO = "CreateNamespace=true"
-_BESIDE = frozenset(("kube-prometheus-stack", "hami", "cluster-autoscaler"))
+_BESIDE = frozenset(("kube-prometheus-stack", "hami", "cluster-autoscaler", "kai-scheduler"))
 """Charts beside the stack that take something of it by name, do what it does, or start its nodes."""
 
 
@@ -75,11 +75,14 @@ def judge_links(
     given: GivenNodes | None,
     labelled: Sequence[LabelledNodes],
     external: ExternalBook | None = None,
+    upgrade: Sequence[SaidVersion] | None = None,
 ) -> LinkResult:
-    """What the rules say of each cluster's files. `release` is the operator's where its installation names none."""
+    """What the rules say of each cluster's files. `release` is the operator's where its installation names none.
+
+    `upgrade`: versions of the engines in place of those that the files say, to be held against others."""
     diagnostics: list[Diagnostic] = []
     needs: Counter[State] = Counter()
-    for view in views_of(model, release, given, labelled, external):
+    for view in views_of(model, release, given, labelled, external, upgrade):
         if not view.is_empty:
             diagnostics += run_rules(LINK_RULES, view, by_file=True)
             needs += states(view)
@@ -93,12 +96,13 @@ def views_of(
     given: GivenNodes | None,
     labelled: Sequence[LabelledNodes],
     external: ExternalBook | None = None,
+    upgrade: Sequence[SaidVersion] | None = None,
 ) -> Iterator[LinkView]:
     labels = frozenset(mark.key for nodes in labelled for mark in nodes.labels)
     machines, enforcing = distributions_of(model.documents), enforced_by(model.documents)
     nodes = given.nodes if given is not None else None
     labels |= {key for node in nodes or () for key in node.labels}
-    engines = engine_versions(model.documents)
+    said = said_versions(model.documents) if upgrade is None else upgrade
     tree = CheckedTree(model.documents, frozenset(item.path for item in model.documents))
     described = Machines(tree=tree, others=partial(_of_terraform, model))
     alone, linked = is_alone(model), domains()
@@ -115,7 +119,8 @@ def views_of(
                 labels_said=labels,
                 distributions=machines,
                 enforced_by=enforcing,
-                engines=engines,
+                engines=engine_versions(said, part.place.partition(" (")[0]),
+                is_upgrade=upgrade is not None,
                 emptied=part.emptied,
                 units=tuple(map(_linked, part.units)),
                 machines=described,

@@ -65,9 +65,7 @@ def _selects(chart: LinkedChart, row: Mapping[str, Any]) -> bool:
     """Whether it does at this version, and brings nothing that writes the labels."""
     if "versions" in row and (chart.version is None or not covers(row["versions"], chart.version)):
         return False
-    return not any(map(chart.says, row["replacedBy"])) and not any(
-        chart.value(path) is True for path in row["bringsDiscovery"]
-    )
+    return not any(map(chart.says, row["replacedBy"])) and chart.condition(row["bringsDiscovery"]) is not True
 
 
 def _declared(chart: LinkedChart, _: str) -> Location:

@@ -105,7 +105,7 @@ def _of_charts(view: LinkView) -> Iterator[Tainted]:
 
 def _discovers(view: LinkView, chart: LinkedChart, switch: str) -> bool:
     """Whether nodes get the labels that the chart selects by from its discovery alone."""
-    return chart.value(switch) is True and (chart.is_operator or not _LABELS & view.labels_said)
+    return chart.condition(switch) is True and (chart.is_operator or not _LABELS & view.labels_said)
 
 
 def _of_daemon(chart: LinkedChart, daemon: Mapping[str, Any], templates: Sequence[NodeTemplate]) -> Iterator[Tainted]:
@@ -132,8 +132,7 @@ def _taint(key: str, value: str | None, effect: str) -> Taint:
 
 def _of_nodes(view: LinkView, pod: LinkedPod, name: str) -> Iterator[Tainted]:
     """Of device plugins by hand, too; beside an operator a rule over its setup judges DaemonSets."""
-    stands_alone = pod.owner.kind == "DaemonSet" and not any(chart.is_operator for chart in view.charts)
-    stands_for_plugin = stands_alone and is_plugin(pod)
+    stands_for_plugin = _stands_for_plugin(view, pod)
     if pod.spec.get("nodeName") or not (stands_for_plugin or pod.gpu_resources):
         return
     nodes = [node for node in view.nodes or () if _is_selected(pod, node)]
@@ -143,13 +142,21 @@ def _of_nodes(view: LinkView, pod: LinkedPod, name: str) -> Iterator[Tainted]:
         yield _of_pod(pod, name, gaps, named(nodes), at)
 
 
+def _stands_for_plugin(view: LinkView, pod: LinkedPod) -> bool:
+    stands_alone = pod.owner.kind == "DaemonSet" and not any(chart.is_operator for chart in view.charts)
+    return stands_alone and is_plugin(pod)
+
+
 def _of_templates(view: LinkView, pod: LinkedPod, name: str) -> Iterator[Tainted]:
     """Where files describe nodes to come, by those that have all labels which the pod selects by."""
-    if not (view.is_whole or view.is_alone) or not pod.spec.get("nodeSelector") or not pod.asks_for_gpus:
+    if not (view.is_whole or view.is_alone) or not pod.spec.get("nodeSelector"):
+        return
+    is_plugin_by_hand = _stands_for_plugin(view, pod)
+    if not (pod.asks_for_gpus or is_plugin_by_hand):
         return
     nodes = [view.machines.whole[index] for index in view.machines.by_labels.of(_selector(pod))]
     if nodes:
-        gaps = [_gap_of(pod, item) for item in nodes]
+        gaps = [_gap_of(pod, item, adds=not is_plugin_by_hand) for item in nodes]
         mark = next((mark for mark in nodes[0].taints if _taint(mark.key, mark.value, mark.effect) == gaps[0]), None)
         at = partial(nodes[0].at, mark.pointer if mark is not None else nodes[0].top, "the taint")
         yield _of_pod(pod, name, gaps, nodes[0].title, at)
@@ -162,9 +169,9 @@ def _of_pod(pod: LinkedPod, name: str, gaps: Sequence[Taint | None], whose: str,
     return Tainted(need=_need(name, pod.owner.name, pod.place, pointer), gap=gap, whose=whose, at=at, runs=does)
 
 
-def _gap_of(pod: LinkedPod, item: NodeTemplate) -> Taint | None:
+def _gap_of(pod: LinkedPod, item: NodeTemplate, *, adds: bool) -> Taint | None:
     known = (_taint(mark.key, mark.value, mark.effect) for mark in item.taints if mark.value is not None)
-    return _gap(pod, known, adds=item.tool not in _ADDS_NONE)
+    return _gap(pod, known, adds=adds and item.tool not in _ADDS_NONE)
 
 
 def _selector(pod: LinkedPod) -> dict[str, str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.gpu.catalog.engines import difference, holds
 from poolsmith.gpu.catalog.stack_objects import is_of_stack, own_namespaces
 from poolsmith.guard.rules.links.link_view import Domain
 from poolsmith.guard.rules.links.name_needs import names_of
@@ -27,8 +28,8 @@ RULE = RuleInfo(
     applies_to="manifest",
     what="An object of the stack is applied by a Flux Kustomization with `postBuild`, and has a variable `${...}` "
     "without a default that nothing there stands for: in a field, or in a script that a ConfigMap holds.",
-    why="Flux puts an empty text in its place, without a word. A version, a name or a label is gone; a script of the "
-    "shell has lost its own variables.",
+    why="Flux puts an empty text in its place, without a word; from 2.9 on it refuses the build. A version, a name or "
+    "a label is gone; a script of the shell has lost its own variables.",
     fix="define the variable, give it a default (`${NAME:=...}`), or keep Flux out: `$${NAME}`, or the annotation "
     f"`{DISABLED}: disabled`",
     bad="# postBuild: {substitute: {CLUSTER: lab}}\ndata: {run.sh: 'echo ${device}'}\n",
@@ -36,6 +37,7 @@ RULE = RuleInfo(
     references=("fluxcd/kustomize-controller:docs/spec/v1/kustomizations.md, Post build variable substitution",),
 )
 _FILES = ("/data/", "/stringData/")
+_EMPTIES, _REFUSES = "puts nothing in the place of", "refuses all that it applies together with"
 _VARIABLE, _VENDOR = "Variable", "nvidia"
 """In a script or a workload: it is about GPUs, whatever it is called."""
 
@@ -58,10 +60,10 @@ DOMAINS = (Domain(_VARIABLE, lambda view: (need for need, _ in _emptied(view)), 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
     for need, found in _emptied(view):
         if names_of(view).verdict(need).state is State.UNDEFINED:
-            yield _finding(need, found)
+            yield _finding(need, found, is_strict=bool(holds(difference("strict-substitution"), view.engines)))
 
 
-def _finding(need: Need, found: Emptied) -> Finding[Location]:
+def _finding(need: Need, found: Emptied, *, is_strict: bool) -> Finding[Location]:
     name = shorten(found.name)
     is_script = found.pointer.startswith(_FILES)
     help_ = (
@@ -70,7 +72,7 @@ def _finding(need: Need, found: Emptied) -> Finding[Location]:
         else f"define `{name}` there, or write a default: `${{{name}:=...}}`"
     )
     return Finding(
-        message=f"Flux puts nothing in the place of `${{{name}}}`: its Kustomization has no such variable",
+        message=f"Flux {_REFUSES if is_strict else _EMPTIES} `${{{name}}}`: its Kustomization has no such variable",
         place=need.place,
         help=help_,
         related=(found.unit,),

@@ -52,13 +52,17 @@ def changed(verdict: Verdict) -> Finding[Location]:
 
 
 def elsewhere(verdict: Verdict) -> Finding[Location]:
-    need, offer, item = verdict.need, *_there(verdict)
+    """What a chart makes stays where the chart is installed."""
+    need, offer = verdict.need, verdict.offer
+    assert offer is not None, "something is elsewhere"
+    there = shorten(offer.namespace)
+    is_made = offer.item is None
     return Finding(
-        message=f"{_field(need)} names {_name(need)} of namespace {need.namespace}, where none is; there is one in "
-        f"{offer.namespace}",
+        message=f"{_field(need)} names {_name(need)} of namespace {need.namespace}, where none is; "
+        f"{'a chart here makes' if is_made else 'there is'} one in {there}",
         place=need.place,
-        help=f"write `namespace: {need.namespace}` into the {need.kind}",
-        related=(item.place("/metadata/namespace", "this one"),),
+        help=f"name that of `{there}`" if is_made else f"write `namespace: {need.namespace}` into the {need.kind}",
+        related=() if offer.item is None else (offer.item.place("/metadata/namespace", "this one"),),
     )
 
 

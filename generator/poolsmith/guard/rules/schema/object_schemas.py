@@ -87,7 +87,9 @@ def _wrong_in_all_releases(tree: CheckedTree, against: Against, kubernetes: str)
             continue  # the kind came later
         found.append({(item.code, str(item.primary.span), item.primary.pointer): item for item in judged.diagnostics})
     first, *others = found or [{}]
-    yield from (item for place, item in first.items() if all(place in other for other in others))
+    for place in first:
+        if all(place in other for other in others):
+            yield min((one[place] for one in found), key=lambda item: len(item.message))  # who asks for the least
 
 
 def of_version(against: Against, version: str | None) -> Against:

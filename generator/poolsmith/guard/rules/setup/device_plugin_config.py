@@ -5,6 +5,7 @@ The configurations are the texts of the ConfigMap that the operator's device plu
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
@@ -38,7 +39,7 @@ class PluginConfigs:
     shown: str
     texts: Mapping[str, Any] | None
     place: Place
-    named_at: Location
+    named_at: Callable[[], Location]
     default: str = ""
     written: Callable[[str], tuple[SourceFile, str] | None] = lambda _: None
     """From a pointer below what holds the texts to what it is written in."""
@@ -61,7 +62,7 @@ def operator_configs(view: SetupView) -> PluginConfigs | None:
     name, data, default = view.value(NAME), view.value(DATA), view.value(DEFAULT)
     if not isinstance(name, str) or not name:
         return None
-    named_at = view.value_location(DEFAULT if view.is_set(DEFAULT) else NAME)
+    named_at = partial(view.value_location, DEFAULT if view.is_set(DEFAULT) else NAME)
     default = default if isinstance(default, str) else ""
     if view.value(CREATE) is True:
         texts = data if isinstance(data, dict) and data else {}
@@ -109,9 +110,9 @@ def _texts(item: SetupObject) -> dict[str, Any]:
     return found
 
 
-def _nowhere(location: Location) -> Place:
+def _nowhere(named_at: Callable[[], Location]) -> Place:
     def place(_pointer: str, _note: str | None = None) -> Location:
-        return location
+        return named_at()
 
     return place
 
@@ -183,7 +184,7 @@ def _unasked(view: SetupView, configs: PluginConfigs) -> Iterator[Finding[Locati
         yield Finding(
             message=f"{configs.shown} has {counted(len(configs.texts), 'configuration')} and none is the default: the "
             f"device plugin takes none on {named(nodes)}",
-            place=configs.named_at,
+            place=configs.named_at(),
             help=f"write `{DEFAULT}`, or the label `{DEVICE_PLUGIN_CONFIG}` for these nodes",
             severity=Severity.WARNING,
         )
@@ -195,7 +196,7 @@ def _judged(view: SetupView, configs: PluginConfigs, plugin: str | None) -> Iter
     if configs.default and configs.default not in configs.texts:
         yield Finding(
             message=f"the default configuration `{configs.default}` is not in {configs.shown}",
-            place=configs.named_at,
+            place=configs.named_at(),
             help=f"{did_you_mean(configs.default, configs.texts)} It has {listed(configs.texts)}",
             related=(configs.place("", "the configurations"),),
         )

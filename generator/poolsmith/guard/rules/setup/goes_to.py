@@ -6,12 +6,12 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.facts import store
-from poolsmith.core.sources.pod_template import mappings
-from poolsmith.core.sources.pointer import value_at
+from poolsmith.core.sources.pod_template import mappings, word
+from poolsmith.core.sources.pointer import reached, value_at
 from poolsmith.gpu.catalog.stack_objects import CHARTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
     from poolsmith.kubernetes.repository.model import EngineDelivery, RepositoryModel
@@ -76,7 +76,19 @@ def _of_configuration(data: Any) -> str:
         return ""
     if isinstance(data.get("machine"), dict) or "talosVersion" in data:
         return TALOS
-    return RKE2_CIS if str(data.get("profile", "")).startswith("cis") else ""
+    if str(data.get("profile", "")).startswith("cis"):
+        return RKE2_CIS
+    written = [word(path) for steps in _WRITTEN for _, path in reached(data, steps)]
+    rows = store.table("node_makers.yaml")["clouds"]
+    return next((row["distribution"] for row in rows for path in written if _is_below(path, row)), "")
+
+
+_WRITTEN = (("write_files", "*", "path"), ("storage", "files", "*", "path"))
+"""Of files that cloud-init and Ignition write on a machine."""
+
+
+def _is_below(path: str, row: Mapping[str, Any]) -> bool:
+    return "folder" in row and path.startswith(row["folder"])
 
 
 def _of_object(kind: str, group: str) -> str:

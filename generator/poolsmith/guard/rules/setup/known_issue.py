@@ -49,10 +49,20 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
 
 
 def _place(view: SetupView, issue: Mapping[str, Any]) -> Location:
-    """Where the value stands, or the first object that a condition asks for."""
-    found = (_object(view, item) for item in issue["when"] if "object" in item)
-    item = next(found, None)
-    return view.value_location(issue["at"]) if item is None else item.place("/metadata/name")
+    """Where the value stands, or the first object that a condition asks for, or the values of a chart beside it."""
+    objects = (_object(view, item) for item in issue["when"] if "object" in item)
+    charts = (place for item in issue["when"] if "unset" in item for place in _charts(view, item))
+    item, place = next(objects, None), next(charts, None)
+    return (place or view.value_location(_entry(view, issue))) if item is None else item.place("/metadata/name")
+
+
+def _entry(view: SetupView, issue: Mapping[str, Any]) -> str:
+    """The variable itself, where one that is there is asked for."""
+    at = issue["at"]
+    asked = next((row["variable"] for row in issue["when"] if row.get("path") == at and "variable" in row), "")
+    listed = view.value(at)
+    numbers = range(len(listed)) if isinstance(listed, list) else ()
+    return next((f"{at}.{number}" for number in numbers if _variable([listed[number]], asked) is not None), at)
 
 
 def _object(view: SetupView, condition: Mapping[str, Any]) -> SetupObject | None:
@@ -72,7 +82,7 @@ def _holds(view: SetupView, condition: Mapping[str, Any]) -> bool:
         wanted = condition["nodes"], condition["version"]
         return any((node.os_id, node.os_version.partition(".")[0]) == wanted for node in view.nodes or ())
     if "chart" in condition:
-        return any(_is_chart(chart, condition) for _, chart in view.installed_charts())
+        return any(_charts(view, condition))
     if "object" in condition:
         return _object(view, condition) is not None
     if "bound" in condition:
@@ -83,17 +93,23 @@ def _holds(view: SetupView, condition: Mapping[str, Any]) -> bool:
     value = view.value(path)
     if "variable" in condition:
         value = _variable(value, condition["variable"])
-    return _is_so(condition, value)
+    return is_so(condition, value)
+
+
+def _charts(view: SetupView, condition: Mapping[str, Any]) -> Iterator[Location]:
+    """Where the values are of those that a condition asks for."""
+    return (item.place(chart.pointer) for item, chart in view.installed_charts() if _is_chart(chart, condition))
 
 
 def _is_chart(chart: DeclaredChart, condition: Mapping[str, Any]) -> bool:
     names = condition["chart"] if isinstance(condition["chart"], list) else [condition["chart"]]
     off = (value_at(chart.values or {}, path.split(".")) is False for path in condition.get("unlessOff", ()))
     is_without = str(chart.version or "").removeprefix("v").startswith(tuple(condition.get("without", ())))
-    return chart.name in names and not chart.partial and not is_without and not any(off)
+    is_set = "unset" in condition and value_at(chart.values or {}, condition["unset"].split(".")) not in (None, "")
+    return chart.name in names and not chart.partial and not is_without and not is_set and not any(off)
 
 
-def _is_so(condition: Mapping[str, Any], value: Any) -> bool:
+def is_so(condition: Mapping[str, Any], value: Any) -> bool:
     if "is" in condition:
         return bool(value == condition["is"])
     if "isNot" in condition:

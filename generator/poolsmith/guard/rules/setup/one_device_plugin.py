@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo
@@ -16,6 +17,7 @@ from poolsmith.guard.rules.setup.driver_setup import driver_setup
 from poolsmith.guard.rules.setup.one_feature_discovery import remote_base
 from poolsmith.guard.rules.setup.setup_view import FEW, named, takes_operands, verb
 from poolsmith.kubernetes.repository.declared_charts import first_document
+from poolsmith.kubernetes.repository.kustomize_roots import folder_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -85,7 +87,7 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
 
 def _plugins(view: SetupView) -> Iterator[tuple[str, Location, dict[str, str] | None]]:
     """What runs it, where that stands, and which nodes it selects; None where that can't be told."""
-    for item in view.of_kind("DaemonSet"):
+    for item in filter(partial(_is_together, view), view.of_kind("DaemonSet")):
         pod = value_at(item.spec, ("template", "spec"))
         images = [word(container.get("image")) for container in mappings(value_at(pod, ("containers",)))]
         if not item.metadata.get("ownerReferences") and any(_is_plugin(image, item) for image in images):
@@ -101,6 +103,12 @@ def _plugins(view: SetupView) -> Iterator[tuple[str, Location, dict[str, str] | 
             place = item.place("/metadata/name" if item.own_name else chart.pointer, "the other one")
             selector = None if chart.partial else selected_labels(first_document(chart.values))
             yield f"the chart {chart.name} of {item.name}", place, selector
+
+
+def _is_together(view: SetupView, item: SetupObject) -> bool:
+    """Values that nobody installs, and an object that nobody delivers: in one folder, or one above the other."""
+    one, other = (f"{folder_of(path)}/" for path in (view.value_location(_PATH).span.path, item.file))
+    return not view.is_gathered or one.startswith(other) or other.startswith(one)
 
 
 def _runs(item: SetupObject, chart: DeclaredChart, row: Mapping[str, Any]) -> bool:

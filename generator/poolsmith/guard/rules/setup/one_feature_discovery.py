@@ -92,8 +92,9 @@ def _brings(known: DiscoveryChart, values: Any, *, partial: bool) -> bool:
     """For certain; what nobody says is no."""
     if not known.value:
         return True
-    given = value_at(values, known.value, MISSING)
-    return given is True or (given is MISSING and known.default is True and not partial)
+    given = (value_at(values, path.split("."), None) for path in known.value)
+    said = next((value for value in given if isinstance(value, bool)), None)
+    return said is True or (said is None and known.default is True and not partial)
 
 
 def remote_base(item: SetupObject, repository: str) -> str | None:

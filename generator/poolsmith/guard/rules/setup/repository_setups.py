@@ -71,6 +71,19 @@ class Setup:
         return self.made[id(document)]
 
 
+_MOST_OF_ONE = 8
+
+
+def _few_of_each(values: Iterable[FoundValues]) -> Iterator[FoundValues]:
+    """Of an installation that is put into many namespaces a few: rules say the same of each at its one place."""
+    told: Counter[str] = Counter()
+    for found in values:
+        place = str(found.locate(()))
+        told[place] += 1
+        if told[place] <= _MOST_OF_ONE:
+            yield found
+
+
 def setups_of(
     model: RepositoryModel, loose: list[FoundValues], release: str | None, said: frozenset[str] = frozenset()
 ) -> list[Setup]:
@@ -82,7 +95,7 @@ def setups_of(
     """
     setups: list[Setup] = []
     for delivery in model.deliveries:
-        own = [found for found in values_of(delivery.installations, release) if _is_here(found)]
+        own = list(_few_of_each(filter(_is_here, values_of(delivery.installations, release))))
         others = _without_object(delivery.installations)
         together = (*delivery.objects, *delivery.kustomizations)
         setups += [Setup(found=item, objects=together, charts=others) for item in own]
@@ -103,7 +116,8 @@ def setups_of(
         beside = tuple(other for other in _without_object(model.installations) if _is_beside(other, item.installation))
         objects = tuple(_without_rendered(nearest[index]))
         applied = tuple(_of_other_files(item, model))
-        setups.append(Setup(found=item, objects=objects, charts=beside, others=applied, is_one_of_several=several))
+        setup = Setup(found=item, objects=objects, charts=beside, others=applied, is_one_of_several=several)
+        setups.append(replace(setup, is_gathered=item.is_file))
     told = told_distribution(model)
     is_open = told is not None and not enforced_by(model.documents)
     made: dict[int, tuple[SetupObject, ...]] = {}

@@ -170,7 +170,7 @@ class ToldPlaces:
 
     def extend(self, places: Iterable[Location]) -> None:
         for place in places:
-            self._by_path.setdefault(place.span.path, set()).add(place.pointer)
+            self._by_path.setdefault(place.path, set()).add(place.pointer)
 
     def pointers(self, path: str) -> Iterator[str]:
         yield from self._by_path.get(path, ())
@@ -275,7 +275,7 @@ class SetupView:
         return any(
             pointer == place.pointer or _is_above(pointer, place.pointer)
             for place in places
-            for pointer in self.told.pointers(place.span.path)
+            for pointer in self.told.pointers(place.path)
         )
 
     def value_location(self, path: str, note: str | None = None) -> Location:

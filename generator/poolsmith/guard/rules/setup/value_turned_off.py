@@ -84,9 +84,12 @@ def _twice(leaves: Iterable[tuple[tuple[str, ...], Any]], view: SetupView) -> It
 
 
 def _value(view: SetupView, path: str) -> Any:
-    """As the operator takes it: sandboxes of a ClusterPolicy that says nothing are off."""
+    """As Helm and the operator take it: a switch that neither the user nor the chart sets is off; of a ClusterPolicy the
+    sandboxes."""
+    assert view.values is not None, "a need of this rule"
     value = view.value(path)
-    return False if value is None and path == _SANDBOXES and _is_policy(view) else value
+    is_off = path == _SANDBOXES if _is_policy(view) else not view.values.partial
+    return False if value is None and is_off else value
 
 
 def _is_policy(view: SetupView) -> bool:

@@ -58,6 +58,8 @@ class LayoutMistake:
     message: str
     help: str | None = None
     severity: Severity | None = None
+    line: int | None = None
+    """Of the text, from zero, where it can't be read."""
 
 
 def check(texts: tuple[StackText, ...]) -> Iterator[Finding[Location]]:
@@ -69,7 +71,7 @@ def check(texts: tuple[StackText, ...]) -> Iterator[Finding[Location]]:
         for mistake in layout_mistakes(item.text) if item.text is not None else mistakes_of(item.data):
             yield Finding(
                 message=f"{item.shown}: {mistake.message}",
-                place=item.locate(*mistake.steps),
+                place=item.locate(*mistake.steps) if mistake.line is None else item.locate_line(mistake.line),
                 help=mistake.help,
                 subject=item.subject,
                 severity=mistake.severity,
@@ -80,7 +82,8 @@ def layout_mistakes(text: str) -> Iterator[LayoutMistake]:
     try:
         documents = read_documents(text)
     except YamlProblem as problem:
-        yield LayoutMistake((), f"it is no YAML: {problem.in_text}")
+        line = problem.position.line - 1 if problem.position else None
+        yield LayoutMistake((), f"it is no YAML: {problem.in_text}", line=line)
         return
     yield from mistakes_of(documents[0] if documents else None)
 

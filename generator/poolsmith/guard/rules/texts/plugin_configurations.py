@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ("RULE", "check")
 
+_OF_A_RESOURCE = ("name", "replicas")
+"""What a resource needs, and people write one level further up."""
+
 
 def check(texts: tuple[StackText, ...]) -> Iterator[Finding[Location]]:
     for item in texts:
@@ -27,7 +30,9 @@ def check(texts: tuple[StackText, ...]) -> Iterator[Finding[Location]]:
 def _of(item: StackText) -> Iterator[Finding[Location]]:
     from poolsmith.gpu.values.device_plugin_config import config_mistakes, passed_over, start_mistakes  # on demand
 
-    for mistake in (*config_mistakes(item.data, item.version), *start_mistakes(item.data, item.version, None)):
+    mistakes = (*config_mistakes(item.data, item.version), *start_mistakes(item.data, item.version, None))
+    one_level_up = {f"{mistake.path}.{key}" for mistake in mistakes for key in _OF_A_RESOURCE}
+    for mistake in mistakes:
         where = f" at `{mistake.path}`" if mistake.path else ""
         yield Finding(
             message=f"{item.shown}: the device plugin stops{where}: {mistake.message}",
@@ -36,6 +41,8 @@ def _of(item: StackText) -> Iterator[Finding[Location]]:
             subject=item.subject,
         )
     for path, advice in passed_over(item.data, item.version):
+        if path in one_level_up:
+            continue  # the help of the mistake there says where it belongs
         yield Finding(
             message=f"{item.shown}: the device plugin does not read `{path}`",
             place=item.locate(*steps_of(path)),

@@ -77,18 +77,21 @@ _LARGEST = 1 << 20
 _DEEPEST = 3
 _TEMPLATED = ("{{", "${", "{%")
 _MARK = pattern(
-    r"""mig-configs|io\.containerd\.|\[nvidia-container-|cdiVersion"""
+    r"""(?:mig|vgpu)-configs|io\.containerd\.|\[nvidia-container-|cdiVersion"""
     r"""|^[ \t]*+"?DCGM_(?:FI|EXP)_|\bversion["']?\s*+:\s*+["']?v1\b|^["'{ ]*+(?:core|sources)["']?\s*+:""",
     re.ASCII | re.MULTILINE,
 )
 """What a text of some shape has in it: no other one is read as YAML, however long it is."""
-_LAYOUTS = pattern(r"""(?:^|[{,])[^\S\n]*+["']?mig-configs["']?\s*+:""", re.MULTILINE)
-_INSIDE = pattern(r"mig-configs|cdiVersion|io\.containerd\.|timeSlicing|DCGM_FI_|nfd-(?:worker|master)\.conf", re.ASCII)
+_LAYOUTS = pattern(r"""(?:^|[{,])[^\S\n]*+["']?(?:mig|vgpu)-configs["']?\s*+:""", re.MULTILINE)
+_INSIDE = pattern(
+    r"(?:mig|vgpu)-configs|cdiVersion|io\.containerd\.|timeSlicing|DCGM_FI_|nfd-(?:worker|master)\.conf", re.ASCII
+)
 """What a text that is YAML has to have in it, so that its own texts are looked for."""
 _WORDS = (
     "\\",
     "!",
     "mig-configs",
+    "vgpu-configs",
     "DCGM_",
     "timeSlicing",
     "nfd-",

@@ -54,7 +54,8 @@ class Accumulator:
     files: set[str] = field(default_factory=set)
     config: TransformerConfig = field(default_factory=TransformerConfig)
     variables: list[tuple[Place, str, Any]] = field(default_factory=list)
-    names: set[tuple[str, ...]] = field(default_factory=set)
+    names: dict[tuple[str, ...], str] = field(default_factory=dict)
+    """Of each object the file that it comes from."""
     is_partial: bool = False
     taken: dict[int, Build] = field(default_factory=dict)
     told: set[tuple[Any, ...]] = field(default_factory=set)
@@ -94,11 +95,12 @@ class Accumulator:
             own = item.identity
             name = (*own[:4], own.place)
             if name not in self.names:
-                self.names.add(name)
+                self.names[name] = item.object.path
                 self.items.append(item)
             elif not is_told:
                 is_told = True
-                self.refuse(place, pointer, f"{own.kind} `{own.name[:60]}` is there already")
+                first = first_line(self.names[name])
+                self.refuse(place, pointer, f"{own.kind} `{own.name[:60]}` is there already, of {first}")
 
     def refuse(self, place: Place, pointer: str, why: str) -> None:
         told = stopped(place, pointer, why)

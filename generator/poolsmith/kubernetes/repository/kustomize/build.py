@@ -32,7 +32,7 @@ from poolsmith.kubernetes.repository.kustomize.transformer_config import (
     with_config,
     with_written,
 )
-from poolsmith.kubernetes.repository.manifest_files import KUSTOMIZATION_NAMES, unfolded
+from poolsmith.kubernetes.repository.manifest_files import KUSTOMIZATION_NAMES, YAML_ENDINGS, documents_of, unfolded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -209,6 +209,8 @@ class Builder:
             if build.top.get("kind") == "Component":
                 making.refuse(place, pointer, f"`{first_line(path)}` is a Component")
             making.take(build, place, pointer)
+        elif self._files.is_folder(shown) and self._files.files_in(shown):
+            making.refuse(place, pointer, f"`{first_line(path)}` is a folder without a kustomization")
         else:
             making.lack(place, pointer, path)
 
@@ -220,7 +222,13 @@ class Builder:
             making.unknown.append(Unknown(place.locate(pointer), f"what `{first_line(shown)}` brings, which {why}"))
             making.is_partial = True
         has_words = has_old_words(file.text or "")
-        for read in file.documents:
+        documents = file.documents
+        if not documents and file.text is not None and not shown.endswith(YAML_ENDINGS):
+            try:
+                documents = tuple(documents_of(shown, file.text, read_documents(file.text, [])))
+            except YamlProblem:
+                making.refuse(place, pointer, f"`{first_line(shown)}` is no YAML")
+        for read in documents:
             document = as_texts(read) if has_words and isinstance(read.data, dict) else read
             if document.data == {}:
                 continue

@@ -1,0 +1,156 @@
+"""What Kueue, the KAI scheduler and Volcano refuse, or never admit, of workloads that ask for GPUs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.message_text import listed, shorten
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.facts import store
+from poolsmith.core.facts.versions import is_older
+from poolsmith.core.pattern import pattern
+from poolsmith.core.sources.pod_template import mapping, mappings, word
+from poolsmith.core.sources.pointer import join, reached, value_at
+from poolsmith.gpu.catalog.gpu_requests import GPU, is_gpu_resource
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.links.link_view import LinkedPod, LinkView
+    from poolsmith.guard.rules.setup.setup_view import SetupObject
+
+RULE = RuleInfo(
+    code="PSM938",
+    name="scheduler-word",
+    applies_to="manifest",
+    what="A ClusterQueue of Kueue gives quotas of a flavor in another order than its group covers them, or lacks one; "
+    "a workload asks for a resource that no group of its queue covers (a warning). Or a pod of the KAI scheduler has "
+    "an annotation for a part of a GPU with a value that KAI refuses, or beside a whole GPU, or names its queue by a "
+    "label that this version no longer reads. Or a pod of Volcano asks for parts of GPUs in both of its ways.",
+    why="Kueue's webhook refuses the queue; a workload that its queue does not cover waits for ever. KAI refuses the "
+    "pod, or leaves it without a queue.",
+    fix="write what the message names",
+    bad="metadata: {annotations: {gpu-memory: 2000Mi}}\nspec: {schedulerName: kai-scheduler}\n",
+    good="metadata: {annotations: {gpu-memory: '2000'}}\nspec: {schedulerName: kai-scheduler}\n",
+    symptom="`must match the name in coveredResources`; `couldn't assign flavors to pod set main: resource ... "
+    "unavailable in ClusterQueue`; `gpu-memory annotation value must be a positive integer`; Pending",
+    references=(
+        "kubernetes-sigs/kueue@v0.13.0:pkg/webhooks/clusterqueue_webhook.go, validateFlavorQuotas",
+        "kubernetes-sigs/kueue@v0.13.0:pkg/scheduler/flavorassigner/flavorassigner.go",
+        "kai-scheduler/KAI-Scheduler:pkg/binder/plugins/gpusharing/gpu-request/gpu_request_validator.go",
+    ),
+)
+_QUEUE = "kueue.x-k8s.io/queue-name"
+_VOLCANO, _SHARE, _VGPU = "volcano", "volcano.sh/gpu-", "volcano.sh/vgpu-"
+_LEFT_OUT = "excludeResourcePrefixes"
+"""By this a configuration of Kueue leaves resources out of all queues."""
+
+
+def check(view: LinkView) -> Iterator[Finding[Location]]:
+    queues = list(view.of_kind("ClusterQueue"))
+    for queue in queues:
+        yield from _quotas(queue)
+    if queues and not any(_LEFT_OUT in str(item.data.get("data")) for item in view.of_kind("ConfigMap")):
+        for pod in view.gpu_pods:
+            yield from _uncovered(view, pod)
+    kai = store.table("scheduling.yaml")["kai"]
+    for pod in view.pods:
+        if pod.spec.get("schedulerName") == kai["scheduler"]:
+            yield from _of_kai(view, pod, kai)
+        elif pod.spec.get("schedulerName") == _VOLCANO:
+            yield from _of_volcano(pod)
+
+
+def _of_volcano(pod: LinkedPod) -> Iterator[Finding[Location]]:
+    """Its two ways of sharing, of which a scheduler has one."""
+    for at, container in pod.containers:
+        names = _resources(container, "limits")
+        shared = next((name for name in names if name.startswith(_SHARE)), "")
+        if shared and any(name.startswith(_VGPU) for name in names):
+            yield Finding(
+                message=f"{pod.owner.name} asks for a vGPU, and for `{shared}` of Volcano's other way of sharing: a "
+                "scheduler has one of them",
+                place=pod.place(join(at, "resources", "limits", shared)),
+                help=f"write `{_VGPU}{shared.removeprefix(_SHARE)}`",
+            )
+
+
+def _quotas(queue: SetupObject) -> Iterator[Finding[Location]]:
+    for at, group in reached(queue.spec, ("resourceGroups", "*")):
+        covered = [word(name) for name in mapping(group).get("coveredResources") or ()]
+        for below, flavor in reached(group, ("flavors", "*")) if any(map(is_gpu_resource, covered)) else ():
+            named = [word(item.get("name")) for item in mappings(mapping(flavor).get("resources"))]
+            if named != covered:
+                yield _quota(queue, f"/spec{at}{below}/resources", named, covered)
+
+
+def _quota(queue: SetupObject, at: str, named: list[str], covered: list[str]) -> Finding[Location]:
+    index = next((index for index, pair in enumerate(zip(named, covered, strict=False)) if pair[0] != pair[1]), None)
+    return Finding(
+        message=f"Kueue refuses {queue.name}: the quotas of a flavor are those of {listed(named)}, and the group "
+        f"covers {listed(covered)}",
+        place=queue.place(at if index is None else f"{at}/{index}"),
+        help="give each resource of `coveredResources` its quota, in that order",
+    )
+
+
+def _uncovered(view: LinkView, pod: LinkedPod) -> Iterator[Finding[Location]]:
+    name = mapping(pod.owner.metadata.get("labels")).get(_QUEUE)
+    if (queue := _cluster_queue(view, word(name), pod.namespace)) is None:
+        return
+    covered = {word(item) for _, item in reached(queue.spec, ("resourceGroups", "*", "coveredResources", "*"))}
+    for at, container in pod.containers:
+        held = [(part, key) for part in ("requests", "limits") for key in _resources(container, part)]
+        for part, key in {key: (part, key) for part, key in reversed(held) if key not in covered}.values():
+            yield Finding(
+                message=f"{pod.owner.name} asks for `{shorten(key)}`, which no group of {queue.name} covers: Kueue "
+                "never admits it",
+                place=pod.place(join(at, "resources", part, key)),
+                help=f"add `{shorten(key)}` to `coveredResources`, with a quota, or name it in `{_LEFT_OUT}` of the "
+                "configuration of Kueue",
+                severity=Severity.WARNING,
+                related=(queue.place("/spec/resourceGroups"),),
+            )
+
+
+def _cluster_queue(view: LinkView, local: str, namespace: str) -> SetupObject | None:
+    def named(kind: str, name: str, where: str | None = None) -> SetupObject | None:
+        found = (item for item in view.of_kind(kind) if item.own_name == name)
+        return next((item for item in found if where in (None, word(item.metadata.get("namespace")))), None)
+
+    queue = named("LocalQueue", local, namespace) if local else None
+    return named("ClusterQueue", word(queue.spec.get("clusterQueue"))) if queue is not None else None
+
+
+def _resources(container: Mapping[str, Any], part: str) -> list[str]:
+    return list(map(str, mapping(value_at(container, ("resources", part)))))
+
+
+def _of_kai(view: LinkView, pod: LinkedPod, kai: Mapping[str, Any]) -> Iterator[Finding[Location]]:
+    at = f"{pod.at.removesuffix('/spec')}/metadata"
+    held = mapping(value_at(pod.owner.data, tuple(filter(None, at.split("/")))))
+    annotations = mapping(held.get("annotations"))
+    asked = [row for row in kai["annotations"] if row["key"] in annotations]
+    for row in asked:
+        value, place = annotations[row["key"]], pod.owner.place(join(at, "annotations", row["key"]))
+        if isinstance(value, str) and pattern(row["matches"]).fullmatch(value) is None:
+            text = f"KAI refuses {pod.owner.name}: `{row['key']}` is `{shorten(value)}`, and takes {row['takes']}"
+            yield Finding(message=text, place=place, help=row["do"])
+        elif row.get("part") and any(GPU in _resources(item, "limits") for _, item in pod.containers):
+            text = f"KAI refuses {pod.owner.name}: it asks for a part of a GPU by `{row['key']}`, and for whole ones"
+            yield Finding(message=text, place=place, help=f"remove the annotation, or the limit `{GPU}`")
+    label = kai["queueLabel"]
+    chart = next(view.named(kai["scheduler"]), None)
+    if label["old"] in mapping(held.get("labels")) and chart is not None and _is_since(chart.version, label["until"]):
+        yield Finding(
+            message=f"KAI of {label['until']} and later does not read `{label['old']}`: {pod.owner.name} has no queue",
+            place=pod.owner.place(join(at, "labels", label["old"])),
+            help=f"write `{label['new']}`",
+            severity=Severity.WARNING,
+        )
+
+
+def _is_since(version: str | None, first: str) -> bool:
+    return bool(version) and not is_older(str(version).removeprefix("v"), first.removeprefix("v"))

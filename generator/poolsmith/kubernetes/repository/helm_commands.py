@@ -1,0 +1,110 @@
+"""What `helm install`, `upgrade` and `template` of a script say: chart, version, values, namespace.
+
+Source: helm/helm@v3.18.4:cmd/helm/install.go, upgrade.go, flags.go; pkg/cli/values/options.go (MergeValues).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from poolsmith.core.pattern import pattern
+from poolsmith.core.record import record
+from poolsmith.core.sources.shell_text import ShellText, Word
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_HELM = pattern(r"(?<![\w./~=-])(?:[\w.~-]*+/)*+(?:helm3?|\$[({]?HELM(?:_BIN|_CMD)?[)}]?)(?=[ \t]+[\w\\$-])")
+_VERBS = ("install", "upgrade", "template")
+_GIVEN = frozenset(
+    (
+        *(
+            "ca-file",
+            "cert-file",
+            "description",
+            "history-max",
+            "key-file",
+            "keyring",
+            "kube-apiserver",
+            "kube-as-group",
+        ),
+        *("kube-as-user", "kube-ca-file", "kube-context", "kube-tls-server-name", "kube-token", "kube-version"),
+        *("kubeconfig", "labels", "l", "name-template", "namespace", "n", "o", "output", "output-dir", "password"),
+        *(
+            "post-renderer",
+            "post-renderer-args",
+            "kube-as-group",
+            "qps",
+            "burst-limit",
+            "registry-config",
+            "release-name",
+            "repo",
+        ),
+        *("repository-cache", "repository-config", "set", "set-file", "set-json", "set-literal", "set-string", "s"),
+        *("show-only", "api-versions", "a", "timeout", "username", "values", "f", "version"),
+    )
+)
+"""Flags that are followed by what they are given."""
+_LONG = {"n": "namespace", "f": "values"}
+
+
+@record(kw_only=False)
+class HelmCommand:
+    """`chart` is the word that names it. `flags` are those that are given something, in their order, by the long name.
+    `rest` are words that nobody knows. `given` is the range of the here-document, `at` that of the program's name."""
+
+    at: Word
+    chart: Word
+    release: str | None
+    flags: tuple[tuple[str, Word], ...]
+    others: frozenset[str]
+    rest: tuple[Word, ...] = ()
+    given: tuple[int, int] | None = None
+
+    def of(self, *names: str) -> Iterator[Word]:
+        return (word for flag, word in self.flags if flag in names)
+
+    def last(self, name: str) -> Word | None:
+        """What the flag is given; of several times the last one counts."""
+        return next(reversed(list(self.of(name))), None)
+
+
+def helm_commands(text: ShellText) -> tuple[list[HelmCommand], dict[str, str]]:
+    """Those that install a chart, and the addresses of repositories by the names that the script gives them."""
+    found: list[HelmCommand] = []
+    repositories: dict[str, str] = {}
+    for command in text.commands(_HELM):
+        words, flags, others = _read(command.words[1:])
+        told = [word.text for word in words]
+        if told[:2] == ["repo", "add"] and told[3:]:
+            repositories[told[2]] = told[3]
+        elif told[:1] and told[0] in _VERBS:
+            chart = next((word for word in reversed(words[1:]) if not word.text.startswith("${")), None)
+            if chart is not None:
+                before = [word for word in words[1:] if word.at < chart.at]
+                release = before[-1].text if before and not before[-1].is_open else None
+                rest = tuple(word for word in words[1:] if word.at > chart.at)
+                own = (command.words[0], chart, release, tuple(flags), frozenset(others), rest, command.given)
+                found.append(HelmCommand(*own))
+    return found, repositories
+
+
+def _read(words: tuple[Word, ...]) -> tuple[list[Word], list[tuple[str, Word]], list[str]]:
+    """The words that are no flags, the flags with what they are given, and the others."""
+    plain: list[Word] = []
+    flags: list[tuple[str, Word]] = []
+    others: list[str] = []
+    left = iter(words)
+    for word in left:
+        name, sign, value = word.text.lstrip("-").partition("=")
+        if not word.text.startswith("-") or word.text == "-":
+            plain.append(word)
+        elif sign:
+            flags.append((_LONG.get(name, name), Word(value, word.end - len(value), word.end)))
+        elif name in _GIVEN:
+            given = next(left, None)
+            if given is not None:
+                flags.append((_LONG.get(name, name), given))
+        else:
+            others.append(name)
+    return plain, flags, others

@@ -1,0 +1,4 @@
+#!/bin/sh
+set -e
+helm uninstall gpu-operator -n gpu-operator --wait
+helm install gpu-operator nvidia/gpu-operator -n gpu-operator --version v26.3.3 --set driver.enabled=false
