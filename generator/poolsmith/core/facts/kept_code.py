@@ -115,8 +115,8 @@ def grouped(loaded: Sequence[tuple[str, Iterable[str]]]) -> list[tuple[list[str]
         groups.setdefault(tuple(which), []).append(name)
     every = {kind for kind, _ in loaded}
     found = []
-    for which, names in groups.items():
-        kinds = list(dict.fromkeys(loaded[number][0] for number in which))
+    for numbers, names in groups.items():
+        kinds = list(dict.fromkeys(loaded[number][0] for number in numbers))
         found.append((kinds + [EVERY] * (every == {*kinds}), names))
     return found
 

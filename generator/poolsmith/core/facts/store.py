@@ -24,6 +24,7 @@ READER = (
     "yaml_library.py",
     "yaml_lines.py",
     "yaml_nodes.py",
+    "yaml_problem.py",
     "yaml_reader.py",
 )
 """What a YAML file says depends on these modules of `core/sources/`."""

@@ -26,7 +26,7 @@ from poolsmith.core.sources.yaml_library import (
     events_of,
 )
 from poolsmith.core.sources.yaml_nodes import NodeParser
-from poolsmith.core.sources.yaml_reader import YamlProblem
+from poolsmith.core.sources.yaml_problem import YamlProblem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -89,6 +89,10 @@ class Content:
         return known
 
 
+_WHERE = ("span", "pointer", "note", "source_line", "secrets", "value")
+"""The fields of a location."""
+
+
 class _Place(Location):
     """A location in a file, looked for when somebody reads more of it than its path and pointer: of most, a finding
     comes to nothing.
@@ -104,10 +108,10 @@ class _Place(Location):
             object.__setattr__(self, name, value)
 
     def __getattr__(self, name: str) -> Any:
-        if name not in Location.__slots__:
+        if name not in _WHERE:
             raise AttributeError(name)
         found = self._found()
-        for one in Location.__slots__:
+        for one in _WHERE:
             object.__setattr__(self, one, getattr(found, one))
         return getattr(self, name)
 

@@ -19,7 +19,7 @@ from poolsmith.core.sources.yaml_library import (
     SequenceEndEvent,
     SequenceStartEvent,
 )
-from poolsmith.core.sources.yaml_reader import most_nodes
+from poolsmith.core.sources.yaml_problem import most_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

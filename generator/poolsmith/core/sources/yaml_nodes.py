@@ -31,7 +31,7 @@ from poolsmith.core.sources.yaml_library import (
     events_of,
 )
 from poolsmith.core.sources.yaml_lines import CONFLICT_MARKERS
-from poolsmith.core.sources.yaml_reader import YamlProblem, YamlValue, most_nodes
+from poolsmith.core.sources.yaml_problem import YamlProblem, YamlValue, most_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -9,7 +9,7 @@ from poolsmith.core.diagnostics.diagnostic import Location, Position, Span
 from poolsmith.core.sources import pointer as pointers
 from poolsmith.core.sources import yaml_nodes
 from poolsmith.core.sources.secret_scalars import Secrets, secrets_of
-from poolsmith.core.sources.yaml_reader import YamlProblem
+from poolsmith.core.sources.yaml_problem import YamlProblem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

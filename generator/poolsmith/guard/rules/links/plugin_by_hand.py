@@ -23,10 +23,10 @@ RULE = RuleInfo(
     severity=Severity.WARNING,
     applies_to="manifest",
     what="A DaemonSet of the device plugin gets a ConfigMap of configurations as variables, which it does not read; or "
-    "its configuration shares GPUs by MPS, and nothing names the root of MPS; or it asks for GPUs itself; or its mounts "
+    "its configuration shares GPUs by MPS, and nothing names the root of MPS; or it asks for GPUs; or its mounts "
     "lack the folder of the kubelet's sockets, or are of that of an early k3s; or it has a MIG strategy without the "
-    "variable that shows it MIG devices; or it runs beside the operator's MIG manager, whose values name a MIG strategy, "
-    "and does not select nodes by the label by which it is stopped.",
+    "variable that shows it MIG devices; or it runs beside the operator's MIG manager, whose values name a MIG "
+    "strategy, and does not select nodes by the label by which it is stopped.",
     why="The plugin reads a file. Without one it advertises whole GPUs; with MPS and no root it stops. And while MIG "
     "devices are recreated, a plugin that is not stopped keeps the old ones.",
     fix="mount the ConfigMap and name its file by CONFIG_FILE; for MPS install the chart; "

@@ -84,8 +84,8 @@ def _twice(leaves: Iterable[tuple[tuple[str, ...], Any]], view: SetupView) -> It
 
 
 def _value(view: SetupView, path: str) -> Any:
-    """As Helm and the operator take it: a switch that neither the user nor the chart sets is off; of a ClusterPolicy the
-    sandboxes."""
+    """As Helm and the operator take it: a switch that neither the user nor the chart sets is off; of a ClusterPolicy
+    the sandboxes."""
     assert view.values is not None, "a need of this rule"
     value = view.value(path)
     is_off = path == _SANDBOXES if _is_policy(view) else not view.values.partial
