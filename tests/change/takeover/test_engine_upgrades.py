@@ -70,7 +70,7 @@ def told(repository_of):
         ("flux.yaml", _FLUX % "2.8.0", _FLUX % "2.9.0", _VARIABLE, "error", "refuses all"),
         ("argo/kustomization.yaml", _ARGO % "3.4.2", _ARGO % "3.5.1", _UMBRELLA, "warning", "Helm 4 renders it"),
         ("argo.yaml", _ARGO_CHART % "9.3.0", _ARGO_CHART % "10.1.1", {"gpu.yaml": "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: gpu, namespace: argocd}\nspec:\n  project: default\n  source: {repoURL: 'https://helm.ngc.nvidia.com/nvidia', chart: gpu-operator, targetRevision: v26.3.3, helm: {valuesObject: {operator: {cleanupCRD: true}}}}\n  destination: {server: 'https://kubernetes.default.svc', namespace: gpu-operator}\n"}, "warning", "deletes the definitions"),
-        (".github/workflows/ci.yaml", _WORKFLOW % "5.7.0", _WORKFLOW % "5.8.1", {"gpu/kustomization.yaml": _INFLATED % "v25.3.4"}, "warning", "kustomize 5.8 in place of 5.7"),
+        (".github/workflows/render.yaml", _WORKFLOW % "5.7.0", _WORKFLOW % "5.8.1", {"gpu/kustomization.yaml": _INFLATED % "v25.3.4"}, "warning", "kustomize 5.8 in place of 5.7"),
     ],
 )  # fmt: skip
 def test_what_an_upgrade_does_to_files_that_stay_is_told(told, path, before, after, rest, severity, says):
@@ -89,10 +89,10 @@ def test_what_an_upgrade_does_to_files_that_stay_is_told(told, path, before, aft
         ("flux.yaml", _FLUX % "latest", _FLUX % "2.9.1", {"apps/gpu.yaml": _HOOKS}),
         ("argo/kustomization.yaml", _ARGO % "3.3.1", _ARGO % "3.4.2", _UMBRELLA),
         ("argo/kustomization.yaml", _ARGO % "3.4.2", _ARGO % "3.5.1", {"apps/gpu.yaml": _HOOKS}),
-        (".github/workflows/ci.yaml", _WORKFLOW % "5.7.0", _WORKFLOW % "5.8.1", {"gpu/kustomization.yaml": _INFLATED % "v25.10.1"}),
+        (".github/workflows/render.yaml", _WORKFLOW % "5.7.0", _WORKFLOW % "5.8.1", {"gpu/kustomization.yaml": _INFLATED % "v25.10.1"}),
         ("flux.yaml", "kind: Namespace\nmetadata: {labels: [1, {2: 3}]}\n", _FLUX % "2.9.1", {"apps/gpu.yaml": _HOOKS}),
         ("flux.yaml", _FLUX % "2.8.1", "kind: Kustomization\nresources: {a: b}\njobs: [1]\nspec: {chart: []}\n", {"apps/gpu.yaml": _HOOKS}),
-        ("ci.yaml", _WORKFLOW % "5.7.0", "jobs: {a: {steps: [1, {uses: 1, run: [2], with: 3}]}, 7: x}\n", {}),
+        ("render.yaml", _WORKFLOW % "5.7.0", "jobs: {a: {steps: [1, {uses: 1, run: [2], with: 3}]}, 7: x}\n", {}),
         ("flux.yaml", _FLUX % "2.8.1", "kind: [\n", {"apps/gpu.yaml": _HOOKS}),
     ],
 )  # fmt: skip

@@ -72,7 +72,7 @@ FROM_ELSEWHERE: Final = ("PSM70", "PSM71")
 LINKS: Final = ("PSM75", "PSM76", "PSM77", "PSM78")
 BESIDE: Final = ("PSM80", "PSM81", "PSM82", "PSM83", "PSM84")
 LIVE: Final = ("PSM85", "PSM86", "PSM87")
-ENGINES: Final = ("PSM93",)
+ENGINES: Final = ("PSM93", "PSM94")
 FAMILIES: Final = (
     (("PSM0",), "Reading files"),
     (SHAPE, "Shape of profiles"),
