@@ -8,7 +8,7 @@ from typing import Any
 from poolsmith.core.facts import store
 
 Type = Any
-"""One of the words of `data/kustomize/kustomization.yaml`, a mapping of fields, or a list with the type of its items."""
+"""A word of `data/kustomize/kustomization.yaml`, a mapping of fields, or a list with the type of its items."""
 
 
 @cache
