@@ -1,8 +1,8 @@
 """Regular expressions that are compiled when they are first used, or were compiled where poolsmith was installed.
 
 A run imports hundreds of modules and uses a part of their expressions; to compile one takes 0.1 to 5 ms. `pattern` is
-what `re.compile` is, for constants of modules; `compiled` is for expressions that are made while a run goes on. Both
-look into a table by the very text and flags, so that it can't be out of date: what is not in it is compiled.
+what `re.compile` is, for constants of modules. It looks into a table by the very text and flags, so that it can't be
+out of date: what is not in it is compiled.
 """
 
 from __future__ import annotations
@@ -34,12 +34,6 @@ def pattern(text: str, flags: int = 0) -> re.Pattern[str]:
 def bytes_pattern(text: bytes, flags: int = 0) -> re.Pattern[bytes]:
     """The same over bytes."""
     return LazyPattern(text, flags)  # type: ignore[return-value]
-
-
-def compiled(text: str, flags: int = 0) -> re.Pattern[str]:
-    """The expression of a text, at once. Raises re.error."""
-    made: re.Pattern[str] = _compiled(text, int(flags))
-    return made
 
 
 def fits(name: str, form: str) -> bool:

@@ -6,12 +6,12 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.message_text import shorten
-from poolsmith.core.sources.pointer import value_at
+from poolsmith.core.sources.pointer import leaves_of, value_at
 from poolsmith.fleet.plan.plan import values_tree
 from poolsmith.gpu.catalog.charts import SUBCHART
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from poolsmith.change.review.seen_cluster import SeenCluster
     from poolsmith.fleet.plan.plan import PoolPlan
@@ -27,7 +27,7 @@ def default_changes(before: SeenCluster, after: SeenCluster) -> tuple[str, ...]:
     old, new = before.prediction.origins.chart, after.prediction.origins.chart
     if old is None or new is None:
         return ()
-    then, now = dict(_leaves(old.defaults)), dict(_leaves(new.defaults))
+    then, now = dict(leaves_of(old.defaults)), dict(leaves_of(new.defaults))
     given = values_tree(before.plan.values), values_tree(after.plan.values)
     found = []
     for path in sorted(then.keys() & now.keys()):
@@ -40,15 +40,6 @@ def default_changes(before: SeenCluster, after: SeenCluster) -> tuple[str, ...]:
             continue
         found.append(f"the chart's default of `{'.'.join(path)}` is {_shown(is_now)}, and was {_shown(was)}")
     return tuple(found)
-
-
-def _leaves(node: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Values that are no mapping, or an empty one. Texts of scripts and configurations are leaves as well."""
-    if isinstance(node, dict) and node:
-        for key, value in node.items():
-            yield from _leaves(value, (*path, key))
-    elif path:
-        yield path, node
 
 
 def _is_given(values: dict[str, Any], path: tuple[str, ...]) -> bool:

@@ -112,12 +112,6 @@ _MOST_BYTES = 32 << 20
 _DEEPEST = 32
 
 
-def below(files: Mapping[str, GitFile], prefix: str, folders: Iterable[str]) -> dict[str, GitFile]:
-    """Of a revision: the files of some folders of the project, by path from its root."""
-    starts = tuple(f"{prefix}{folder}/" for folder in folders)
-    return {path.removeprefix(prefix): file for path, file in files.items() if path.startswith(starts)}
-
-
 def on_disk(
     root: Path, folders: Iterable[str], known: Mapping[str, GitFile], settled: Mapping[str, IndexEntry]
 ) -> dict[str, GitFile]:

@@ -9,17 +9,7 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.gpu.catalog.live_resources import CC_RUNTIMES, CLUSTER_POLICIES, DRIVERS, GPU_CLUSTERS
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART, OPERATOR_NAME
-from poolsmith.kubernetes.live.api_resources import (
-    APPLICATIONS,
-    DAEMON_SETS,
-    DEPLOYMENTS,
-    FEATURE_RULES,
-    HELM_RELEASES,
-    KUSTOMIZATIONS,
-    NODES,
-    RUNTIME_CLASSES,
-    ApiResource,
-)
+from poolsmith.kubernetes.live import api_resources as api
 from poolsmith.kubernetes.live.snapshot import without_secrets
 
 if TYPE_CHECKING:
@@ -28,21 +18,22 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.live.snapshot import KubernetesObject, Snapshot
 
 SOURCES = tuple(
-    ApiResource("source.toolkit.fluxcd.io/v1", kind) for kind in ("GitRepository", "HelmRepository", "OCIRepository")
+    api.ApiResource("source.toolkit.fluxcd.io/v1", kind)
+    for kind in ("GitRepository", "HelmRepository", "OCIRepository")
 )
 EVERYWHERE = (
-    NODES,
-    DAEMON_SETS,
-    DEPLOYMENTS,
-    RUNTIME_CLASSES,
+    api.NODES,
+    api.DAEMON_SETS,
+    api.DEPLOYMENTS,
+    api.RUNTIME_CLASSES,
     CLUSTER_POLICIES,
     DRIVERS,
     GPU_CLUSTERS,
     CC_RUNTIMES,
-    APPLICATIONS,
-    HELM_RELEASES,
-    KUSTOMIZATIONS,
-    FEATURE_RULES,
+    api.APPLICATIONS,
+    api.HELM_RELEASES,
+    api.KUSTOMIZATIONS,
+    api.FEATURE_RULES,
     *SOURCES,
 )
 """What is read of a cluster of which nothing is known yet, in all namespaces."""
@@ -114,7 +105,7 @@ def find_stack(snapshot: Snapshot) -> DiscoveredStack | None:
 
 def _charts(snapshot: Snapshot) -> Iterator[tuple[KubernetesObject, str, str]]:
     """Workloads with the chart that they come from and its version."""
-    for resource in (DAEMON_SETS, DEPLOYMENTS):
+    for resource in (api.DAEMON_SETS, api.DEPLOYMENTS):
         for body in snapshot.items(resource):
             text = _labels(body).get(_CHART, "")
             for name in (OPERATOR_CHART, PLUGIN, EXPORTER, _NFD):
@@ -126,7 +117,7 @@ def _operator_without_chart(snapshot: Snapshot) -> tuple[KubernetesObject, str, 
     """An operator that no chart has installed, as by OLM: where there are resources that only it knows."""
     if not snapshot.items(CLUSTER_POLICIES) and not snapshot.items(GPU_CLUSTERS):
         return None
-    for body in snapshot.items(DEPLOYMENTS):
+    for body in snapshot.items(api.DEPLOYMENTS):
         for image in _images(body):
             path, _, tag = image.rpartition(":") if ":" in image.rpartition("/")[2] else (image, "", "")
             if path.endswith(f"/{OPERATOR_NAME}"):
@@ -136,7 +127,7 @@ def _operator_without_chart(snapshot: Snapshot) -> tuple[KubernetesObject, str, 
 
 def _plain_plugin(snapshot: Snapshot) -> tuple[KubernetesObject, str, str] | None:
     """A device plugin from a manifest, without a chart, that nothing else has made."""
-    for body in snapshot.items(DAEMON_SETS):
+    for body in snapshot.items(api.DAEMON_SETS):
         if any(owner.get("controller") is True for owner in mappings(body["metadata"].get("ownerReferences"))):
             continue
         for image in _images(body):
@@ -163,14 +154,14 @@ def _images(body: KubernetesObject) -> Iterator[str]:
 
 
 def _deliverer(snapshot: Snapshot, chart: str) -> KubernetesObject | None:
-    for body in snapshot.items(HELM_RELEASES):
+    for body in snapshot.items(api.HELM_RELEASES):
         wanted = mapping(mapping(mapping(body.get("spec")).get("chart")).get("spec"))
         if wanted.get("chart") == chart:
             return body
-    for body in snapshot.items(APPLICATIONS):
+    for body in snapshot.items(api.APPLICATIONS):
         if any(source.get("chart") == chart for source in sources_of(body)):
             return body
-    return next((body for body in snapshot.items(APPLICATIONS) if cluster_in(body) is not None), None)
+    return next((body for body in snapshot.items(api.APPLICATIONS) if cluster_in(body) is not None), None)
 
 
 def cluster_in(body: KubernetesObject) -> str | None:

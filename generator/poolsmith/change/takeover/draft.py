@@ -6,11 +6,10 @@ from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.change.takeover.effective import tree_of
 from poolsmith.core.diagnostics import Severity
 from poolsmith.core.record import record
 from poolsmith.core.sources.input_tree import InputTree, Listing
-from poolsmith.core.sources.pointer import join
+from poolsmith.core.sources.pointer import copied, join, tree_of
 from poolsmith.core.sources.yaml_writer import emit
 from poolsmith.fleet.plan.pipeline import resolve_cluster
 from poolsmith.fleet.profiles.assumed import ASSUMED
@@ -54,7 +53,7 @@ class ProfileDraft:
         return ProfileDraft(self.name, dict(self.fields), set(self.assumed), set(self.fixed))
 
     def text(self, kind: str, schema: str, order: tuple[str, ...]) -> str:
-        spec = tree_of(self.fields)
+        spec = tree_of((path, copied(value)) for path, value in self.fields.items())
         known = [key for key in order if key in spec]
         body = {
             "apiVersion": "poolsmith/v1",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.sources.pointer import MISSING, copied
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 Path = tuple[str, ...]
 
@@ -47,25 +47,3 @@ def differing(one: Any, other: Any, path: Path = ()) -> Iterator[tuple[Path, Any
         yield from differing({}, other, path)
     elif type(one) is not type(other) or one != other:
         yield path, one, other
-
-
-def leaves(values: dict[str, Any], accepts: Callable[[Path], bool]) -> Iterator[tuple[Path, Any]]:
-    """Every value that the chart merges by itself."""
-    pending: list[tuple[Path, Any]] = [((), values)]
-    while pending:
-        path, node = pending.pop()
-        if isinstance(node, dict) and node and (not path or accepts(path)):
-            pending.extend(((*path, str(key)), value) for key, value in reversed(node.items()))
-        elif path:
-            yield path, node
-
-
-def tree_of(settings: dict[Path, Any]) -> dict[str, Any]:
-    """The mapping that has these values at these paths."""
-    tree: dict[str, Any] = {}
-    for path, value in settings.items():
-        node = tree
-        for key in path[:-1]:
-            node = node.setdefault(key, {})
-        node[path[-1]] = copied(value)
-    return tree

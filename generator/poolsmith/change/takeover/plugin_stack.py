@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.change.takeover.answers import possible_drafts
 from poolsmith.change.takeover.deliverers import owner_lines
-from poolsmith.change.takeover.effective import leaves
 from poolsmith.change.takeover.settle import Settled
-from poolsmith.core.sources.pointer import value_at
+from poolsmith.core.sources.pointer import leaves_of, value_at
 from poolsmith.gpu.catalog.chart_workloads import chart_releases
 
 if TYPE_CHECKING:
@@ -51,9 +50,7 @@ def plugin_draft(
         pool.assumed.add(("driver", "version"))
     planned = planner.plan(draft)
     by_field: dict[Path, str] = {_FEATURES: "stack.gpuFeatureDiscovery"} if value_at(values, _FEATURES) is True else {}
-    left = {
-        path: "no field of a profile holds it" for path, _ in leaves(values, lambda _: True) if path not in by_field
-    }
+    left = {path: "no field of a profile holds it" for path, _ in leaves_of(values) if path not in by_field}
     left.pop(_FEATURES, None)
     return Settled(
         draft=draft,

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.change.takeover.effective import differing, effective, leaves, tree_of
+from poolsmith.change.takeover.effective import differing, effective
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
-from poolsmith.core.sources.pointer import MISSING, overlap, split, value_at
+from poolsmith.core.sources.pointer import MISSING, copied, leaves_of, overlap, split, tree_of, value_at
 from poolsmith.fleet.plan.driver.upgrade_policies import policy_fields
 from poolsmith.fleet.plan.plan import values_tree
 from poolsmith.fleet.profiles.driver import UpgradePolicy
@@ -315,7 +315,7 @@ def _use_values(state: Settled, values: dict[str, Any], chart: Chart, plan: Clus
     """All values that make a difference, and that the profiles don't come to already."""
     settings = plan.values if plan is not None else ()
     here = effective(chart.defaults, values_tree(settings))
-    for path, value in leaves(values, chart.accepts):
+    for path, value in leaves_of(values, accepts=chart.accepts):
         if value_at(here, path, MISSING) == value_at(state.wanted, path, MISSING):
             continue
         if path in state.by_field:
@@ -328,7 +328,7 @@ def write_values(state: Settled) -> None:
     fields = state.draft.cluster.fields
     fields.pop(_VALUES, None)
     if state.kept:
-        fields[_VALUES] = tree_of(state.kept)
+        fields[_VALUES] = tree_of((path, copied(value)) for path, value in state.kept.items())
 
 
 def drop_values(state: Settled, errors: tuple[Diagnostic, ...]) -> bool:

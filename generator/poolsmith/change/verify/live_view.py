@@ -27,39 +27,7 @@ from poolsmith.guard.ledger.prediction import PLUGINS, offered_resources, runnin
 from poolsmith.guard.ledger.workload_privileges import AccountRights
 from poolsmith.kubernetes.admission.request import NAME_LABEL
 from poolsmith.kubernetes.admission.selector import labels_of
-from poolsmith.kubernetes.live.api_resources import (
-    ACCOUNTS,
-    APPLICATIONS,
-    BINDINGS,
-    BUDGETS,
-    CLUSTER_ROLE_BINDINGS,
-    CLUSTER_ROLES,
-    DAEMON_SETS,
-    DEFINITIONS,
-    DELIVERY,
-    ENDPOINT_SLICES,
-    FEATURE_RULES,
-    HELM_RELEASES,
-    KUSTOMIZATIONS,
-    LIMIT_RANGES,
-    MUTATING_BINDINGS,
-    MUTATING_POLICIES,
-    NAMESPACES,
-    NETWORK_POLICIES,
-    NODES,
-    OF_NAMESPACES,
-    PODS,
-    POLICIES,
-    QUOTAS,
-    REPLICA_SETS,
-    ROLE_BINDINGS,
-    ROLES,
-    RUNTIME_CLASSES,
-    SERVICES,
-    WEBHOOKS,
-    WORKLOADS,
-    ApiResource,
-)
+from poolsmith.kubernetes.live import api_resources as api
 from poolsmith.kubernetes.live.snapshot import State
 
 if TYPE_CHECKING:
@@ -82,7 +50,7 @@ def ends(pod: dict[str, Any]) -> bool:
 
 
 _LONGEST = 64
-_DAEMON_SETS = next(item for item in WORKLOADS if item.kind == "DaemonSet")
+_DAEMON_SETS = next(item for item in api.WORKLOADS if item.kind == "DaemonSet")
 
 
 def with_uids(prediction: Prediction, snapshot: Snapshot) -> Prediction:
@@ -111,47 +79,56 @@ def _of_owners(snapshot: Snapshot) -> Iterator[tuple[str, Any]]:
 
 
 ALWAYS = (
-    NODES,
-    PODS,
-    *WORKLOADS,
-    REPLICA_SETS,
-    RUNTIME_CLASSES,
-    DEFINITIONS,
-    POLICIES,
-    BINDINGS,
+    api.NODES,
+    api.PODS,
+    *api.WORKLOADS,
+    api.REPLICA_SETS,
+    api.RUNTIME_CLASSES,
+    api.DEFINITIONS,
+    api.POLICIES,
+    api.BINDINGS,
     CLUSTER_POLICIES,
     DRIVERS,
     GPU_CLUSTERS,
     CC_RUNTIMES,
-    NAMESPACES,
-    SERVICES,
-    ENDPOINT_SLICES,
-    ACCOUNTS,
-    CLUSTER_ROLES,
-    CLUSTER_ROLE_BINDINGS,
-    ROLE_BINDINGS,
-    *WEBHOOKS,
+    api.NAMESPACES,
+    api.SERVICES,
+    api.ENDPOINT_SLICES,
+    api.ACCOUNTS,
+    api.CLUSTER_ROLES,
+    api.CLUSTER_ROLE_BINDINGS,
+    api.ROLE_BINDINGS,
+    *api.WEBHOOKS,
 )
 """What is read of any cluster, whatever is expected there."""
-_CHANGING = (*MUTATING_POLICIES, *MUTATING_BINDINGS)
-AROUND = (ROLES, QUOTAS, LIMIT_RANGES, NETWORK_POLICIES, BUDGETS, FEATURE_RULES, *_CHANGING, *DELIVERY)
+_CHANGING = (*api.MUTATING_POLICIES, *api.MUTATING_BINDINGS)
+AROUND = (
+    api.ROLES,
+    api.QUOTAS,
+    api.LIMIT_RANGES,
+    api.NETWORK_POLICIES,
+    api.BUDGETS,
+    api.FEATURE_RULES,
+    *_CHANGING,
+    *api.DELIVERY,
+)
 """What is read of what stands around the stack, where that is allowed."""
 EVERYWHERE = frozenset(
     (
-        *(PODS, *WORKLOADS, ROLES, ROLE_BINDINGS, SERVICES, ENDPOINT_SLICES, BUDGETS),
-        *DELIVERY,
+        *(api.PODS, *api.WORKLOADS, api.ROLES, api.ROLE_BINDINGS, api.SERVICES, api.ENDPOINT_SLICES, api.BUDGETS),
+        *api.DELIVERY,
     )
 )
 """Kinds of namespaces that are read in all of them, where that is allowed."""
 QUESTIONS = (
-    ("who else may become root", (ROLES, ROLE_BINDINGS, *_CHANGING)),
+    ("who else may become root", (api.ROLES, api.ROLE_BINDINGS, *_CHANGING)),
     (
         "whether the stack would start again",
-        (QUOTAS, LIMIT_RANGES, NETWORK_POLICIES, BUDGETS, SERVICES, ENDPOINT_SLICES, PODS),
+        (api.QUOTAS, api.LIMIT_RANGES, api.NETWORK_POLICIES, api.BUDGETS, api.SERVICES, api.ENDPOINT_SLICES, api.PODS),
     ),
     (
         "whether there is only one of each",
-        (PODS, *WORKLOADS, FEATURE_RULES, APPLICATIONS, HELM_RELEASES, KUSTOMIZATIONS),
+        (api.PODS, *api.WORKLOADS, api.FEATURE_RULES, api.APPLICATIONS, api.HELM_RELEASES, api.KUSTOMIZATIONS),
     ),
 )
 """What is answered by lists that need more than the least rights."""
@@ -192,12 +169,12 @@ class ClusterView:
         return self.plan.name
 
     @cached_property
-    def resources(self) -> tuple[ApiResource, ...]:
+    def resources(self) -> tuple[api.ApiResource, ...]:
         """The kinds to read."""
         return tuple(sorted({*self.required, *AROUND}))
 
     @cached_property
-    def required(self) -> frozenset[ApiResource]:
+    def required(self) -> frozenset[api.ApiResource]:
         """Those without which nothing is known of the stack itself."""
         return frozenset((*ALWAYS, *(item.resource for item in self.expected)))
 
@@ -207,9 +184,9 @@ class ClusterView:
         return tuple(sorted({item.namespace for item in self.expected if item.namespace}))
 
     @cached_property
-    def of_namespaces(self) -> frozenset[ApiResource]:
+    def of_namespaces(self) -> frozenset[api.ApiResource]:
         """Kinds that stand in namespaces, also those that only this cluster has."""
-        return OF_NAMESPACES | {item.resource for item in self.expected if item.namespace}
+        return api.OF_NAMESPACES | {item.resource for item in self.expected if item.namespace}
 
     @cached_property
     def stack_namespaces(self) -> frozenset[str]:
@@ -217,13 +194,13 @@ class ClusterView:
         return frozenset(
             item.namespace
             for item in self.expected
-            if item.resource in WORKLOADS and item.namespace and item.namespace not in _SHARED
+            if item.resource in api.WORKLOADS and item.namespace and item.namespace not in _SHARED
         )
 
     @cached_property
     def delivery_namespaces(self) -> frozenset[str]:
         """Those that its delivery stands in, and nothing of the stack itself."""
-        found = {item.namespace for item in self.expected if item.resource in DELIVERY}
+        found = {item.namespace for item in self.expected if item.resource in api.DELIVERY}
         return frozenset(found - self.stack_namespaces)
 
     @cached_property
@@ -251,7 +228,7 @@ class ClusterView:
         """Which nodes the DaemonSets select that an NVIDIADriver is predicted to get, by what brings them."""
         found: dict[str, list[dict[str, str]]] = {}
         for item in self.expected:
-            if item.resource == DAEMON_SETS:
+            if item.resource == api.DAEMON_SETS:
                 pod = mapping(mapping(pod_template_of(item.body)).get("spec"))
                 found.setdefault(item.through, []).append(dict(mapping(pod.get("nodeSelector"))))
         return found
@@ -280,7 +257,7 @@ class LiveView:
     def __init__(self, cluster: ClusterView, snapshot: Snapshot) -> None:
         self.cluster = cluster.as_seen(snapshot)
         self.snapshot = snapshot
-        self._of: dict[tuple[ApiResource, str], dict[str, dict[str, Any]]] = {}
+        self._of: dict[tuple[api.ApiResource, str], dict[str, dict[str, Any]]] = {}
         for listed in snapshot.lists:
             for item in listed.items:
                 metadata = item["metadata"]
@@ -312,7 +289,7 @@ class LiveView:
             item.pattern
             for item in self.cluster.expected
             for body in self.find(item)
-            if item.resource == DAEMON_SETS and all_are_ready(body)
+            if item.resource == api.DAEMON_SETS and all_are_ready(body)
         }
         running = {pool.name: running_on(self.cluster.prediction, pool.name) for pool in self.cluster.plan.pools}
         return frozenset(name for name, names in running.items() if names & PLUGINS & ready)
@@ -326,11 +303,13 @@ class LiveView:
         """Whether the operator makes it only for nodes that are not there: DaemonSets for those with GPUs, and what
         belongs to an NVIDIADriver for those that it selects. Source: NVIDIA/gpu-operator@v26.7.0:
         controllers/object_controls.go, internal/state/driver.go."""
-        listed = self.snapshot.listed(NODES)
+        listed = self.snapshot.listed(api.NODES)
         if item.bringer is not Bringer.OPERATOR or listed is None or not listed.is_known:
             return False
         if item.through.partition("/")[0] != DRIVERS.kind:
-            return item.resource == DAEMON_SETS and not any(node.carries_gpu(self.cluster.gpus) for node in self.nodes)
+            return item.resource == api.DAEMON_SETS and not any(
+                node.carries_gpu(self.cluster.gpus) for node in self.nodes
+            )
         selectors = self.cluster.selectors.get(item.through, ())
         return not any(matches(node.labels, selector) for node in self.nodes for selector in selectors)
 
@@ -339,7 +318,7 @@ class LiveView:
         return not item.namespace or not namespaces or item.namespace in namespaces
 
     @cached_property
-    def unread(self) -> tuple[tuple[ApiResource, str], ...]:
+    def unread(self) -> tuple[tuple[api.ApiResource, str], ...]:
         """Kinds that could not be read whole, and why: a snapshot may lack them, or have them of fewer namespaces."""
         found = []
         for resource in sorted(self.cluster.required):
@@ -365,7 +344,7 @@ class LiveView:
                 found.append((question, f"{names}: {lacks[0][1]}"))
         return tuple(found)
 
-    def _lacks(self, resource: ApiResource) -> str:
+    def _lacks(self, resource: api.ApiResource) -> str:
         """Why a list does not say what else there is; empty where it does."""
         listed = self.snapshot.listed(resource)
         if listed is None:
@@ -376,7 +355,7 @@ class LiveView:
             return listed.reason or "what was saved has them of few namespaces only"
         return ""
 
-    def is_whole(self, resource: ApiResource) -> bool:
+    def is_whole(self, resource: api.ApiResource) -> bool:
         """Whether all objects of a kind are known, whatever their namespace."""
         listed = self.snapshot.listed(resource)
         return listed is not None and listed.is_known and not listed.namespaces
@@ -384,7 +363,7 @@ class LiveView:
     @cached_property
     def rights(self) -> AccountRights:
         """Of all roles and bindings that were read."""
-        kinds = (CLUSTER_ROLES, ROLES)
+        kinds = (api.CLUSTER_ROLES, api.ROLES)
         return AccountRights(item for resource in kinds for item in self.snapshot.items(resource))
 
     @cached_property
@@ -406,14 +385,14 @@ class LiveView:
             line_of(spec.kubernetes.version),
             workloads,
             self.cluster.prediction.installation.objects,
-            {str(body["metadata"]["name"]): body for body in self.snapshot.items(NAMESPACES)},
+            {str(body["metadata"]["name"]): body for body in self.snapshot.items(api.NAMESPACES)},
         )
 
     @cached_property
     def namespace_labels(self) -> dict[str, dict[str, str]]:
         """By name, as they are on the cluster."""
         found = {}
-        for body in self.snapshot.items(NAMESPACES):
+        for body in self.snapshot.items(api.NAMESPACES):
             name = str(body["metadata"]["name"])
             found[name] = {NAME_LABEL: name, **labels_of(body)}
         return found
@@ -427,7 +406,7 @@ class LiveView:
         return tuple(body for name, body in sorted(there.items()) if item.is_called(name))
 
     @cached_property
-    def known_as(self) -> dict[tuple[ApiResource, str, str], ExpectedCluster]:
+    def known_as(self) -> dict[tuple[api.ApiResource, str, str], ExpectedCluster]:
         """What every live object that is expected is expected to be, by kind, namespace and name."""
         return {
             (item.resource, item.namespace, str(body["metadata"]["name"])): item
@@ -437,10 +416,10 @@ class LiveView:
 
     def expected_as(self, body: dict[str, Any]) -> ExpectedCluster | None:
         """What a live object is expected to be; None for one that nobody expects."""
-        metadata, resource = body["metadata"], ApiResource(str(body["apiVersion"]), str(body["kind"]))
+        metadata, resource = body["metadata"], api.ApiResource(str(body["apiVersion"]), str(body["kind"]))
         return self.known_as.get((resource, str(metadata.get("namespace") or ""), str(metadata["name"])))
 
     @property
-    def known(self) -> Collection[tuple[ApiResource, str, str]]:
+    def known(self) -> Collection[tuple[api.ApiResource, str, str]]:
         """Every live object that is expected."""
         return self.known_as.keys()

@@ -11,14 +11,7 @@ from poolsmith.core.diagnostics.codes.live import NOT_THE_ONLY_ONE
 from poolsmith.core.sources.pod_template import containers_of, mapping, mappings, pod_template_of, word, words
 from poolsmith.gpu.catalog.live_cluster import read_around
 from poolsmith.gpu.catalog.node_labels import DEPLOY
-from poolsmith.kubernetes.live.api_resources import (
-    APPLICATIONS,
-    FEATURE_RULES,
-    HELM_RELEASES,
-    KUSTOMIZATIONS,
-    PODS,
-    WORKLOADS,
-)
+from poolsmith.kubernetes.live import api_resources as api
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -43,7 +36,7 @@ def _software(view: LiveView) -> Iterator[Diagnostic]:
     ours = {one.of for item in view.cluster.expected for one in _which(item.body)}
     others: dict[str, list[dict[str, Any]]] = {}
     owners = Owners(view.snapshot)
-    for resource in (*WORKLOADS, PODS):
+    for resource in (*api.WORKLOADS, api.PODS):
         for body in view.snapshot.items(resource):
             _, namespace, name = key_of(body)
             if namespace in view.cluster.stack_namespaces or (resource, namespace, name) in view.known:
@@ -149,26 +142,26 @@ def _of_application(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 yield "status.resources", word(item.get("namespace"))
 
 
-_TARGETS = {HELM_RELEASES: _of_release, KUSTOMIZATIONS: _of_kustomization, APPLICATIONS: _of_application}
+_TARGETS = {api.HELM_RELEASES: _of_release, api.KUSTOMIZATIONS: _of_kustomization, api.APPLICATIONS: _of_application}
 
 
 def _rules(view: LiveView) -> Iterator[Diagnostic]:
     """Rules of others by which feature discovery writes the label of the pools, or what the operator writes."""
     key = view.cluster.plan.cluster.spec.pool_label
-    for body in view.snapshot.items(FEATURE_RULES):
+    for body in view.snapshot.items(api.FEATURE_RULES):
         name = str(body["metadata"]["name"])
-        if (FEATURE_RULES, "", name) in view.known:
+        if (api.FEATURE_RULES, "", name) in view.known:
             continue
         for number, rule in enumerate(mappings(mapping(body.get("spec")).get("rules"))):
             written = {*mapping(rule.get("labels")), *_of_template(rule.get("labelsTemplate"))}
             taken = sorted(label for label in written if label == key or label.startswith(DEPLOY))
             if taken:
                 message = (
-                    f"{shown(FEATURE_RULES.kind, name, '')} of cluster `{view.cluster.name}` writes the label "
+                    f"{shown(api.FEATURE_RULES.kind, name, '')} of cluster `{view.cluster.name}` writes the label "
                     f"`{taken[0]}` of nodes (`spec.rules[{number}]`), which decides what runs there, and nothing "
                     "that is committed brings it"
                 )
-                subject = view.cluster.subject(FEATURE_RULES.kind, name)
+                subject = view.cluster.subject(api.FEATURE_RULES.kind, name)
                 yield diagnose(NOT_THE_ONLY_ONE, message, view.cluster.of_cluster("/spec/stack"), subject=subject)
                 break
 

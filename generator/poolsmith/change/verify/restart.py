@@ -25,17 +25,7 @@ from poolsmith.kubernetes.admission.policy_reading import read_policies
 from poolsmith.kubernetes.admission.selector import labels_of, selects
 from poolsmith.kubernetes.admission.verdict import Verdict
 from poolsmith.kubernetes.admission_run.run import run_policies
-from poolsmith.kubernetes.live.api_resources import (
-    BINDINGS,
-    BUDGETS,
-    LIMIT_RANGES,
-    NETWORK_POLICIES,
-    PODS,
-    POLICIES,
-    QUOTAS,
-    WEBHOOKS,
-    ApiResource,
-)
+from poolsmith.kubernetes.live import api_resources as api
 from poolsmith.kubernetes.objects_file import PlacedObject
 from poolsmith.kubernetes.quantity import QuantityError, quantity_amount
 
@@ -59,7 +49,7 @@ def judge_restart(view: LiveView) -> tuple[list[Diagnostic], list[tuple[str, str
 
 
 def _inside(
-    view: LiveView, resource: ApiResource, *, ours: bool = False
+    view: LiveView, resource: api.ApiResource, *, ours: bool = False
 ) -> Iterator[tuple[str, str, KubernetesObject]]:
     """Objects of the stack's namespaces with namespace and name; by default those that nobody expects."""
     for body in view.snapshot.items(resource):
@@ -77,27 +67,27 @@ def _amount(value: Any) -> Decimal | None:
 
 # Quotas. Source: kubernetes/kubernetes@v1.34.1, pkg/quota/v1/evaluator/core/pods.go.
 _COUNTED = {
-    "pods": ApiResource("v1", "Pod"),
-    "configmaps": ApiResource("v1", "ConfigMap"),
-    "services": ApiResource("v1", "Service"),
+    "pods": api.ApiResource("v1", "Pod"),
+    "configmaps": api.ApiResource("v1", "ConfigMap"),
+    "services": api.ApiResource("v1", "Service"),
 }
 _BOTH = ("cpu", "memory", "ephemeral-storage")
 
 
 def _quotas(view: LiveView, pods: tuple[StackPod, ...]) -> Iterator[Diagnostic]:
-    for namespace, name, body in _inside(view, QUOTAS):
+    for namespace, name, body in _inside(view, api.QUOTAS):
         spec = mapping(body.get("spec"))
         there = [pod for pod in pods if pod.item.namespace == namespace and _is_in_scope(pod, spec)]
         for key, hard in sorted(mapping(spec.get("hard")).items()):
             if (most := _amount(hard)) is not None and (why := _over(view, key, most, namespace, there)):
-                yield _finding(view, QUOTAS, (namespace, name), f"`spec.hard[{key}]` is `{hard}`, and {why}")
+                yield _finding(view, api.QUOTAS, (namespace, name), f"`spec.hard[{key}]` is `{hard}`, and {why}")
                 break
 
 
 def _over(view: LiveView, key: str, most: Decimal, namespace: str, pods: list[StackPod]) -> str:
     """Why not all of it fits; empty where it does, and where nobody knows."""
     kind = _counted_kind(view, key)
-    if kind == PODS:
+    if kind == api.PODS:
         wanted = sum(max(pod.count, 1) for pod in pods)
         return f"the stack has {counted(wanted, 'pod')} there" if wanted > most else ""
     if kind is not None:
@@ -108,7 +98,7 @@ def _over(view: LiveView, key: str, most: Decimal, namespace: str, pods: list[St
     if resource not in _BOTH:
         return ""
     limits = [
-        body for _, _, body in _inside(view, LIMIT_RANGES, ours=True) if body["metadata"]["namespace"] == namespace
+        body for _, _, body in _inside(view, api.LIMIT_RANGES, ours=True) if body["metadata"]["namespace"] == namespace
     ]
     total = Decimal(0)
     for pod in pods:
@@ -121,13 +111,13 @@ def _over(view: LiveView, key: str, most: Decimal, namespace: str, pods: list[St
     return f"the pods of the stack ask for {total.normalize():f}" if total > most else ""
 
 
-def _counted_kind(view: LiveView, key: str) -> ApiResource | None:
+def _counted_kind(view: LiveView, key: str) -> api.ApiResource | None:
     if key in _COUNTED:
         return _COUNTED[key]
     sort, _, named = key.partition("/")
     if sort != "count":
         return None
-    return next((kind for kind in (PODS, *view.cluster.required) if kind.named == named), None)
+    return next((kind for kind in (api.PODS, *view.cluster.required) if kind.named == named), None)
 
 
 def _asked(container: Mapping[str, Any], part: str, resource: str) -> Decimal | None:
@@ -172,7 +162,7 @@ def _is_of(pod: StackPod, name: str, operator: str, values: tuple[str, ...]) -> 
 
 # Limit ranges. Source: kubernetes/kubernetes@v1.34.1, plugin/pkg/admission/limitranger/admission.go.
 def _limits(view: LiveView, pods: tuple[StackPod, ...]) -> Iterator[Diagnostic]:
-    for namespace, name, body in _inside(view, LIMIT_RANGES):
+    for namespace, name, body in _inside(view, api.LIMIT_RANGES):
         told: Counter[str] = Counter()
         for pod in pods:
             if pod.item.namespace == namespace:
@@ -180,7 +170,7 @@ def _limits(view: LiveView, pods: tuple[StackPod, ...]) -> Iterator[Diagnostic]:
         if told:
             (why, _), more = told.most_common(1)[0], sum(told.values()) - 1
             others = f"; {counted(more, 'limit')} more are in the way" if more else ""
-            yield _finding(view, LIMIT_RANGES, (namespace, name), why + others)
+            yield _finding(view, api.LIMIT_RANGES, (namespace, name), why + others)
 
 
 def _beyond(pod: StackPod, body: KubernetesObject) -> Iterator[str]:
@@ -211,7 +201,7 @@ def _outside(container: Mapping[str, Any], item: Mapping[str, Any], resource: st
 
 def _dead_webhooks(view: LiveView) -> Iterator[Diagnostic]:
     """Of others: they are asked about pods of the stack, nobody answers, and then the pod is refused."""
-    for resource in WEBHOOKS:
+    for resource in api.WEBHOOKS:
         for body in view.snapshot.items(resource):
             name = str(body["metadata"]["name"])
             for hook in mappings(body.get("webhooks")):
@@ -232,7 +222,7 @@ _API_PORTS = (443, 6443)
 
 
 def _networks(view: LiveView, pods: tuple[StackPod, ...]) -> Iterator[Diagnostic]:
-    policies = list(_inside(view, NETWORK_POLICIES, ours=True))
+    policies = list(_inside(view, api.NETWORK_POLICIES, ours=True))
     told: dict[tuple[str, str, str], list[str]] = {}
     for pod in pods:
         if pod.spec.get("hostNetwork") is True:
@@ -247,7 +237,7 @@ def _networks(view: LiveView, pods: tuple[StackPod, ...]) -> Iterator[Diagnostic
     for (namespace, name, way), names in told.items():
         what = "reach the API server" if way == "Egress" else "be asked for metrics"
         text = f"`spec.policyTypes` has {way}, and no rule lets pods of {joined(names, _FEW)} {what}"
-        yield _finding(view, NETWORK_POLICIES, (namespace, name), text)
+        yield _finding(view, api.NETWORK_POLICIES, (namespace, name), text)
 
 
 def _chooses(body: KubernetesObject, labels: Mapping[str, str]) -> bool:
@@ -285,15 +275,15 @@ def _budgets(view: LiveView) -> Iterator[Diagnostic]:
     """Those that never let a pod go which a driver's upgrade evicts: pods with GPUs, and of the stack."""
     if not any(pool.driver is not None and pool.driver.managed for pool in view.cluster.plan.pools):
         return
-    for body in view.snapshot.items(BUDGETS):
+    for body in view.snapshot.items(api.BUDGETS):
         namespace, name = str(body["metadata"].get("namespace") or ""), str(body["metadata"]["name"])
         never = _never(body)
-        if (BUDGETS, namespace, name) in view.known or not never:
+        if (api.BUDGETS, namespace, name) in view.known or not never:
             continue
         selector = mapping(mapping(body.get("spec")).get("selector"))
         held = [
             str(pod["metadata"]["name"])
-            for pod in view.snapshot.items(PODS)
+            for pod in view.snapshot.items(api.PODS)
             if pod["metadata"].get("namespace") == namespace
             and (namespace in view.cluster.stack_namespaces or _uses_gpus(pod))
             and selects(selector, labels_of(pod))
@@ -301,7 +291,7 @@ def _budgets(view: LiveView) -> Iterator[Diagnostic]:
         if held:
             pods = f"{counted(len(held), 'pod')} go ({listed(sorted(held), _FEW)})"
             text = f"`{never}` lets none of {pods}, which an upgrade of the driver evicts"
-            yield _finding(view, BUDGETS, (namespace, name), text)
+            yield _finding(view, api.BUDGETS, (namespace, name), text)
 
 
 def _never(body: KubernetesObject) -> str:
@@ -325,11 +315,11 @@ def _policies(view: LiveView) -> tuple[list[Diagnostic], list[tuple[str, str]]]:
     """Of others: what they refuse, by our own CEL, and what could not be told."""
     bodies = [
         body
-        for resource in (POLICIES, BINDINGS)
+        for resource in (api.POLICIES, api.BINDINGS)
         for body in view.snapshot.items(resource)
         if (resource, "", str(body["metadata"]["name"])) not in view.known
     ]
-    names = {str(body["metadata"]["name"]) for body in bodies if body["kind"] == POLICIES.kind}
+    names = {str(body["metadata"]["name"]) for body in bodies if body["kind"] == api.POLICIES.kind}
     if not names or not view.requests.pods:
         return [], []
     asked = view.requests.asked
@@ -350,7 +340,7 @@ def _policies(view: LiveView) -> tuple[list[Diagnostic], list[tuple[str, str]]]:
     told = [
         _finding(
             view,
-            POLICIES,
+            api.POLICIES,
             ("", name),
             f"refuses {joined(dict.fromkeys(who for who, _ in found), _FEW)}, or its pods: {shorten(found[0][1])}",
         )
@@ -359,7 +349,7 @@ def _policies(view: LiveView) -> tuple[list[Diagnostic], list[tuple[str, str]]]:
     return told, [(f"policy {name} on the pods of the stack", why) for name, why in unknown.items()]
 
 
-def _finding(view: LiveView, resource: ApiResource, place: tuple[str, str], text: str) -> Diagnostic:
+def _finding(view: LiveView, resource: api.ApiResource, place: tuple[str, str], text: str) -> Diagnostic:
     namespace, name = place
     message = f"{shown(resource.kind, name, namespace)} of cluster `{view.cluster.name}`: {text}"
     subject = view.cluster.subject(resource.kind, name, namespace)

@@ -19,18 +19,7 @@ from poolsmith.gpu.catalog.stack_objects import OPERATOR_GROUP
 from poolsmith.guard.ledger.reach import Reach, reach_of
 from poolsmith.guard.ledger.workload_privileges import pod_privileges
 from poolsmith.kubernetes.admission.selector import labels_of, selects
-from poolsmith.kubernetes.live.api_resources import (
-    ACCOUNTS,
-    CLUSTER_ROLE_BINDINGS,
-    CLUSTER_ROLES,
-    DELIVERY,
-    MUTATING_BINDINGS,
-    MUTATING_POLICIES,
-    NAMESPACES,
-    PODS,
-    ROLE_BINDINGS,
-    WEBHOOKS,
-)
+from poolsmith.kubernetes.live import api_resources as api
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -76,7 +65,7 @@ def _bindings(view: LiveView) -> Iterator[Diagnostic]:
     expected = ((item.resource.kind, item.namespace, item.pattern) for item in view.cluster.expected)
     roles = {key for key in expected if key[0] in _ROLES}
     former = read_left_overs()
-    for resource in (CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS):
+    for resource in (api.CLUSTER_ROLE_BINDINGS, api.ROLE_BINDINGS):
         for body in view.snapshot.items(resource):
             namespace, name = str(body["metadata"].get("namespace") or ""), str(body["metadata"]["name"])
             if (resource, namespace, name) in view.known or former.is_of_operator(name):
@@ -104,7 +93,7 @@ def _way_by_delivery(view: LiveView, kind: str, role: str, namespace: str) -> st
     if not namespace or namespace not in view.cluster.delivery_namespaces:
         return ""
     rights, _ = view.rights.of_role(kind, role, namespace)
-    groups = {item.group for item in DELIVERY}
+    groups = {item.group for item in api.DELIVERY}
     writes = [right for right in rights if right.arguments[0] in groups and right.arguments[2] in _WRITING]
     if writes:
         return f"who has it may {_as_words(min(writes, key=_how_bad))}, and so says what the stack runs"
@@ -160,11 +149,11 @@ def _aggregations(view: LiveView) -> Iterator[Diagnostic]:
     """Roles of the stack whose rights others get by a label, or that get the rights of others."""
     selectors = [
         (str(body["metadata"]["name"]), selector)
-        for body in view.snapshot.items(CLUSTER_ROLES)
+        for body in view.snapshot.items(api.CLUSTER_ROLES)
         for selector in mappings(mapping(body.get("aggregationRule")).get("clusterRoleSelectors"))
     ]
     for item in view.cluster.expected:
-        for body in view.find(item) if item.resource == CLUSTER_ROLES else ():
+        for body in view.find(item) if item.resource == api.CLUSTER_ROLES else ():
             given, held = labels_of(item.body), labels_of(body)
             more = {key: value for key, value in held.items() if given.get(key) != value}
             into = [
@@ -176,17 +165,17 @@ def _aggregations(view: LiveView) -> Iterator[Diagnostic]:
                     f"has the label `{next(iter(sorted(more)))}`, which nobody predicted: its rights go to everybody "
                     f"who has the role {listed(sorted(set(into)), _FEW)}"
                 )
-                yield _finding(view, CLUSTER_ROLES, body, message)
+                yield _finding(view, api.CLUSTER_ROLES, body, message)
             if body.get("aggregationRule") and not item.body.get("aggregationRule"):
                 message = "has an `aggregationRule`, which nobody predicted: whoever labels a role gives it rights"
-                yield _finding(view, CLUSTER_ROLES, body, message)
+                yield _finding(view, api.CLUSTER_ROLES, body, message)
 
-    for body in view.snapshot.items(CLUSTER_ROLES):
+    for body in view.snapshot.items(api.CLUSTER_ROLES):
         into = [key.removeprefix(_AGGREGATES) for key, value in labels_of(body).items() if key.startswith(_AGGREGATES)]
         name = str(body["metadata"]["name"])
-        if into and (CLUSTER_ROLES, "", name) not in view.known and (way := _writes_stack(view, name)):
+        if into and (api.CLUSTER_ROLES, "", name) not in view.known and (way := _writes_stack(view, name)):
             message = f"has the label `{_AGGREGATES}{into[0]}`: everybody who has the role `{into[0]}` may {way}"
-            yield _finding(view, CLUSTER_ROLES, body, message)
+            yield _finding(view, api.CLUSTER_ROLES, body, message)
 
 
 def _writes_stack(view: LiveView, role: str) -> str:
@@ -197,7 +186,7 @@ def _writes_stack(view: LiveView, role: str) -> str:
 
 
 def _cloud_roles(view: LiveView) -> Iterator[Diagnostic]:
-    for body in view.snapshot.items(ACCOUNTS):
+    for body in view.snapshot.items(api.ACCOUNTS):
         if str(body["metadata"].get("namespace") or "") not in view.cluster.stack_namespaces:
             continue
         known = view.expected_as(body)
@@ -206,14 +195,14 @@ def _cloud_roles(view: LiveView) -> Iterator[Diagnostic]:
         for key, of in read_around().cloud_roles.items():
             if word(held.get(key)) and held[key] != given.get(key):
                 message = f"has the annotation `{key}: {held[key]}`, which nobody predicted: its pods get {of}"
-                yield _finding(view, ACCOUNTS, body, message)
+                yield _finding(view, api.ACCOUNTS, body, message)
 
 
 def _injections(view: LiveView) -> Iterator[Diagnostic]:
     """By labels and annotations of the stack's namespaces, and of its templates."""
     for item in view.cluster.expected:
         template = pod_template_of(item.body)
-        of_stack = item.resource == NAMESPACES and item.pattern in view.cluster.stack_namespaces
+        of_stack = item.resource == api.NAMESPACES and item.pattern in view.cluster.stack_namespaces
         if template is None and not of_stack:
             continue
         for body in view.find(item):
@@ -239,7 +228,7 @@ def _asked_for(given: Mapping[str, Any], held: Mapping[str, Any]) -> Iterator[tu
 
 
 def _ephemeral(view: LiveView) -> Iterator[Diagnostic]:
-    for body in view.snapshot.items(PODS):
+    for body in view.snapshot.items(api.PODS):
         if str(body["metadata"].get("namespace") or "") not in view.cluster.stack_namespaces:
             continue
         added = list(mappings(mapping(body.get("spec")).get("ephemeralContainers")))
@@ -252,14 +241,14 @@ def _ephemeral(view: LiveView) -> Iterator[Diagnostic]:
                 f"has {counted(len(added), 'container')} in `spec.ephemeralContainers` that somebody added while "
                 f"it ran: {names}; who may do that enters a pod that is root on its node"
             )
-            yield _finding(view, PODS, body, message)
+            yield _finding(view, api.PODS, body, message)
 
 
 def _mutating(view: LiveView) -> Iterator[Diagnostic]:
     """Webhooks of others that may change pods of the stack."""
     distribution = view.cluster.plan.cluster.spec.kubernetes.distribution
     usual = read_around().webhooks.get(distribution, frozenset())
-    resource = WEBHOOKS[0]
+    resource = api.WEBHOOKS[0]
     for body in view.snapshot.items(resource):
         name = str(body["metadata"]["name"])
         if (resource, "", name) in view.known or name in usual or _is_of_stack(view, body):
@@ -274,7 +263,7 @@ def _mutating(view: LiveView) -> Iterator[Diagnostic]:
 def _changing_policies(view: LiveView) -> Iterator[Diagnostic]:
     """Of others, with a binding: they change objects by what they say themselves."""
     seen: set[str] = set()
-    for resource, of_bindings in zip(MUTATING_POLICIES, MUTATING_BINDINGS, strict=True):
+    for resource, of_bindings in zip(api.MUTATING_POLICIES, api.MUTATING_BINDINGS, strict=True):
         bindings = [mapping(body.get("spec")) for body in view.snapshot.items(of_bindings)]
         for body in view.snapshot.items(resource):
             name = str(body["metadata"]["name"])
@@ -345,7 +334,7 @@ def _by_cluster_wide_rights(view: LiveView) -> set[str]:
     """Who is neither the stack nor everybody, nor of Kubernetes itself: administrators, and other operators."""
     ours = {*view.cluster.stack_namespaces, "kube-system"}
     found = set()
-    for body in view.snapshot.items(CLUSTER_ROLE_BINDINGS):
+    for body in view.snapshot.items(api.CLUSTER_ROLE_BINDINGS):
         role = mapping(body.get("roleRef"))
         subjects = [_subject(item, "") for item in mappings(body.get("subjects"))]
         others = [text for text, namespace in subjects if not (namespace in ours or " system:" in text)]

@@ -17,18 +17,7 @@ from poolsmith.fleet.profiles.cluster import StackKind
 from poolsmith.gpu.catalog.live_cluster import OF_KATA, OF_OPERATOR, read_left_overs
 from poolsmith.gpu.catalog.live_resources import CC_RUNTIMES, CLUSTER_POLICIES, DRIVERS, GPU_CLUSTERS
 from poolsmith.gpu.catalog.node_labels import DEPLOY, WORKLOAD
-from poolsmith.kubernetes.live.api_resources import (
-    ACCOUNTS,
-    CLUSTER_ROLE_BINDINGS,
-    CLUSTER_ROLES,
-    DEFINITIONS,
-    ENDPOINT_SLICES,
-    NAMESPACES,
-    RUNTIME_CLASSES,
-    SERVICES,
-    WEBHOOKS,
-    ApiResource,
-)
+from poolsmith.kubernetes.live import api_resources as api
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,9 +46,9 @@ def judge_left_overs(view: LiveView, placing: Placing) -> Iterator[Diagnostic]:
                 subject = view.cluster.subject(resource.kind, name)
                 yield _left(view, shown(resource.kind, name, ""), "nothing that is committed brings it", subject)
     others = _runtime_classes_of_others(view)
-    for body in view.snapshot.items(RUNTIME_CLASSES):
+    for body in view.snapshot.items(api.RUNTIME_CLASSES):
         name, handler = str(body["metadata"]["name"]), str(body.get("handler") or "")
-        if handler.startswith(_HANDLERS) and name not in others and (RUNTIME_CLASSES, "", name) not in view.known:
+        if handler.startswith(_HANDLERS) and name not in others and (api.RUNTIME_CLASSES, "", name) not in view.known:
             subject = view.cluster.subject("RuntimeClass", name)
             yield _left(view, shown("RuntimeClass", name, ""), f"no pool has the handler `{handler}` by it", subject)
     yield from _definitions(view)
@@ -83,7 +72,7 @@ def _definitions(view: LiveView) -> Iterator[Diagnostic]:
         used = operator if group == "nvidia.com" else group in groups
         names = [
             str(body["metadata"]["name"])
-            for body in view.snapshot.items(DEFINITIONS)
+            for body in view.snapshot.items(api.DEFINITIONS)
             if mapping(body.get("spec")).get("group") == group
         ]
         if names and not used:
@@ -96,7 +85,7 @@ def _rights(view: LiveView) -> Iterator[Diagnostic]:
     if other_release(view):
         return
     facts = read_left_overs()
-    for resource in (CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS, ACCOUNTS):
+    for resource in (api.CLUSTER_ROLES, api.CLUSTER_ROLE_BINDINGS, api.ACCOUNTS):
         names = []
         for body in view.snapshot.items(resource):
             namespace, name = str(body["metadata"].get("namespace") or ""), str(body["metadata"]["name"])
@@ -172,7 +161,7 @@ _OF_SERVICE = "kubernetes.io/service-name"
 def judge_webhooks(view: LiveView) -> Iterator[Diagnostic]:
     """Those whose service stands in a namespace of the stack, or of a stack that people have had."""
     namespaces = view.cluster.stack_namespaces | read_left_overs().namespaces
-    for resource in WEBHOOKS:
+    for resource in api.WEBHOOKS:
         for body in view.snapshot.items(resource):
             reasons: dict[str, bool] = {}
             for webhook in mappings(body.get("webhooks")):
@@ -186,7 +175,7 @@ def judge_webhooks(view: LiveView) -> Iterator[Diagnostic]:
                 yield _finding(view, resource, body, why, fails=fails)
 
 
-def _finding(view: LiveView, resource: ApiResource, body: dict[str, Any], why: str, *, fails: bool) -> Diagnostic:
+def _finding(view: LiveView, resource: api.ApiResource, body: dict[str, Any], why: str, *, fails: bool) -> Diagnostic:
     called = str(body["metadata"]["name"])
     name = shown(resource.kind, called, "")
     effect = "each request that it is for is refused" if fails else "requests that it is for pass unseen"
@@ -197,18 +186,18 @@ def _finding(view: LiveView, resource: ApiResource, body: dict[str, Any], why: s
 
 def why_nobody_answers(view: LiveView, namespace: str, name: str) -> str:
     """Why nobody answers; empty where somebody does, or it is not known."""
-    listed = view.snapshot.listed(NAMESPACES)
+    listed = view.snapshot.listed(api.NAMESPACES)
     if listed is not None and listed.is_known:
         there = {str(item["metadata"]["name"]) for item in listed.items}
         if namespace not in there:
             return f"the namespace `{namespace}` of its service is not there"
-    if not _is_read(view, SERVICES, namespace):
+    if not _is_read(view, api.SERVICES, namespace):
         return ""
-    if not any(_is(item, namespace, name) for item in view.snapshot.items(SERVICES)):
+    if not any(_is(item, namespace, name) for item in view.snapshot.items(api.SERVICES)):
         return f"its service `{name}` in `{namespace}` is not there"
-    if not _is_read(view, ENDPOINT_SLICES, namespace):
+    if not _is_read(view, api.ENDPOINT_SLICES, namespace):
         return ""
-    for item in view.snapshot.items(ENDPOINT_SLICES):
+    for item in view.snapshot.items(api.ENDPOINT_SLICES):
         labels = mapping(item["metadata"].get("labels"))
         if item["metadata"].get("namespace") == namespace and labels.get(_OF_SERVICE) == name:
             for endpoint in mappings(item.get("endpoints")):
@@ -221,6 +210,6 @@ def _is(item: dict[str, Any], namespace: str, name: str) -> bool:
     return (item["metadata"].get("namespace"), item["metadata"]["name"]) == (namespace, name)
 
 
-def _is_read(view: LiveView, resource: ApiResource, namespace: str) -> bool:
+def _is_read(view: LiveView, resource: api.ApiResource, namespace: str) -> bool:
     listed = view.snapshot.listed(resource)
     return listed is not None and listed.is_known and namespace in (listed.namespaces or (namespace,))

@@ -120,11 +120,32 @@ def mapped(tree: Any, change: Callable[[Any], Any]) -> Any:
     return change(tree)
 
 
-def leaves_of(tree: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Everything below a mapping that is none itself, or is empty."""
+def leaves_of(
+    tree: Mapping[str, Any], above: tuple[str, ...] = (), accepts: Callable[[tuple[str, ...]], bool] | None = None
+) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Everything below a mapping that is none itself, or is empty, or stands where `accepts` takes none."""
     for key, value in tree.items():
         steps = (*above, str(key))
-        if isinstance(value, dict) and value:
-            yield from leaves_of(value, steps)
+        if isinstance(value, dict) and value and (accepts is None or accepts(steps)):
+            yield from leaves_of(value, steps, accepts)
         else:
             yield steps, value
+
+
+def tree_of(leaves: Iterable[tuple[Sequence[str], Any]]) -> dict[str, Any]:
+    """The mapping that has these values at these paths."""
+    tree: dict[str, Any] = {}
+    for path, value in leaves:
+        node = tree
+        for key in path[:-1]:
+            node = node.setdefault(key, {})
+        node[path[-1]] = value
+    return tree
+
+
+def texts_in(node: Any) -> Iterator[str]:
+    """Those at any depth."""
+    if isinstance(node, str):
+        yield node
+    for child in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        yield from texts_in(child)

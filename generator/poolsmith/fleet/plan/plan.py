@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
+from poolsmith.core.sources.pointer import tree_of
 from poolsmith.fleet.plan.origin import FromProfile
 from poolsmith.fleet.profiles.cluster import Cluster, DriverMode
 from poolsmith.gpu.drivers.driver_image import branch_of
@@ -42,13 +43,7 @@ class ValueSetting:
 
 def values_tree(settings: Iterable[ValueSetting]) -> dict[str, Any]:
     """The settings as one mapping, keys in order."""
-    tree: dict[str, Any] = {}
-    for setting in sorted(settings, key=lambda item: item.path):
-        node = tree
-        for key in setting.path[:-1]:
-            node = node.setdefault(key, {})
-        node[setting.path[-1]] = setting.value
-    return tree
+    return tree_of((setting.path, setting.value) for setting in sorted(settings, key=lambda item: item.path))
 
 
 @record(kw_only=False)

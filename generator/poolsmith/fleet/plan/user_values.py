@@ -12,7 +12,7 @@ from poolsmith.core.diagnostics.codes import compatibility
 from poolsmith.core.diagnostics.codes import schema as codes
 from poolsmith.core.record import replace
 from poolsmith.core.sources import pointer as pointers
-from poolsmith.core.sources.pointer import value_at
+from poolsmith.core.sources.pointer import leaves_of, value_at
 from poolsmith.fleet.plan.plan import ClusterPlan, ValueSetting, values_tree
 from poolsmith.fleet.plan.runtime.runtime_checks import yaml_name
 
@@ -60,7 +60,7 @@ def add_user_values(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     told = {found.finding.place for found in judged.findings if _severity(found) is Severity.ERROR}
     settings: list[ValueSetting] = []
     reported = 0
-    for path, value in _leaves(values, facts):
+    for path, value in list(leaves_of(values, accepts=facts.need_chart().accepts)):
         pointer = pointers.join(VALUES, *path)
         if any(path[:length] in told for length in range(1, len(path) + 1)):
             settings.append(ValueSetting(path, value, facts.at_cluster(pointer)))  # errors end the plan
@@ -124,19 +124,6 @@ def _report(judged: ValuesJudgement, facts: Facts) -> None:
 
 def _severity(found: Found[ValuePlace]) -> Severity:
     return Severity.ERROR if found.rule.code == _DROPPED else found.severity
-
-
-def _leaves(values: dict[str, Any], facts: Facts) -> list[tuple[ValuePath, Any]]:
-    """Every value that the chart merges on its own: maps merge, lists and scalars replace."""
-    found: list[tuple[ValuePath, Any]] = []
-    pending: list[tuple[ValuePath, Any]] = [((), values)]
-    while pending:
-        path, node = pending.pop()
-        if isinstance(node, dict) and node and (not path or facts.need_chart().accepts(path)):
-            pending.extend(((*path, key), value) for key, value in reversed(node.items()))
-        elif path:
-            found.append((path, node))
-    return found
 
 
 def _taken(path: ValuePath, derived: dict[ValuePath, ValueSetting]) -> ValueSetting | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import diagnose
 from poolsmith.core.diagnostics.codes.shape import ASSUMED_VALUE
 from poolsmith.core.diagnostics.diagnostic import point_in
 from poolsmith.core.diagnostics.message_text import shorten
+from poolsmith.core.sources.pointer import texts_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +26,7 @@ def assumed_fields(file: SourceFile, subject: str = "") -> Iterator[Diagnostic]:
     if ASSUMED not in file.text:
         return
     lines = file.text.splitlines()
-    of_texts = {line.strip() for text in _texts(file.data) for line in text.splitlines()}
+    of_texts = {line.strip() for text in texts_in(file.data) if "\n" in text for line in text.splitlines()}
     for number, line in _field_lines(lines):
         if line.rstrip().endswith(_MARK) and line.strip() not in of_texts:
             yield _finding(file, number, subject)
@@ -46,12 +47,3 @@ def _finding(file: SourceFile, number: int, subject: str) -> Diagnostic:
     said = shorten(line.removesuffix(_MARK).strip())
     place = point_in(file.path, number, 1 + len(line) - len(line.lstrip()), line)
     return diagnose(ASSUMED_VALUE, f"`{said}` is assumed: nothing that was read says it", place, subject=subject)
-
-
-def _texts(node: Any) -> Iterator[str]:
-    """Texts of more than one line: what looks like a comment there is none."""
-    if isinstance(node, str) and "\n" in node:
-        yield node
-    children = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
-    for child in children:
-        yield from _texts(child)

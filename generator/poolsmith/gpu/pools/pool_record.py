@@ -95,12 +95,9 @@ class PoolRecord:
 
 
 class PoolRule(Protocol):
-    """A rule over what a pool is; written once for all surfaces. `FIELDS` are those of the record that it asks for."""
+    """A rule over what a pool is; written once for all surfaces."""
 
     @property
     def RULE(self) -> RuleInfo: ...  # noqa: N802 - a constant of the module
-
-    @property
-    def FIELDS(self) -> tuple[str, ...]: ...  # noqa: N802 - a constant of the module
 
     def check(self, pool: PoolRecord, /) -> Iterator[Finding[Any]]: ...

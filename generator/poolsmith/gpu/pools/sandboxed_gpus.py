@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from poolsmith.gpu.pools.pool_record import PoolRecord
 
 RULE = SANDBOX_CONTRADICTION
-FIELDS = ("workload", "mig", "sharing", "runtime", "arch", "system", "era")
 _LAYOUT_OFF = "all-disabled"
 
 

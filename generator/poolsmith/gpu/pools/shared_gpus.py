@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 RULE = SHARING_CONTRADICTION
 _REPLICAS = "mps"
 """Where the number of them stands, apart from the rest of MPS."""
-FIELDS = ("sharing", "mig", "strategy", "gpu", "advertised")
 
 
 def check(pool: PoolRecord) -> Iterator[Finding[Location]]:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from poolsmith.gpu.pools.pool_record import PoolRecord
 
 RULE = VGPU_LAYOUT
-FIELDS = ("workload", "vgpu", "gpu")
 _DEFAULT = "default"
 
 

@@ -87,10 +87,6 @@ class LedgerDelta:
         return self.of_kind(ChangeKind.MOVED)
 
     @property
-    def narrowed(self) -> tuple[Change, ...]:
-        return self.of_kind(ChangeKind.NARROWED)
-
-    @property
     def removed(self) -> tuple[Change, ...]:
         return self.of_kind(ChangeKind.REMOVED)
 

@@ -52,6 +52,10 @@ def repository_files(around: Surroundings, branch: str) -> tuple[StarterFile, ..
     )
 
 
+def _text(name: str) -> str:
+    return Path(__file__).with_name(f"starter_{name}").read_text("utf-8")
+
+
 def _hooks(around: Surroundings) -> StarterFile:
     tool = around.tool
     if tool is not None:
@@ -81,7 +85,7 @@ _LOCAL = """\
 
 
 def _github(around: Surroundings, branch: str) -> StarterFile:
-    text = Path(__file__).with_name("starter_github.yaml").read_text("utf-8")
+    text = _text("github.yaml")
     repository, commit = _tool(around)
     text = text.replace("branches: [main]", f'branches: ["{branch}"]')
     text = text.replace("uses: example/poolsmith", f"uses: {repository}").replace(f"@{_COMMIT}", f"@{commit}")
@@ -98,7 +102,7 @@ def _tool(around: Surroundings) -> tuple[str, str]:
 
 def _gitlab(around: Surroundings, branch: str) -> StarterFile:
     del branch  # a merge request names its own
-    text = Path(__file__).with_name("starter_gitlab.yaml").read_text("utf-8")
+    text = _text("gitlab.yaml")
     address, commit = (around.tool.value, around.tool.source) if around.tool else ("<address of poolsmith>", _COMMIT)
     text = text.replace("https://git.example.com/poolsmith.git", address).replace(_COMMIT, commit)
     return StarterFile(path=".gitlab-ci.yml", text=text, lines=text, to_fill=_blanks(text))
@@ -156,48 +160,15 @@ ENFORCEMENT_FILE = f"{POLICIES}/enforcement.yaml"
 
 
 def policy_texts() -> dict[str, str]:
-    return {README: _README, ENFORCEMENT_FILE: _ENFORCEMENT.format(schema=KINDS[ENFORCEMENT].file)}
-
-
-_ENFORCEMENT = """\
-# yaml-language-server: $schema=_schemas/{schema}
-# What API servers do with pods that want more than files of policies/privileges/ grant. At first they warn and write
-# the audit log: a release should have run once before its pods are refused. Then write Deny instead of Warn.
-apiVersion: poolsmith/v1
-kind: PrivilegeEnforcement
-metadata:
-  name: fleet
-spec:
-  clusters:
-    - "*"
-  actions:
-    - Warn
-    - Audit
-"""
-
-_README = """\
-# policies
-
-What the clusters may do, and who says so. Owned by those who review privileges, not by those who add pools.
-
-| path | what it is |
-| --- | --- |
-| `privileges/` | grants: which workload may have which privilege, why, by whom, until when |
-| `supply.yaml` | where charts, manifests and images may come from, and where clusters are delivered to |
-| `enforcement.yaml` | what a cluster does with a pod that was granted nothing: Warn and Audit, or Deny |
-| `admission/` | your own ValidatingAdmissionPolicies: judged offline, and shipped to each cluster |
-| `waivers.yaml` | findings that are accepted for a while |
-| `rules.yaml` | how severe rules are here, and their numbers |
-
-The last three are missing until somebody writes them. `poolsmith grants --write` proposes the first grants.
-"""
+    enforcement = _text("enforcement.txt").format(schema=KINDS[ENFORCEMENT].file)
+    return {README: _text("policies.md"), ENFORCEMENT_FILE: enforcement}
 
 
 def cluster_text(
     name: str, answers: TakeoverAnswers, *, engine: str, address: str | None, branch: str, more: str = ""
 ) -> str:
     """Of the newest release of the catalog, unless told; `more` are further lines of its delivery."""
-    return _CLUSTER.format(
+    return _text("cluster.txt").format(
         name=name,
         kubernetes=_said(answers.kubernetes, "1.34"),
         distribution=_said(answers.distribution, "kubeadm"),
@@ -215,7 +186,7 @@ def pool_text(answers: TakeoverAnswers) -> str:
     chart = catalog.chart(catalog.releases.chart_name, _release(catalog, answers))
     identity, _, version = (answers.system or "").partition(" ")
     driver = chart.default(("driver", "version")) if chart is not None else None
-    return _POOL.format(
+    return _text("pool.txt").format(
         system=_said(identity, "ubuntu"),
         version=_said(version, "24.04"),
         kernel=f"  kernel:\n    release: {_said(answers.kernel, '')}\n" if answers.kernel else "",
@@ -254,45 +225,3 @@ def _release(catalog: Catalog, answers: TakeoverAnswers) -> str:
 _MARK = f"  # {ASSUMED}"
 _ADDRESS = "https://git.example.com/gpu.git"
 """Where no remote tells the repository's."""
-
-_CLUSTER = """\
-# yaml-language-server: $schema=../_schemas/cluster.schema.json
-apiVersion: poolsmith/v1
-kind: Cluster
-metadata:
-  name: {name}
-spec:
-  kubernetes:
-    version: {kubernetes}
-    # kubeadm rke2 k3s microk8s k0s eks gke aks talos
-    distribution: {distribution}
-  stack:
-    kind: operator
-    # renovate: datasource=helm depName=gpu-operator registryUrl=https://helm.ngc.nvidia.com/nvidia
-    release: {release}
-  poolLabel: example.com/gpu-pool
-  delivery:
-    engine: {engine}
-    repoURL: {address}
-    revision: refs/heads/{branch}
-{more}"""
-
-_POOL = """\
-# yaml-language-server: $schema=../_schemas/node-pool.schema.json
-apiVersion: poolsmith/v1
-kind: NodePool
-metadata:
-  name: gpu
-spec:
-  os:
-    id: {system}
-    version: {version}
-{kernel}  runtime:
-    name: {runtime}
-  gpu:
-    product: {product}
-{architecture}    count: {count}
-  driver:
-    source: container            # container | precompiled | preinstalled
-{driver}    upgradePolicy: {{}}            # the defaults: replaced at once, one node at a time
-"""

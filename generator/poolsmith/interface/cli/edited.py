@@ -23,6 +23,18 @@ if TYPE_CHECKING:
     from poolsmith.change.diff.change_report import ChangeReport
     from poolsmith.core.diagnostics.outcome import Outcome
 
+    class Edited(Protocol):
+        """`report` is the change that the edits make, `refused` what is wrong with the profiles after them."""
+
+        @property
+        def written(self) -> bool: ...
+
+        @property
+        def report(self) -> ChangeReport | None: ...
+
+        @property
+        def refused(self) -> Outcome | None: ...
+
 
 @record
 class EditFlags:
@@ -41,19 +53,6 @@ def edit_flags(command: Callable[..., int]) -> Callable[..., int]:
     """Everything that such a verb takes; it gets it as one record, `flags`."""
     shown = (options.fail_on, options.verbose, options.change_format)
     return options.with_flags(EditFlags, command, (options.root, options.jobs, *shown, options.today, options.dry_run))
-
-
-class Edited(Protocol):
-    """`report` is the change that the edits make, `refused` what is wrong with the profiles after them."""
-
-    @property
-    def written(self) -> bool: ...
-
-    @property
-    def report(self) -> ChangeReport | None: ...
-
-    @property
-    def refused(self) -> Outcome | None: ...
 
 
 def tell_edited(result: Edited, flags: EditFlags, *, edits: Sequence[str], lines: Sequence[str]) -> Exit:

@@ -42,4 +42,3 @@ ENGINE_UPGRADED = RuleInfo(
     good="# the HelmRelease says postRenderStrategy: nohooks\napp.kubernetes.io/version: v2.9.0\n",
     references=("data/engines/versions.yaml",),
 )
-ENGINES = (ENGINE_VERSION, ENGINE_TOO_OLD, ENGINE_UPGRADED)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.fleet.operands import kube
 from poolsmith.fleet.operands.daemon_sets.component import (
     CDI_HOOK,
     hook_path,
@@ -17,23 +18,6 @@ from poolsmith.fleet.operands.daemon_sets.component import (
     set_own_env,
     set_validation_containers,
     use_runtime_class,
-)
-from poolsmith.fleet.operands.kube import (
-    Container,
-    Pod,
-    add_volume,
-    containers_of,
-    find,
-    init_containers_of,
-    mount,
-    move_host_path,
-    must_find,
-    pod_of,
-    pull_policy,
-    remove,
-    set_env,
-    set_resources,
-    volume_named,
 )
 from poolsmith.kubernetes.helm.go_template import joined
 
@@ -48,46 +32,46 @@ _MAIN = ("nvidia-device-plugin", _DISCOVERY, "mps-control-daemon-ctr")
 _SHARED = "config"
 
 
-def set_plugin_config(pod: Pod, context: Context) -> None:
+def set_plugin_config(pod: kube.Pod, context: Context) -> None:
     """Hand out `devicePlugin.config`, or take away the containers that would."""
     name = context.spec.text("devicePlugin", "config", "name")
     if not name:
-        remove(init_containers_of(pod), _INIT)
-        remove(containers_of(pod), _SIDECAR)
+        kube.remove(kube.init_containers_of(pod), _INIT)
+        kube.remove(kube.containers_of(pod), _SIDECAR)
         return
-    shared = volume_named(pod, _SHARED) is not None
-    for container in containers_of(pod):
+    shared = kube.volume_named(pod, _SHARED) is not None
+    for container in kube.containers_of(pod):
         if container["name"] in _MAIN:
-            set_env(container, "CONFIG_FILE", "/config/config.yaml")
+            kube.set_env(container, "CONFIG_FILE", "/config/config.yaml")
             _mount_configs(container, name, shared=shared)
     if not pod.get("hostPID"):
         pod["shareProcessNamespace"] = True
-    add_volume(pod, name, configMap={"name": name})
+    kube.add_volume(pod, name, configMap={"name": name})
     if not shared:
-        add_volume(pod, _SHARED, emptyDir={})
-    init = find(init_containers_of(pod), _INIT)
-    for manager in (init, find(containers_of(pod), _SIDECAR)):
+        kube.add_volume(pod, _SHARED, emptyDir={})
+    init = kube.find(kube.init_containers_of(pod), _INIT)
+    for manager in (init, kube.find(kube.containers_of(pod), _SIDECAR)):
         if manager is not None:
             _set_manager(manager, name, context, shared=shared)
     if init is not None and context.behaviour["initResources"]:
-        owner = "gfd" if find(containers_of(pod), _DISCOVERY) is not None else "devicePlugin"
-        set_resources([init], context.spec.at(owner).get("resources"))
+        owner = "gfd" if kube.find(kube.containers_of(pod), _DISCOVERY) is not None else "devicePlugin"
+        kube.set_resources([init], context.spec.at(owner).get("resources"))
 
 
-def _set_manager(manager: Container, name: str, context: Context, *, shared: bool) -> None:
+def _set_manager(manager: kube.Container, name: str, context: Context, *, shared: bool) -> None:
     manager["image"] = context.image("devicePlugin", "DEVICE_PLUGIN_IMAGE")
     policy = context.spec.text("devicePlugin", "imagePullPolicy")
     if policy:
-        manager["imagePullPolicy"] = pull_policy(policy)
-    set_env(manager, "DEFAULT_CONFIG", context.spec.text("devicePlugin", "config", "default"))
-    set_env(manager, "FALLBACK_STRATEGIES", "empty")
+        manager["imagePullPolicy"] = kube.pull_policy(policy)
+    kube.set_env(manager, "DEFAULT_CONFIG", context.spec.text("devicePlugin", "config", "default"))
+    kube.set_env(manager, "FALLBACK_STRATEGIES", "empty")
     _mount_configs(manager, name, shared=shared)
 
 
-def _mount_configs(container: Container, name: str, *, shared: bool) -> None:
+def _mount_configs(container: kube.Container, name: str, *, shared: bool) -> None:
     if not shared:
-        mount(container, _SHARED, "/config")
-    mount(container, name, "/available-configs")
+        kube.mount(container, _SHARED, "/config")
+    kube.mount(container, name, "/available-configs")
 
 
 _PLUGIN = "nvidia-device-plugin"
@@ -97,17 +81,17 @@ _MPS_FOLDER = "/run/nvidia/mps"
 
 
 def device_plugin(daemon_set: dict[str, Any], context: Context) -> None:
-    pod = pod_of(daemon_set)
-    main = must_find(containers_of(pod), _PLUGIN)
+    pod = kube.pod_of(daemon_set)
+    main = kube.must_find(kube.containers_of(pod), _PLUGIN)
     policy = context.spec
     set_validation_containers(pod, context)
     set_component(pod, main, "devicePlugin", _IMAGE, context)
     with own_variables(main, "devicePlugin", context):
         if policy.enabled("gds"):
-            set_env(main, "GDS_ENABLED", "true")
-            set_env(main, "MOFED_ENABLED", "true")
+            kube.set_env(main, "GDS_ENABLED", "true")
+            kube.set_env(main, "MOFED_ENABLED", "true")
         if policy.enabled("gdrcopy") and context.behaviour["devicePluginGdrcopy"]:
-            set_env(main, "GDRCOPY_ENABLED", "true")
+            kube.set_env(main, "GDRCOPY_ENABLED", "true")
         set_plugin_config(pod, context)
         use_runtime_class(pod, context)
         inject_devices(daemon_set, _PLUGIN, context)
@@ -115,19 +99,19 @@ def device_plugin(daemon_set: dict[str, Any], context: Context) -> None:
         if policy.enabled("cdi"):
             _set_cdi(main, context)
         if folder := _move_mps(pod, context):
-            set_env(main, "MPS_ROOT", folder)
+            kube.set_env(main, "MPS_ROOT", folder)
 
 
 def mps_control_daemon(daemon_set: dict[str, Any], context: Context) -> None:
-    pod = pod_of(daemon_set)
-    main = must_find(containers_of(pod), _MPS)
+    pod = kube.pod_of(daemon_set)
+    main = kube.must_find(kube.containers_of(pod), _MPS)
     set_validation_containers(pod, context)
     set_component(pod, main, "devicePlugin", _IMAGE, context, arguments=False)
-    mounts = find(init_containers_of(pod), "mps-control-daemon-mounts")
+    mounts = kube.find(kube.init_containers_of(pod), "mps-control-daemon-mounts")
     if mounts is not None:
         mounts["image"], mounts["imagePullPolicy"] = main["image"], main["imagePullPolicy"]
         if context.behaviour["initResources"]:
-            set_resources([mounts], context.spec.at("devicePlugin").get("resources"))
+            kube.set_resources([mounts], context.spec.at("devicePlugin").get("resources"))
     set_plugin_config(pod, context)
     use_runtime_class(pod, context)
     inject_devices(daemon_set, _MPS, context)
@@ -136,11 +120,11 @@ def mps_control_daemon(daemon_set: dict[str, Any], context: Context) -> None:
 
 
 def gpu_feature_discovery(daemon_set: dict[str, Any], context: Context) -> None:
-    pod = pod_of(daemon_set)
-    main = containers_of(pod)[0]
+    pod = kube.pod_of(daemon_set)
+    main = kube.containers_of(pod)[0]
     set_validation_containers(pod, context)
     set_component(pod, main, "gfd", "GFD_IMAGE", context)
-    imex = find(init_containers_of(pod), "gpu-feature-discovery-imex-init")
+    imex = kube.find(kube.init_containers_of(pod), "gpu-feature-discovery-imex-init")
     if imex is not None:
         imex["image"] = main["image"]
     set_own_env(main, "gfd", context)
@@ -150,20 +134,20 @@ def gpu_feature_discovery(daemon_set: dict[str, Any], context: Context) -> None:
     set_mig_strategy(main, context)
 
 
-def _set_cdi(main: Container, context: Context) -> None:
+def _set_cdi(main: kube.Container, context: Context) -> None:
     cdi = context.behaviour["devicePluginCdi"]
-    set_env(main, "CDI_ENABLED", "true")
-    set_env(main, "DEVICE_LIST_STRATEGY", cdi["strategy"])
-    set_env(main, "CDI_ANNOTATION_PREFIX", cdi["prefix"])
+    kube.set_env(main, "CDI_ENABLED", "true")
+    kube.set_env(main, "DEVICE_LIST_STRATEGY", cdi["strategy"])
+    kube.set_env(main, "CDI_ANNOTATION_PREFIX", cdi["prefix"])
     if context.spec.enabled("toolkit"):
-        set_env(main, CDI_HOOK, hook_path(context))
+        kube.set_env(main, CDI_HOOK, hook_path(context))
 
 
-def _move_mps(pod: Pod, context: Context) -> str:
+def _move_mps(pod: kube.Pod, context: Context) -> str:
     """The folder that MPS was moved to, or nothing."""
     folder = context.spec.text("devicePlugin", "mps", "root")
     if folder in ("", _MPS_FOLDER):
         return ""
-    move_host_path(pod, "mps-root", folder)
-    move_host_path(pod, "mps-shm", joined(folder, "shm"))
+    kube.move_host_path(pod, "mps-root", folder)
+    kube.move_host_path(pod, "mps-shm", joined(folder, "shm"))
     return folder

@@ -10,25 +10,8 @@ import posixpath
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.fleet.operands import kube
 from poolsmith.fleet.operands.expansion_context import cluster_os_tag, driver_os_tag
-from poolsmith.fleet.operands.kube import (
-    Container,
-    NotModelled,
-    OperatorError,
-    Pod,
-    add_pull_secrets,
-    add_volume,
-    containers_of,
-    find,
-    init_containers_of,
-    mount,
-    must_find,
-    pull_policy,
-    remove,
-    set_all_env,
-    set_env,
-    set_resources,
-)
 from poolsmith.gpu.catalog.container_runtimes import CRIO
 from poolsmith.gpu.catalog.node_labels import OS_ID
 from poolsmith.gpu.drivers.driver_image import built_for
@@ -44,25 +27,25 @@ MANAGER = "k8s-driver-manager"
 
 
 def set_driver_manager(
-    pod: Pod, component: str, part: str, context: Context, rdma: Mapping[str, Any] | None = None
+    pod: kube.Pod, component: str, part: str, context: Context, rdma: Mapping[str, Any] | None = None
 ) -> None:
     """Its image, and what it has to know about RDMA; `part` of the component configures it. Raises OperatorError."""
     spec = context.spec.at(component, part)
-    container = must_find(init_containers_of(pod), MANAGER)
+    container = kube.must_find(kube.init_containers_of(pod), MANAGER)
     container["image"] = context.image_of(spec, "DRIVER_MANAGER_IMAGE")
     if spec.get("imagePullPolicy"):
-        container["imagePullPolicy"] = pull_policy(spec["imagePullPolicy"])
+        container["imagePullPolicy"] = kube.pull_policy(spec["imagePullPolicy"])
     if rdma is not None and rdma.get("enabled") is True:
-        set_env(container, "GPU_DIRECT_RDMA_ENABLED", "true")
+        kube.set_env(container, "GPU_DIRECT_RDMA_ENABLED", "true")
         if rdma.get("useHostMofed") is True:
-            set_env(container, "USE_HOST_MOFED", "true")
+            kube.set_env(container, "USE_HOST_MOFED", "true")
     if context.behaviour["initResources"]:
-        set_resources([container], context.spec.at(component).get("resources"))
-    set_all_env(container, spec.get("env"))
-    add_pull_secrets(pod, spec.get("imagePullSecrets"))
+        kube.set_resources([container], context.spec.at(component).get("resources"))
+    kube.set_all_env(container, spec.get("env"))
+    kube.add_pull_secrets(pod, spec.get("imagePullSecrets"))
 
 
-def mount_files(container: Container, name: str, folder: str, context: Context, what: str = "") -> list[str]:
+def mount_files(container: kube.Container, name: str, folder: str, context: Context, what: str = "") -> list[str]:
     """Mount every file of a ConfigMap by itself into `folder`; the names of the files.
 
     Raises OperatorError, in the operator's words for `what` where the caller gives them.
@@ -71,24 +54,24 @@ def mount_files(container: Container, name: str, folder: str, context: Context, 
     if found is None:
         wrapper = f"ERROR: failed to create ConfigMap VolumeMounts for {what}: " if what else ""
         missing = f'ERROR: could not get ConfigMap {name} from client: configmaps "{name}" not found'
-        raise OperatorError(wrapper + missing)
+        raise kube.OperatorError(wrapper + missing)
     files = sorted(found.get("data") or {})
     for file in files:
-        mount(container, name, posixpath.join(folder, file), read_only=True, sub_path=file)
+        kube.mount(container, name, posixpath.join(folder, file), read_only=True, sub_path=file)
     return files
 
 
-def add_files(pod: Pod, container: Container, name: str, folder: str, context: Context) -> None:
+def add_files(pod: kube.Pod, container: kube.Container, name: str, folder: str, context: Context) -> None:
     """The same, with the volume."""
     files = mount_files(container, name, folder, context)
     items = [{"key": file, "path": file} for file in files]
-    add_volume(pod, name, configMap={"name": name, **({"items": items} if items else {})})
+    kube.add_volume(pod, name, configMap={"name": name, **({"items": items} if items else {})})
 
 
-def use_secret(container: Container, name: str, context: Context) -> None:
+def use_secret(container: kube.Container, name: str, context: Context) -> None:
     """All keys of a Secret as variables. Raises OperatorError."""
     if context.existing("Secret", name) is None:
-        raise OperatorError(f'ERROR: could not get Secret {name} from client: secrets "{name}" not found')
+        raise kube.OperatorError(f'ERROR: could not get Secret {name} from client: secrets "{name}" not found')
     container.setdefault("envFrom", []).append({"secretRef": {"name": name}})
 
 
@@ -100,7 +83,7 @@ def system_id(context: Context) -> str:
     if context.behaviour["osFacts"] == "gpu-node":
         return context.gpu_nodes[0].labels.get(OS_ID, "")
     if context.os_release is None:
-        raise NotModelled(UNKNOWN_OPERATOR_HOST)
+        raise kube.NotModelled(UNKNOWN_OPERATOR_HOST)
     return context.os_release.get("ID", "")
 
 
@@ -140,15 +123,15 @@ def in_operators_words(what: str) -> Iterator[None]:
     """The operator's words where a system has no folder. Raises OperatorError."""
     try:
         yield
-    except OperatorError as error:
-        raise OperatorError(f"ERROR: failed to get destination directory for {what}: {error}") from None
+    except kube.OperatorError as error:
+        raise kube.OperatorError(f"ERROR: failed to get destination directory for {what}: {error}") from None
 
 
 def _folder(kind: str, context: Context) -> str:
     found: str | None = context.behaviour[kind].get(system_id(context))
     if found is None:
         tag = cluster_os_tag(context)
-        raise OperatorError(context.behaviour["folderErrors"][kind].replace("{tag}", tag))
+        raise kube.OperatorError(context.behaviour["folderErrors"][kind].replace("{tag}", tag))
     return found
 
 
@@ -159,50 +142,50 @@ _MODULES = (
 )
 
 
-def set_sidecars(pod: Pod, driver_image: str, context: Context) -> None:
+def set_sidecars(pod: kube.Pod, driver_image: str, context: Context) -> None:
     """Keep those that are switched on. Raises OperatorError."""
     _set_peer_memory(pod, driver_image, context)
     for component, name, variable, title in _MODULES:
-        container = find(containers_of(pod), name)
+        container = kube.find(kube.containers_of(pod), name)
         if container is None:
             continue
         if not context.spec.enabled(component):
-            remove(containers_of(pod), name)
+            kube.remove(kube.containers_of(pod), name)
             continue
         if context.spec.precompiled:
-            raise OperatorError(f"{title} is not supported along with pre-compiled NVIDIA drivers")
+            raise kube.OperatorError(f"{title} is not supported along with pre-compiled NVIDIA drivers")
         if component == "gds":
             _demand_open_modules(context)
         _set_module(pod, container, component, variable, context)
 
 
-def _set_peer_memory(pod: Pod, driver_image: str, context: Context) -> None:
+def _set_peer_memory(pod: kube.Pod, driver_image: str, context: Context) -> None:
     policy = context.spec
-    container = find(containers_of(pod), _PEER_MEMORY)
+    container = kube.find(kube.containers_of(pod), _PEER_MEMORY)
     if container is None:
         return
     if not policy.flag("driver", "rdma", "enabled"):
-        remove(containers_of(pod), _PEER_MEMORY)
+        kube.remove(kube.containers_of(pod), _PEER_MEMORY)
         return
     container["image"] = driver_image
     if asked := policy.text("driver", "imagePullPolicy"):
-        container["imagePullPolicy"] = pull_policy(asked)
+        container["imagePullPolicy"] = kube.pull_policy(asked)
     if policy.flag("driver", "rdma", "useHostMofed"):
-        set_env(container, "USE_HOST_MOFED", "true")
+        kube.set_env(container, "USE_HOST_MOFED", "true")
     if modules := policy.text("driver", "kernelModuleConfig", "name"):
         mount_files(container, modules, "/drivers", context, "kernel module configuration")
     _share_resources(container, context)
 
 
-def _set_module(pod: Pod, container: Container, component: str, variable: str, context: Context) -> None:
+def _set_module(pod: kube.Pod, container: kube.Container, component: str, variable: str, context: Context) -> None:
     policy = context.spec
     spec = policy.at(component)
     container["image"] = built_for(context.image(component, variable), driver_os_tag(context))
     if spec.get("imagePullPolicy"):
-        container["imagePullPolicy"] = pull_policy(spec["imagePullPolicy"])
-    add_pull_secrets(pod, spec.get("imagePullSecrets"))
+        container["imagePullPolicy"] = kube.pull_policy(spec["imagePullPolicy"])
+    kube.add_pull_secrets(pod, spec.get("imagePullSecrets"))
     for item in spec.get("env") or ():
-        set_env(container, item["name"], item.get("value", ""))
+        kube.set_env(container, item["name"], item.get("value", ""))
     if repository := policy.text("driver", "repoConfig", "configMapName"):
         with in_operators_words("custom repo config"):
             folder = package_folder(context)
@@ -217,9 +200,9 @@ def _set_module(pod: Pod, container: Container, component: str, variable: str, c
     _share_resources(container, context)
 
 
-def _share_resources(container: Container, context: Context) -> None:
+def _share_resources(container: kube.Container, context: Context) -> None:
     if context.behaviour["driverSidecarResources"]:
-        set_resources([container], context.spec.at("driver").get("resources"))
+        kube.set_resources([container], context.spec.at("driver").get("resources"))
 
 
 def _demand_open_modules(context: Context) -> None:
@@ -229,7 +212,7 @@ def _demand_open_modules(context: Context) -> None:
     if minimum is None or context.spec.flag("driver", "useOpenKernelModules"):
         return
     if needs_open_modules(version, minimum):
-        raise OperatorError(
+        raise kube.OperatorError(
             f"GPUDirect Storage driver '{version}' is only supported with NVIDIA OpenRM drivers. Please set "
             "'driver.useOpenKernelModules=true' in ClusterPolicy to enable OpenRM mode"
         )

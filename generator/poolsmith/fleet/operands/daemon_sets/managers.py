@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.fleet.operands import kube
 from poolsmith.fleet.operands.daemon_sets.component import (
     CDI_HOOK,
     hook_path,
@@ -23,21 +24,6 @@ from poolsmith.fleet.operands.daemon_sets.component import (
 from poolsmith.fleet.operands.daemon_sets.driver_pod import add_files, set_driver_manager
 from poolsmith.fleet.operands.daemon_sets.toolkit_daemon_set import mount_runtime
 from poolsmith.fleet.operands.expansion_context import driver_os_tag
-from poolsmith.fleet.operands.kube import (
-    Container,
-    OperatorError,
-    OperatorPanicError,
-    Pod,
-    add_volume,
-    containers_of,
-    fnv32a,
-    host_path,
-    mount,
-    must_find,
-    pod_of,
-    remove,
-    set_env,
-)
 from poolsmith.gpu.drivers.driver_image import built_for
 
 if TYPE_CHECKING:
@@ -56,7 +42,7 @@ def kata_config_hash(config: Mapping[str, Any]) -> str:
     printed = _NIL if classes is None else f"[{' '.join(_runtime_class(item) for item in classes)}]"
     folder = config.get("artifactsDir", "")
     text = f"(*config.Config){{ArtifactsDir:(string){folder} RuntimeClasses:([]config.RuntimeClass){printed}}}"
-    return str(fnv32a(text.encode()))
+    return str(kube.fnv32a(text.encode()))
 
 
 def kata_config_text(config: Mapping[str, Any] | None) -> str:
@@ -108,8 +94,8 @@ _KATA_HASH = "nvidia.com/kata-manager.last-applied-hash"
 
 
 def mig_manager(daemon_set: dict[str, Any], context: Context) -> None:
-    pod = pod_of(daemon_set)
-    main = containers_of(pod)[0]
+    pod = kube.pod_of(daemon_set)
+    main = kube.containers_of(pod)[0]
     policy = context.spec
     set_validation_containers(pod, context)
     set_component(pod, main, "migManager", "MIG_MANAGER_IMAGE", context)
@@ -121,31 +107,33 @@ def mig_manager(daemon_set: dict[str, Any], context: Context) -> None:
             pod, "gpu-clients", policy.text("migManager", "gpuClientsConfig", "name") or DEFAULT_GPU_CLIENTS
         )
         if policy.enabled("cdi"):
-            set_env(main, "CDI_ENABLED", "true")
+            kube.set_env(main, "CDI_ENABLED", "true")
             if policy.enabled("toolkit"):
-                set_env(main, CDI_HOOK, hook_path(context))
+                kube.set_env(main, CDI_HOOK, hook_path(context))
 
 
 def vfio_manager(daemon_set: dict[str, Any], context: Context) -> None:
-    pod = pod_of(daemon_set)
-    main = containers_of(pod)[0]
+    pod = kube.pod_of(daemon_set)
+    main = kube.containers_of(pod)[0]
     try:
         set_driver_manager(pod, "vfioManager", "driverManager", context)
-    except OperatorError as error:
-        raise OperatorError(f"failed to transform k8s-driver-manager initContainer for VFIO Manager: {error}") from None
+    except kube.OperatorError as error:
+        raise kube.OperatorError(
+            f"failed to transform k8s-driver-manager initContainer for VFIO Manager: {error}"
+        ) from None
     set_component(pod, main, "vfioManager", "VFIO_MANAGER_IMAGE", context)
     set_own_env(main, "vfioManager", context)
 
 
 def vgpu_device_manager(daemon_set: dict[str, Any], context: Context) -> None:
-    pod = pod_of(daemon_set)
-    main = containers_of(pod)[0]
+    pod = kube.pod_of(daemon_set)
+    main = kube.containers_of(pod)[0]
     policy = context.spec
     set_validation_containers(pod, context)
     set_component(pod, main, "vgpuDeviceManager", "VGPU_DEVICE_MANAGER_IMAGE", context)
     set_own_env(main, "vgpuDeviceManager", context)
     _use_config_map(pod, "vgpu-config", policy.text("vgpuDeviceManager", "config", "name") or DEFAULT_VGPU_CONFIG)
-    set_env(main, "DEFAULT_VGPU_CONFIG", policy.text("vgpuDeviceManager", "config", "default") or "default")
+    kube.set_env(main, "DEFAULT_VGPU_CONFIG", policy.text("vgpuDeviceManager", "config", "default") or "default")
 
 
 def sandbox_device_plugin(daemon_set: dict[str, Any], context: Context) -> None:
@@ -157,25 +145,25 @@ def kata_sandbox_device_plugin(daemon_set: dict[str, Any], context: Context) -> 
 
 
 def cc_manager(daemon_set: dict[str, Any], context: Context) -> None:
-    pod = pod_of(daemon_set)
-    main = containers_of(pod)[0]
+    pod = kube.pod_of(daemon_set)
+    main = kube.containers_of(pod)[0]
     set_component(pod, main, "ccManager", "CC_MANAGER_IMAGE", context)
     with own_variables(main, "ccManager", context):
         if mode := context.spec.text("ccManager", "defaultMode"):
-            set_env(main, "DEFAULT_CC_MODE", mode)
+            kube.set_env(main, "DEFAULT_CC_MODE", mode)
 
 
 def kata_manager(daemon_set: dict[str, Any], context: Context) -> None:
-    pod = pod_of(daemon_set)
-    main = containers_of(pod)[0]
+    pod = kube.pod_of(daemon_set)
+    main = kube.containers_of(pod)[0]
     set_component(pod, main, "kataManager", "KATA_MANAGER_IMAGE", context)
     first = context.behaviour["runtimeFilesFirst"]
     with own_variables(main, "kataManager", context):
         config = kata_config(context.spec)
         artifacts = config.get("artifactsDir") or _KATA_ARTIFACTS
-        set_env(main, "KATA_ARTIFACTS_DIR", artifacts)
-        mount(main, "kata-artifacts", artifacts)
-        add_volume(pod, "kata-artifacts", **host_path(artifacts, "DirectoryOrCreate"))
+        kube.set_env(main, "KATA_ARTIFACTS_DIR", artifacts)
+        kube.mount(main, "kata-artifacts", artifacts)
+        kube.add_volume(pod, "kata-artifacts", **kube.host_path(artifacts, "DirectoryOrCreate"))
         annotations = daemon_set["spec"]["template"]["metadata"].setdefault("annotations", {})
         annotations[_KATA_HASH] = kata_config_hash(config)
         if first:
@@ -187,33 +175,33 @@ def kata_manager(daemon_set: dict[str, Any], context: Context) -> None:
 def kata_config(policy: ClusterPolicySpec) -> dict[str, Any]:
     """What the Kata manager is to install. Raises OperatorPanicError: the operator reads it without asking for it."""
     if policy.at("kataManager").get("config") is None:
-        raise OperatorPanicError("`kataManager.enabled` without `kataManager.config`")
+        raise kube.OperatorPanicError("`kataManager.enabled` without `kataManager.config`")
     return policy.at("kataManager", "config")
 
 
 def _passthrough_plugin(daemon_set: dict[str, Any], component: str, variable: str, context: Context) -> None:
-    pod = pod_of(daemon_set)
-    main = containers_of(pod)[0]
+    pod = kube.pod_of(daemon_set)
+    main = kube.containers_of(pod)[0]
     set_validation_containers(pod, context)
     set_component(pod, main, component, variable, context)
     set_own_env(main, component, context)
 
 
-def _use_layouts(pod: Pod, main: Container, name: str, context: Context) -> None:
+def _use_layouts(pod: kube.Pod, main: kube.Container, name: str, context: Context) -> None:
     """The user's MIG layouts, or the default ones, which newer releases only fall back on."""
     own = name not in ("", DEFAULT_MIG_CONFIG)
     volume = _use_config_map(pod, _LAYOUTS, name if own else DEFAULT_MIG_CONFIG)
     if not context.behaviour["migFallback"]:
         return
     if own:
-        set_env(main, "CONFIG_FILE", f"/{_LAYOUTS}/config.yaml")
+        kube.set_env(main, "CONFIG_FILE", f"/{_LAYOUTS}/config.yaml")
         return
-    set_env(main, "DEFAULT_CONFIG_FILE", f"/{_LAYOUTS}/config-default.yaml")
+    kube.set_env(main, "DEFAULT_CONFIG_FILE", f"/{_LAYOUTS}/config-default.yaml")
     if volume is not None:
         volume["configMap"]["items"] = [{"key": "config.yaml", "path": "config-default.yaml"}]
 
 
-def _use_config_map(pod: Pod, part: str, name: str) -> dict[str, Any] | None:
+def _use_config_map(pod: kube.Pod, part: str, name: str) -> dict[str, Any] | None:
     for volume in pod.get("volumes", ()):
         if part in volume["name"]:
             volume["configMap"]["name"] = name
@@ -227,23 +215,25 @@ _TOOLKIT = "openshift-driver-toolkit-ctr"
 
 
 def vgpu_manager(daemon_set: dict[str, Any], context: Context) -> None:
-    pod = pod_of(daemon_set)
+    pod = kube.pod_of(daemon_set)
     try:
         set_driver_manager(pod, "vgpuManager", "driverManager", context)
-    except OperatorError as error:
-        raise OperatorError(f"failed to transform k8s-driver-manager initContainer for vGPU Manager: {error}") from None
-    main = must_find(containers_of(pod), _MAIN)
+    except kube.OperatorError as error:
+        raise kube.OperatorError(
+            f"failed to transform k8s-driver-manager initContainer for vGPU Manager: {error}"
+        ) from None
+    main = kube.must_find(kube.containers_of(pod), _MAIN)
     try:
         tag = driver_os_tag(context)
-        remove(containers_of(pod), _TOOLKIT)
+        kube.remove(kube.containers_of(pod), _TOOLKIT)
         set_component(pod, main, "vgpuManager", "VGPU_MANAGER_IMAGE", context)
-    except OperatorError as error:
-        raise OperatorError(f"failed to transform vGPU Manager container: {error}") from None
+    except kube.OperatorError as error:
+        raise kube.OperatorError(f"failed to transform vGPU Manager container: {error}") from None
     main["image"] = built_for(main["image"], tag)
     if modules := context.spec.text("vgpuManager", "kernelModuleConfig", "name"):
         try:
             add_files(pod, main, modules, "/drivers", context)
-        except OperatorError as error:
+        except kube.OperatorError as error:
             wrapper = "failed to create ConfigMap VolumeMounts for kernel module configuration"
-            raise OperatorError(f"failed to transform vGPU Manager container: {wrapper}: {error}") from None
+            raise kube.OperatorError(f"failed to transform vGPU Manager container: {wrapper}: {error}") from None
     set_own_env(main, "vgpuManager", context)

@@ -10,24 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.sources.pointer import copied
+from poolsmith.fleet.operands import kube
 from poolsmith.fleet.operands.daemon_sets.component import (
     inject_devices,
     set_component,
     set_own_env,
     set_validation_containers,
     use_runtime_class,
-)
-from poolsmith.fleet.operands.kube import (
-    Container,
-    Pod,
-    add_volume,
-    containers_of,
-    env_of,
-    host_path,
-    mount,
-    move_host_path,
-    pod_of,
-    set_env,
 )
 from poolsmith.kubernetes.helm.go_template import joined
 
@@ -49,8 +38,8 @@ _JOB_MAPPING = "/var/lib/dcgm-exporter/job-mapping"
 
 
 def dcgm(daemon_set: dict[str, Any], context: Context) -> None:
-    pod = pod_of(daemon_set)
-    main = containers_of(pod)[0]
+    pod = kube.pod_of(daemon_set)
+    main = kube.containers_of(pod)[0]
     set_validation_containers(pod, context)
     set_component(pod, main, "dcgm", "DCGM_IMAGE", context)
     set_own_env(main, "dcgm", context)
@@ -59,8 +48,8 @@ def dcgm(daemon_set: dict[str, Any], context: Context) -> None:
 
 
 def dcgm_exporter(daemon_set: dict[str, Any], context: Context) -> None:
-    pod = pod_of(daemon_set)
-    main = containers_of(pod)[0]
+    pod = kube.pod_of(daemon_set)
+    main = kube.containers_of(pod)[0]
     policy = context.spec
     set_validation_containers(pod, context)
     set_component(pod, main, "dcgmExporter", "DCGM_EXPORTER_IMAGE", context)
@@ -71,15 +60,15 @@ def dcgm_exporter(daemon_set: dict[str, Any], context: Context) -> None:
     if variables == "first":
         set_own_env(main, "dcgmExporter", context)
     if policy.enabled("dcgm"):
-        set_env(main, _ENGINE, "nvidia-dcgm:5555")
-    elif env_of(main, _ENGINE).startswith("localhost"):
+        kube.set_env(main, _ENGINE, "nvidia-dcgm:5555")
+    elif kube.env_of(main, _ENGINE).startswith("localhost"):
         pod["hostNetwork"] = True  # without a DNS policy: only releases that set `env` first come here
     inject_devices(daemon_set, main["name"], context)
     use_runtime_class(pod, context)
     if policy.flag("dcgmExporter", "hostPID"):
         pod["hostPID"] = True
     if folder := policy.text("hostPaths", "kubeletRootDir"):
-        move_host_path(pod, "pod-gpu-resources", joined(folder, "pod-resources"))
+        kube.move_host_path(pod, "pod-gpu-resources", joined(folder, "pod-resources"))
     if context.behaviour["podMetadata"]:
         _label_with_pods(pod, main, context)
     if context.behaviour["hpcJobMapping"] and policy.flag("dcgmExporter", "hpcJobMapping", "enabled"):
@@ -106,29 +95,29 @@ def _heeded(context: Context) -> list[dict[str, Any]]:
     return heeded or []
 
 
-def _label_with_pods(pod: Pod, main: Container, context: Context) -> None:
+def _label_with_pods(pod: kube.Pod, main: kube.Container, context: Context) -> None:
     policy = context.spec
     for field, variable in _POD_METADATA.items():
         if policy.flag("dcgmExporter", field):
-            set_env(main, variable, "true")
+            kube.set_env(main, variable, "true")
     if reads_pods(context) or any(
         item["name"] == _CONFIG_MAP and item.get("value", "") not in ("", "none") for item in _heeded(context)
     ):
         pod["automountServiceAccountToken"] = True
     if allowed := policy.at("dcgmExporter") and policy.spec["dcgmExporter"].get("podLabelAllowlistRegex"):
-        set_env(main, "DCGM_EXPORTER_KUBERNETES_POD_LABEL_ALLOWLIST_REGEX", ",".join(allowed))
+        kube.set_env(main, "DCGM_EXPORTER_KUBERNETES_POD_LABEL_ALLOWLIST_REGEX", ",".join(allowed))
 
 
-def _map_jobs(pod: Pod, main: Container, folder: str) -> None:
-    set_env(main, "DCGM_HPC_JOB_MAPPING_DIR", folder)
-    mount(main, "hpc-job-mapping", folder, read_only=True)
-    add_volume(pod, "hpc-job-mapping", **host_path(folder, "DirectoryOrCreate"))
+def _map_jobs(pod: kube.Pod, main: kube.Container, folder: str) -> None:
+    kube.set_env(main, "DCGM_HPC_JOB_MAPPING_DIR", folder)
+    kube.mount(main, "hpc-job-mapping", folder, read_only=True)
+    kube.add_volume(pod, "hpc-job-mapping", **kube.host_path(folder, "DirectoryOrCreate"))
 
 
-def _use_metrics(pod: Pod, main: Container, name: str) -> None:
-    mount(main, "metrics-config", _METRICS_PATH, read_only=True, sub_path=_METRICS)
-    add_volume(pod, "metrics-config", configMap={"name": name, "items": [{"key": _METRICS, "path": _METRICS}]})
-    set_env(main, "DCGM_EXPORTER_COLLECTORS", _METRICS_PATH)
+def _use_metrics(pod: kube.Pod, main: kube.Container, name: str) -> None:
+    kube.mount(main, "metrics-config", _METRICS_PATH, read_only=True, sub_path=_METRICS)
+    kube.add_volume(pod, "metrics-config", configMap={"name": name, "items": [{"key": _METRICS, "path": _METRICS}]})
+    kube.set_env(main, "DCGM_EXPORTER_COLLECTORS", _METRICS_PATH)
 
 
 _DROPPED_WHEN_EMPTY = ("sourceLabels", "targetLabel", "regex", "modulus", "action")

@@ -7,6 +7,7 @@ from typing import Any
 
 from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pointer import copied
+from poolsmith.fleet.operands import kube
 from poolsmith.fleet.operands.daemon_sets.component import node_status_exporter, operator_validator, sandbox_validator
 from poolsmith.fleet.operands.daemon_sets.device_plugin import device_plugin, gpu_feature_discovery, mps_control_daemon
 from poolsmith.fleet.operands.daemon_sets.managers import (
@@ -23,17 +24,6 @@ from poolsmith.fleet.operands.daemon_sets.policy_driver import driver
 from poolsmith.fleet.operands.daemon_sets.telemetry import dcgm, dcgm_exporter
 from poolsmith.fleet.operands.daemon_sets.toolkit_daemon_set import container_toolkit
 from poolsmith.fleet.operands.expansion_context import Context
-from poolsmith.fleet.operands.kube import (
-    NotModelled,
-    OperatorError,
-    containers_of,
-    find,
-    init_containers_of,
-    move_host_path,
-    pod_of,
-    set_env,
-    volume_named,
-)
 from poolsmith.fleet.operands.operand_containers import requirements
 from poolsmith.kubernetes.helm.go_template import joined
 
@@ -49,7 +39,7 @@ _LONGEST_NUMBER = 1_000
 def prepare(daemon_set: dict[str, Any], context: Context) -> None:
     """Before the operand's own changes. Raises OperatorError."""
     _set_update_strategy(daemon_set, context)
-    pod = pod_of(daemon_set)
+    pod = kube.pod_of(daemon_set)
     common = context.spec.at("daemonsets")
     if common.get("priorityClassName"):
         pod["priorityClassName"] = common["priorityClassName"]
@@ -76,8 +66,8 @@ def finish(daemon_set: dict[str, Any], context: Context) -> None:
     if annotations:
         metadata["annotations"] = {**metadata.get("annotations", {}), **annotations}
         daemon_set["metadata"]["annotations"] = {**daemon_set["metadata"].get("annotations", {}), **annotations}
-    pod = pod_of(daemon_set)
-    for container in (*init_containers_of(pod), *containers_of(pod)):
+    pod = kube.pod_of(daemon_set)
+    for container in (*kube.init_containers_of(pod), *kube.containers_of(pod)):
         if container.get("resources"):
             container["resources"] = requirements(container["resources"])
 
@@ -105,27 +95,27 @@ def _whole_number(text: str) -> int:
         if len(text) <= _LONGEST_NUMBER and -_INT32 <= int(text) < _INT32:
             return int(text)
         wrong = "value out of range"
-    raise OperatorError(f'failed to apply rolling update config: strconv.ParseInt: parsing "{text}": {wrong}')
+    raise kube.OperatorError(f'failed to apply rolling update config: strconv.ParseInt: parsing "{text}": {wrong}')
 
 
 def _move_host_root(pod: dict[str, Any], root: str) -> None:
     if root in ("", "/"):
         return
-    if move_host_path(pod, "host-root", root):
-        for container in (*init_containers_of(pod), *containers_of(pod)):
-            set_env(container, "HOST_ROOT", root)
-    if volume_named(pod, "host-dev-char") is not None:
-        move_host_path(pod, "host-dev-char", joined(root, "dev/char"))
+    if kube.move_host_path(pod, "host-root", root):
+        for container in (*kube.init_containers_of(pod), *kube.containers_of(pod)):
+            kube.set_env(container, "HOST_ROOT", root)
+    if kube.volume_named(pod, "host-dev-char") is not None:
+        kube.move_host_path(pod, "host-dev-char", joined(root, "dev/char"))
 
 
 def _move_driver_folder(pod: dict[str, Any], folder: str) -> None:
-    if folder in ("", _DRIVER_FOLDER) or not move_host_path(pod, "driver-install-dir", folder):
+    if folder in ("", _DRIVER_FOLDER) or not kube.move_host_path(pod, "driver-install-dir", folder):
         return
-    validation = find(init_containers_of(pod), "driver-validation")
+    validation = kube.find(kube.init_containers_of(pod), "driver-validation")
     if validation is None:
         return
-    set_env(validation, "DRIVER_INSTALL_DIR", folder)
-    set_env(validation, "DRIVER_INSTALL_DIR_CTR_PATH", folder)
+    kube.set_env(validation, "DRIVER_INSTALL_DIR", folder)
+    kube.set_env(validation, "DRIVER_INSTALL_DIR_CTR_PATH", folder)
     for mount in validation.get("volumeMounts", ()):
         if mount["name"] == "driver-install-dir":
             mount["mountPath"] = folder
@@ -159,7 +149,7 @@ def change(daemon_set: dict[str, Any], context: Context) -> None:
     """Make a DaemonSet what the ClusterPolicy asks for. Raises OperatorError, NotModelled."""
     name = daemon_set["metadata"]["name"]
     if name not in CHANGES:
-        raise NotModelled(f"operand {name}")
+        raise kube.NotModelled(f"operand {name}")
     prepare(daemon_set, context)
     CHANGES[name](daemon_set, context)
     finish(daemon_set, context)

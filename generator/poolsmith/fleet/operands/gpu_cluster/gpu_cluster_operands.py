@@ -12,6 +12,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.fleet.operands import kube
 from poolsmith.fleet.operands.daemon_sets.telemetry import relabelings
 from poolsmith.fleet.operands.gpu_cluster.pod_settings import (
     add_variables,
@@ -22,19 +23,6 @@ from poolsmith.fleet.operands.gpu_cluster.pod_settings import (
     set_common,
     set_host_network,
     set_image,
-)
-from poolsmith.fleet.operands.kube import (
-    OperatorError,
-    add_volume,
-    containers_of,
-    env_of,
-    host_path,
-    init_containers_of,
-    mount,
-    move_host_path,
-    must_find,
-    pod_of,
-    set_env,
 )
 from poolsmith.fleet.operands.operand_containers import largest, requirements
 from poolsmith.gpu.catalog.gpu_clusters import objects_of
@@ -54,9 +42,9 @@ def validator(state: GpuClusterState, request: GpuClusterRequest) -> list[dict[s
     component = request.settings.at("draDriver")
     for daemon_set in daemon_sets(objects):
         set_common(daemon_set, request)
-        pod = pod_of(daemon_set)
+        pod = kube.pod_of(daemon_set)
         set_image(pod, image, component)
-        for container in init_containers_of(pod):
+        for container in kube.init_containers_of(pod):
             put_image(container, image, component)
     return objects
 
@@ -69,10 +57,10 @@ def dcgm(state: GpuClusterState, request: GpuClusterRequest) -> list[dict[str, A
     component = request.settings.at("dcgm")
     for daemon_set in daemon_sets(objects):
         set_common(daemon_set, request)
-        pod = pod_of(daemon_set)
+        pod = kube.pod_of(daemon_set)
         set_image(pod, image, component)
         set_host_network(pod, component)
-        (container,) = containers_of(pod)
+        (container,) = kube.containers_of(pod)
         if component.get("env"):
             add_variables(container, component["env"])
         set_arguments_and_resources(container, component)
@@ -86,8 +74,8 @@ def rendered(
     place = request.placement()
     try:
         image = request.image(variable, *component)
-    except OperatorError as error:
-        raise OperatorError(f"failed to construct {state.name} image path: {error}") from error
+    except kube.OperatorError as error:
+        raise kube.OperatorError(f"failed to construct {state.name} image path: {error}") from error
     return list(objects_of(state, place, request.settings.holds)), image
 
 
@@ -110,7 +98,7 @@ def exporter(state: GpuClusterState, request: GpuClusterRequest) -> list[dict[st
     component = settings.at("dcgmExporter")
     for daemon_set in daemon_sets(objects):
         set_common(daemon_set, request, component.get("annotations"))
-        pod = pod_of(daemon_set)
+        pod = kube.pod_of(daemon_set)
         set_image(pod, image, component)
         _fill(pod, request, component)
     for service in (item for item in objects if item["kind"] == "Service"):
@@ -125,7 +113,7 @@ def _fill(pod: Pod, request: GpuClusterRequest, component: Mapping[str, Any]) ->
     if component.get("hostPID") is True:
         pod["hostPID"] = True
     set_host_network(pod, component)
-    (container,) = containers_of(pod)
+    (container,) = kube.containers_of(pod)
     jobs = _job_folder(component)
     sources = {"DCGM_REMOTE_HOSTENGINE_INFO": _ENGINE} if request.settings.runs_dcgm else {}
     sources |= {"DCGM_HPC_JOB_MAPPING_DIR": jobs} if jobs else {}
@@ -134,13 +122,13 @@ def _fill(pod: Pod, request: GpuClusterRequest, component: Mapping[str, Any]) ->
     add_variables(container, component.get("env") or ())
     set_arguments_and_resources(container, component)
     folder = posixpath.normpath(posixpath.join(request.settings.kubelet_root, "pod-resources"))
-    move_host_path(pod, "pod-gpu-resources", folder)
+    kube.move_host_path(pod, "pod-gpu-resources", folder)
     metrics = (component.get("config") or {}).get("name")
     if metrics:
         _use_metrics(pod, container, metrics)
     if jobs:
-        mount(container, "hpc-job-mapping", jobs, read_only=True)
-        add_volume(pod, "hpc-job-mapping", **host_path(jobs, "DirectoryOrCreate"))
+        kube.mount(container, "hpc-job-mapping", jobs, read_only=True)
+        kube.add_volume(pod, "hpc-job-mapping", **kube.host_path(jobs, "DirectoryOrCreate"))
 
 
 def _job_folder(component: Mapping[str, Any]) -> str:
@@ -160,10 +148,10 @@ def _pod_variables(component: Mapping[str, Any]) -> list[dict[str, str]]:
 
 
 def _use_metrics(pod: Pod, container: Container, config_map: str) -> None:
-    set_env(container, "DCGM_EXPORTER_COLLECTORS", _METRICS_PATH)
-    mount(container, "metrics-config", _METRICS_PATH, read_only=True, sub_path=_METRICS_FILE)
+    kube.set_env(container, "DCGM_EXPORTER_COLLECTORS", _METRICS_PATH)
+    kube.mount(container, "metrics-config", _METRICS_PATH, read_only=True, sub_path=_METRICS_FILE)
     items = [{"key": _METRICS_FILE, "path": _METRICS_FILE}]
-    add_volume(pod, "metrics-config", configMap={"name": config_map, "items": items})
+    kube.add_volume(pod, "metrics-config", configMap={"name": config_map, "items": items})
 
 
 def _set_service(service: dict[str, Any], wanted: Mapping[str, Any]) -> None:
@@ -219,10 +207,10 @@ def dra_driver(state: GpuClusterState, request: GpuClusterRequest) -> list[dict[
     for item in objects:
         if item["kind"] == "DaemonSet":
             set_common(item, request)
-            _fill_plugin(pod_of(item), request.settings, image, validator_image)
+            _fill_plugin(kube.pod_of(item), request.settings, image, validator_image)
         elif item["kind"] == "Deployment":
             set_common(item, request)
-            _fill_controller(pod_of(item), request, image)
+            _fill_controller(kube.pod_of(item), request, image)
     return objects
 
 
@@ -230,24 +218,24 @@ def _images(request: GpuClusterRequest) -> tuple[str, str]:
     wrapper = "failed to construct DRA driver spec: failed to construct DRA driver"
     try:
         image = request.image("DRA_DRIVER_IMAGE", "draDriver")
-    except OperatorError as error:
-        raise OperatorError(f"{wrapper} image path: {error}") from error
+    except kube.OperatorError as error:
+        raise kube.OperatorError(f"{wrapper} image path: {error}") from error
     try:
         return image, request.image("VALIDATOR_IMAGE")
-    except OperatorError as error:
-        raise OperatorError(f"{wrapper} validator image path: {error}") from error
+    except kube.OperatorError as error:
+        raise kube.OperatorError(f"{wrapper} validator image path: {error}") from error
 
 
 def _fill_plugin(pod: Pod, settings: GpuClusterSpec, image: str, validator_image: str) -> None:
     component = settings.at("draDriver")
     set_image(pod, image, component)
-    init = must_find(init_containers_of(pod), "driver-validation")
+    init = kube.must_find(kube.init_containers_of(pod), "driver-validation")
     put_image(init, validator_image, component)
     resources = []
-    for container in containers_of(pod):
+    for container in kube.containers_of(pod):
         plugin = settings.at("draDriver", _CAPABILITIES[container["name"]], "kubeletPlugin")
         if "IMAGE_NAME" in {variable["name"] for variable in container["env"]}:
-            set_env(container, "IMAGE_NAME", image)
+            kube.set_env(container, "IMAGE_NAME", image)
         _set_health_port(container, plugin.get("healthcheck") or {})
         _add_gates(container, settings)
         add_variables(container, plugin.get("env") or ())
@@ -259,19 +247,19 @@ def _fill_plugin(pod: Pod, settings: GpuClusterSpec, image: str, validator_image
         init["resources"] = most
     _move_kubelet(pod, settings.kubelet_root)
     if settings.driver_folder:
-        set_env(init, "DRIVER_INSTALL_DIR", settings.driver_folder)
-        move_host_path(pod, "driver-install-dir", settings.driver_folder)
+        kube.set_env(init, "DRIVER_INSTALL_DIR", settings.driver_folder)
+        kube.move_host_path(pod, "driver-install-dir", settings.driver_folder)
 
 
 def _set_health_port(container: Container, health: dict[str, Any]) -> None:
     """Switched off, the plugin is told so by a port below zero, and nothing probes it."""
     if health.get("enabled") is False:
-        set_env(container, "HEALTHCHECK_PORT", "-1")
+        kube.set_env(container, "HEALTHCHECK_PORT", "-1")
         for probe in _PROBES:
             del container[probe]
         return
-    port = int(health.get("port") or env_of(container, "HEALTHCHECK_PORT"))
-    set_env(container, "HEALTHCHECK_PORT", str(port))
+    port = int(health.get("port") or kube.env_of(container, "HEALTHCHECK_PORT"))
+    kube.set_env(container, "HEALTHCHECK_PORT", str(port))
     for probe in _PROBES:
         container[probe]["grpc"]["port"] = port
 
@@ -279,19 +267,19 @@ def _set_health_port(container: Container, health: dict[str, Any]) -> None:
 def _move_kubelet(pod: Pod, root: str) -> None:
     for volume, (variable, folder) in _KUBELET_FOLDERS.items():
         path = f"{root}/{folder}"
-        move_host_path(pod, volume, path)
-        for container in containers_of(pod):
-            set_env(container, variable, path)
-            must_find(container["volumeMounts"], volume)["mountPath"] = path
+        kube.move_host_path(pod, volume, path)
+        for container in kube.containers_of(pod):
+            kube.set_env(container, variable, path)
+            kube.must_find(container["volumeMounts"], volume)["mountPath"] = path
 
 
 def _fill_controller(pod: Pod, request: GpuClusterRequest, image: str) -> None:
     settings = request.settings
     component = settings.at("draDriver")
     set_image(pod, image, component)
-    (container,) = containers_of(pod)
-    set_env(container, "IMAGE_NAME", image)
-    set_env(container, "LEADER_ELECTION_LEASE_LOCK_NAMESPACE", request.context.namespace)
+    (container,) = kube.containers_of(pod)
+    kube.set_env(container, "IMAGE_NAME", image)
+    kube.set_env(container, "LEADER_ELECTION_LEASE_LOCK_NAMESPACE", request.context.namespace)
     if component.get("imagePullSecrets"):
         secrets = {"CD_DAEMON_IMAGE_PULL_SECRET_NAMES": ",".join(component["imagePullSecrets"])}
         insert_variables(container, secrets, before="NVIDIA_VISIBLE_DEVICES")

@@ -12,15 +12,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pointer import value_at
-from poolsmith.fleet.operands.kube import (
-    NotModelled,
-    OperatorError,
-    containers_of,
-    find,
-    init_containers_of,
-    must_find,
-    remove,
-)
+from poolsmith.fleet.operands import kube
 from poolsmith.fleet.operands.nvidia_driver.node_pools import plain
 from poolsmith.fleet.operands.operand_containers import canonical, image_path, operator_variable
 from poolsmith.gpu.catalog.charts import read_chart
@@ -46,12 +38,12 @@ _PRECOMPILED_DELAY = 5
 
 def set_containers(pod: Pod, driver: NvidiaDriver, images: Images, behaviour: Mapping[str, Any]) -> None:
     """Fill in those that the resource asks for, and drop the others. Raises NotModelled."""
-    containers = containers_of(pod)
+    containers = kube.containers_of(pod)
     for module, name in _MODULES.items():
         if not driver.flag(module, "enabled"):
-            remove(containers, name)
-    main = must_find(containers, _MAIN)
-    manager = must_find(init_containers_of(pod), _MANAGER)
+            kube.remove(containers, name)
+    main = kube.must_find(containers, _MAIN)
+    manager = kube.must_find(kube.init_containers_of(pod), _MANAGER)
     _set_image(main, images.driver, driver.spec)
     _set_image(manager, images.manager, driver.at("manager"))
     main["args"] += [plain(word) for word in driver.spec.get("args") or ()]
@@ -69,13 +61,13 @@ def set_containers(pod: Pod, driver: NvidiaDriver, images: Images, behaviour: Ma
 
 
 def _set_modules(containers: list[Container], driver: NvidiaDriver, images: Images) -> None:
-    peer_memory = find(containers, _PEER_MEMORY)
+    peer_memory = kube.find(containers, _PEER_MEMORY)
     if peer_memory is not None:
         _set_image(peer_memory, images.driver, driver.spec)
         if driver.flag("rdma", "useHostMofed"):
             peer_memory["env"].append({"name": "USE_HOST_MOFED", "value": "true"})
     for module, image in (("gds", images.gds), ("gdrcopy", images.gdrcopy)):
-        container = find(containers, _MODULES[module])
+        container = kube.find(containers, _MODULES[module])
         if container is None:
             continue
         spec = driver.at(module)
@@ -175,8 +167,8 @@ def images_of(driver: NvidiaDriver, pool: DriverPool, request: DriverRequest) ->
         gds = _module_image(driver, "gds", pool, partly)
         what = "GDRCopy spec"
         gdrcopy = _module_image(driver, "gdrcopy", pool, partly)
-    except OperatorError as error:
-        raise OperatorError(f"failed to construct {what}: {error}") from None
+    except kube.OperatorError as error:
+        raise kube.OperatorError(f"failed to construct {what}: {error}") from None
     return Images(driver=own, manager=manager, gds=gds, gdrcopy=gdrcopy)
 
 
@@ -185,7 +177,7 @@ def _driver_image(driver: NvidiaDriver, pool: DriverPool, partly: str) -> str:
         return _for_system(driver.spec, pool.os_tag, partly)
     image = _stated(driver.spec, partly)
     if DIGEST in image:
-        raise OperatorError("specifying image digest is not supported when precompiled is enabled")
+        raise kube.OperatorError("specifying image digest is not supported when precompiled is enabled")
     return _checked(built_for(image, pool.os_tag, pool.kernel))
 
 
@@ -202,15 +194,15 @@ def _for_system(spec: Mapping[str, Any], os_tag: str, partly: str) -> str:
 def _stated(spec: Mapping[str, Any], partly: str) -> str:
     try:
         return image_path(spec, "", partly=partly, kind="CR")
-    except OperatorError as error:
-        raise OperatorError(f"failed to get image path from crd: {error}") from None
+    except kube.OperatorError as error:
+        raise kube.OperatorError(f"failed to get image path from crd: {error}") from None
 
 
 def _checked(image: str) -> str:
     try:
         check_reference(image)
-    except OperatorError as error:
-        raise OperatorError(f"failed to parse driver image path: {error}") from None
+    except kube.OperatorError as error:
+        raise kube.OperatorError(f"failed to parse driver image path: {error}") from None
     return image
 
 
@@ -236,14 +228,14 @@ def _installed_image(request: DriverRequest) -> str:
     chart = read_chart(OPERATOR_CHART, context.entry.release)
     default = None if chart is None else value_at(chart.defaults, ("driver", "manager"), None)
     if not isinstance(default, dict):
-        raise NotModelled("the driver manager's image that the operator was installed with")
+        raise kube.NotModelled("the driver manager's image that the operator was installed with")
     return image_path(default, _MANAGER_IMAGE)
 
 
 def _variable_of(operator: dict[str, Any]) -> str:
     image = operator_variable(operator, _MANAGER_IMAGE)
     if not image:
-        raise NotModelled(f"an operator without {_MANAGER_IMAGE}")
+        raise kube.NotModelled(f"an operator without {_MANAGER_IMAGE}")
     return image
 
 
@@ -264,10 +256,10 @@ _LONGEST_REFERENCE = 600
 def check_reference(image: str) -> None:
     """Whether an image can be pulled by that name at all. Raises OperatorError, NotModelled for a URL."""
     if _SCHEME.match(image):
-        raise NotModelled(f"an image with a scheme: {image}")
+        raise kube.NotModelled(f"an image with a scheme: {image}")
     if len(image) > _LONGEST_REFERENCE:
-        raise OperatorError(f'invalid reference "{image[:_LONGEST_REFERENCE]}"')
+        raise kube.OperatorError(f'invalid reference "{image[:_LONGEST_REFERENCE]}"')
     if _REFERENCE.fullmatch(image):
         return
     ending = ", repo must be lowercase" if _REFERENCE.fullmatch(image.lower()) else ""
-    raise OperatorError(f'invalid reference "{image}"{ending}')
+    raise kube.OperatorError(f'invalid reference "{image}"{ending}')

@@ -21,7 +21,7 @@ from poolsmith.fleet.operands.manifest import Manifest
 from poolsmith.guard.ledger.claims.claim_table import COST_LIMIT, granted_claims
 from poolsmith.guard.policies.enforcement import DEFAULT_ENFORCEMENT
 from poolsmith.guard.policies.policy_files import FIRST_SERVED, GRANTS_FILE
-from poolsmith.guard.policies.privilege_policy import cel_expressions
+from poolsmith.guard.policies.privilege_policy.cel_expressions import expression
 
 if TYPE_CHECKING:
     import re
@@ -150,17 +150,17 @@ def _policy_document(table: ClaimTable) -> dict[str, Any]:
                 "namespaceSelector": {"matchExpressions": [selector]},
                 "resourceRules": [pods, subresources],
             },
-            "matchConditions": [{"name": "changes-containers", "expression": cel_expressions.CHANGES_CONTAINERS}],
+            "matchConditions": [{"name": "changes-containers", "expression": expression("changesContainers")}],
             "variables": [*_data(table), *_variables()],
             "validations": [
                 {
-                    "expression": cel_expressions.VALID,
-                    "messageExpression": cel_expressions.MESSAGE,
+                    "expression": expression("valid"),
+                    "messageExpression": expression("message"),
                     "message": "a container wants what no PrivilegeGrant gives it; see policies/privileges/",
                     "reason": "Forbidden",
                 }
             ],
-            "auditAnnotations": [{"key": "ungranted", "valueExpression": cel_expressions.AUDIT}],
+            "auditAnnotations": [{"key": "ungranted", "valueExpression": expression("audit")}],
         },
     }
 
@@ -211,24 +211,14 @@ def _forms(table: ClaimTable) -> tuple[dict[str, str], dict[str, tuple[str, ...]
 
 
 def _variables() -> list[dict[str, str]]:
-    return [
-        _variable("pod", cel_expressions.POD),
-        _variable("account", cel_expressions.ACCOUNT),
-        _variable("whole", cel_expressions.WHOLE),
-        _variable("containers", cel_expressions.CONTAINERS),
-        _variable("volumes", cel_expressions.VOLUMES),
-        _variable("unmounted", cel_expressions.UNMOUNTED),
-        _variable("podWants", cel_expressions.POD_WANTS),
-        _variable("podHas", cel_expressions.POD_HAS),
-        _variable("holders", cel_expressions.HOLDERS),
-        _variable("asked", cel_expressions.ASKED),
-        _variable("reserved", cel_expressions.RESERVED),
-        _variable("problems", cel_expressions.PROBLEMS),
-    ]
+    """Each builds on those before it."""
+    of_the_pod = ("pod", "account", "whole", "containers", "volumes", "unmounted", "podWants", "podHas")
+    names = (*of_the_pod, "holders", "asked", "reserved", "problems")
+    return [_variable(name, expression(name)) for name in names]
 
 
-def _variable(name: str, expression: str) -> dict[str, str]:
-    return {"name": name, "expression": expression}
+def _variable(name: str, text: str) -> dict[str, str]:
+    return {"name": name, "expression": text}
 
 
 SHARED_NAMESPACES = frozenset(("default", "kube-node-lease", "kube-public", "kube-system"))

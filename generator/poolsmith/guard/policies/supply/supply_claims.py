@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, pod_template_of, word
+from poolsmith.core.sources.pointer import texts_in
 from poolsmith.fleet.operands.pulled_images import images_of, named_images
 from poolsmith.fleet.plan.origin import FromProfile, profile_inputs
 from poolsmith.fleet.profiles.cluster import Engine
@@ -305,7 +306,7 @@ def _naming(prediction: Prediction) -> Iterator[tuple[str, FromProfile]]:
     plan = prediction.plan
     cluster = plan.cluster
     for setting in plan.values:
-        for text in _texts(setting.value):
+        for text in (text for text in texts_in(setting.value) if "." in text and text.strip()):
             yield text, _line(setting.origin, plan.stack_line)
     if cluster.spec.smoke_test.image is not None:
         yield cluster.spec.smoke_test.image, FromProfile(cluster.path, "/spec/smokeTest/image")
@@ -315,17 +316,6 @@ def _naming(prediction: Prediction) -> Iterator[tuple[str, FromProfile]]:
         line = prediction.origins.locate(pool.name, _DRIVER_REPOSITORY)
         if pool.profile.spec.driver.repository is not None and line is not None:
             yield pool.profile.spec.driver.repository, line
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str) and "." in value and value.strip():
-        yield value
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _texts(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _texts(item)
 
 
 def _line(origin: Origin, otherwise: FromProfile) -> FromProfile:

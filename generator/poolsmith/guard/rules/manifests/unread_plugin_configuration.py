@@ -9,7 +9,7 @@ from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import mappings, word, words
-from poolsmith.core.sources.pointer import join
+from poolsmith.core.sources.pointer import join, texts_in
 from poolsmith.gpu.catalog.stack_objects import OPERATOR
 from poolsmith.kubernetes.repository.declared_charts import declared_charts
 
@@ -99,7 +99,7 @@ class _Said:
         length = 0
         for document in tree.objects:
             if document.kind != "Kustomization":
-                text = "\0".join(_texts(document.data))
+                text = "\0".join(texts_in(document.data))
                 self._ranges[id(document)] = length, length + len(text)
                 length += len(text) + 1
                 parts.append(text)
@@ -110,18 +110,6 @@ class _Said:
         name = document.metadata.get("name")
         start, end = self._ranges[id(document)]
         return not isinstance(name, str) or self._text.find(name, 0, start) >= 0 or self._text.find(name, end) >= 0
-
-
-def _texts(node: Any) -> Iterator[str]:
-    """Those at any depth."""
-    if isinstance(node, dict):
-        for value in node.values():
-            yield from _texts(value)
-    elif isinstance(node, list):
-        for item in node:
-            yield from _texts(item)
-    elif isinstance(node, str):
-        yield node
 
 
 def _folder(document: CheckedDocument) -> str:

@@ -25,14 +25,7 @@ from poolsmith.interface.app.check_project import compare
 from poolsmith.interface.app.live.last_changes import with_last_changes
 from poolsmith.interface.app.live.since import aged, moment
 from poolsmith.interface.app.new_files import replace_file
-from poolsmith.kubernetes.live.api_resources import (
-    CONFIG_MAPS,
-    OF_NAMESPACES,
-    READER,
-    reading_around,
-    reading_of_secrets,
-    reading_roles,
-)
+from poolsmith.kubernetes.live import api_resources as api
 from poolsmith.kubernetes.live.snapshot import from_text, to_text
 from poolsmith.project.run.cluster_run import admission_of, plan_cluster
 from poolsmith.project.run.facts import with_facts
@@ -60,7 +53,7 @@ def snapshot_of(
     source: Source,
     resources: Iterable[ApiResource],
     namespaces: Collection[str],
-    of_namespaces: Collection[ApiResource] = OF_NAMESPACES,
+    of_namespaces: Collection[ApiResource] = api.OF_NAMESPACES,
     everywhere: frozenset[ApiResource] = frozenset(),
 ) -> Snapshot:
     """Raises UsageError, ClusterError, WriteError."""
@@ -154,10 +147,12 @@ def reading_manifests(
     view, problems = view_of(root, cluster)
     if view is None:
         raise UsageError(f"the profiles have errors, such as: {problems[0].message}; `poolsmith check` shows them")
-    subject = (_HOME, READER)
-    documents: list[dict[str, Any]] = list(reading_roles(view.required, view.namespaces, subject, view.of_namespaces))
+    subject = (_HOME, api.READER)
+    documents: list[dict[str, Any]] = list(
+        api.reading_roles(view.required, view.namespaces, subject, view.of_namespaces)
+    )
     if around or image is not None:
-        documents += reading_around((*AROUND, *EVERYWHERE), subject)
+        documents += api.reading_around((*AROUND, *EVERYWHERE), subject)
     account, namespace = _account()
     documents = [namespace, account, *documents]
     if image is not None:
@@ -172,9 +167,9 @@ def discovering_manifests(helm_namespace: str | None = None) -> str:
     """
     account, namespace = _account()
     documents = [namespace, account]
-    documents += reading_roles((*DISCOVERED, CONFIG_MAPS), (), (_HOME, READER), everywhere=True)
+    documents += api.reading_roles((*DISCOVERED, api.CONFIG_MAPS), (), (_HOME, api.READER), everywhere=True)
     if helm_namespace is not None:
-        documents += reading_of_secrets(helm_namespace, (_HOME, READER))
+        documents += api.reading_of_secrets(helm_namespace, (_HOME, api.READER))
     return emit_all(documents)
 
 
@@ -182,7 +177,7 @@ def _account() -> tuple[dict[str, Any], dict[str, Any]]:
     account = {
         "apiVersion": "v1",
         "kind": "ServiceAccount",
-        "metadata": {"name": READER, "namespace": _HOME},
+        "metadata": {"name": api.READER, "namespace": _HOME},
     }
     return account, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": _HOME}}
 
@@ -201,7 +196,7 @@ def _cron_job(cluster: str, image: str, schedule: str) -> dict[str, Any]:
         "volumeMounts": [{"name": "tmp", "mountPath": "/tmp"}],  # noqa: S108 - of the container
     }
     pod = {
-        "serviceAccountName": READER,
+        "serviceAccountName": api.READER,
         "restartPolicy": "Never",
         "securityContext": {"runAsNonRoot": True, "runAsUser": 65534, "seccompProfile": {"type": "RuntimeDefault"}},
         "containers": [container],

@@ -7,8 +7,10 @@ Source: kustomize api/filters/nameref and api/internal/accumulator/namereference
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.facts import store
 from poolsmith.core.sources.pod_template import mapping, mappings, word, words
 from poolsmith.kubernetes.repository.delivered import delivered
 from poolsmith.kubernetes.repository.kustomize.field_specs import changed
@@ -176,44 +178,13 @@ def _bound_namespaces(item: Item) -> frozenset[str]:
 
 
 _LOCAL = "config.kubernetes.io/local-config"
-_OWN = frozenset(
-    (
-        "config.kubernetes.io/index",
-        "config.kubernetes.io/path",
-        "config.k8s.io/id",
-        "internal.config.kubernetes.io/index",
-        "internal.config.kubernetes.io/path",
-        "internal.config.kubernetes.io/seqindent",
-        "internal.config.kubernetes.io/id",
-        "internal.config.kubernetes.io/annotations-migration-resource-id",
-    )
-)
-"""Annotations that kustomize takes for its own and removes."""
-_FIRST = (
-    "Namespace",
-    "ResourceQuota",
-    "StorageClass",
-    "CustomResourceDefinition",
-    "ServiceAccount",
-    "PodSecurityPolicy",
-    "Role",
-    "ClusterRole",
-    "RoleBinding",
-    "ClusterRoleBinding",
-    "ConfigMap",
-    "Secret",
-    "Endpoints",
-    "Service",
-    "LimitRange",
-    "PriorityClass",
-    "PersistentVolume",
-    "PersistentVolumeClaim",
-    "Deployment",
-    "StatefulSet",
-    "CronJob",
-    "PodDisruptionBudget",
-)
-_LAST = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+_FILE = "kustomize/kustomization.yaml"
+
+
+@cache
+def _own_annotations() -> frozenset[str]:
+    """Annotations that kustomize takes for its own and removes."""
+    return frozenset(store.table(_FILE)["own"])
 
 
 def hashed(items: list[Item]) -> list[Item]:
@@ -234,8 +205,9 @@ def printed(items: list[Item], top: Mapping[str, Any]) -> list[Delivered]:
     if options and options.get("order") != "legacy":
         return objects
     legacy = mapping(options.get("legacySortOptions"))
-    first = tuple(words(legacy.get("orderFirst"))) if legacy else _FIRST
-    last = tuple(words(legacy.get("orderLast"))) if legacy else _LAST
+    usual = store.table(_FILE)
+    first = words(legacy.get("orderFirst")) if legacy else usual["first"]
+    last = words(legacy.get("orderLast")) if legacy else usual["last"]
     ranks = {kind: at - len(first) for at, kind in enumerate(first)}
     ranks |= {kind: at + 1 for at, kind in enumerate(last)}
     return sorted(objects, key=lambda item: _rank(item, ranks))
@@ -257,10 +229,10 @@ def _plain(item: Delivered) -> Delivered:
     metadata = item.data.get("metadata")
     if not isinstance(metadata, dict) or "annotations" not in metadata:
         return item
-    old = metadata["annotations"]
-    if isinstance(old, dict) and old and all(type(value) is str and key not in _OWN for key, value in old.items()):
+    old, own = metadata["annotations"], _own_annotations()
+    if isinstance(old, dict) and old and all(type(value) is str and key not in own for key, value in old.items()):
         return item
-    new = {key: _text(item, key, value) for key, value in mapping(old).items() if key not in _OWN}
+    new = {key: _text(item, key, value) for key, value in mapping(old).items() if key not in own}
     rest = {key: value for key, value in metadata.items() if key != "annotations"}
     return delivered(item, {**item.data, "metadata": {**rest, "annotations": new} if new else rest})
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.sources.pod_template import mapping, mappings, words
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
-from poolsmith.kubernetes.repository.kustomization_fields import ANY, FIELDS, FLAG, NUMBER, PAIRS, TEXT, TEXTS, Type
+from poolsmith.kubernetes.repository.kustomization_fields import Type, kustomization_fields
 from poolsmith.kubernetes.repository.kustomize.item import RefusedError
 from poolsmith.kubernetes.repository.manifest_files import KUSTOMIZE_VERSIONS, YAML_ENDINGS, documents_of
 
@@ -152,9 +152,12 @@ def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
+_SHOWN = {"text": "a text", "flag": "true or false", "number": "a whole number", "pairs": "texts by name"}
+
+
 def wrong_fields(data: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Places in a kustomization that kustomize can't read, and why not."""
-    yield from _wrong(data, FIELDS, "")
+    yield from _wrong(data, kustomization_fields(), "")
     kind = data.get("kind") or "Kustomization"
     if not isinstance(kind, str) or kind not in KUSTOMIZE_VERSIONS:
         yield "/kind", "it has to be Kustomization or Component"
@@ -165,7 +168,7 @@ def wrong_fields(data: dict[str, Any]) -> Iterator[tuple[str, str]]:
 def _wrong(value: Any, type_: Type, at: str) -> Iterator[tuple[str, str]]:
     from poolsmith.core.sources.pointer import join  # on demand
 
-    if value is None or type_ is ANY:
+    if value is None or type_ == "any":
         return
     if isinstance(type_, dict):
         if not isinstance(value, dict):
@@ -177,19 +180,19 @@ def _wrong(value: Any, type_: Type, at: str) -> Iterator[tuple[str, str]]:
                 yield join(at, key), f"kustomize has no field `{key[:60]}` here"
             else:
                 yield from _wrong(item, known[key.lower()], join(at, key))
-    elif isinstance(type_, list) or type_ is TEXTS:
+    elif isinstance(type_, list) or type_ == "texts":
         if not isinstance(value, list):
             yield at, "it has to be a list"
             return
         for index, item in enumerate(value):
-            yield from _wrong(item, type_[0] if isinstance(type_, list) else TEXT, join(at, index))
+            yield from _wrong(item, type_[0] if isinstance(type_, list) else "text", join(at, index))
     elif not _fits(value, type_):
-        yield at, f"it has to be {type_}"
+        yield at, f"it has to be {_SHOWN[type_]}"
 
 
 def _fits(value: Any, type_: str) -> bool:
-    if type_ is PAIRS:
+    if type_ == "pairs":
         return isinstance(value, dict) and all(item is None or isinstance(item, str) for item in value.values())
-    if type_ is NUMBER:
+    if type_ == "number":
         return isinstance(value, int) and not isinstance(value, bool)
-    return isinstance(value, bool if type_ is FLAG else str)
+    return isinstance(value, bool if type_ == "flag" else str)
