@@ -172,7 +172,7 @@ def _of_instances(
             )
             return
         if found["parts"] is None and (products := _without(profile, device_filter)):
-            yield LayoutMistake(
+            yield TextMistake(
                 (*place, profile),
                 f"{layout}: no GPU of the filter has `{profile}` ({', '.join(products[:_FEW])})",
                 "name the GPUs that have it, or write a profile of these",
