@@ -25,6 +25,7 @@ ALONE = {
     **dict.fromkeys(("PSM765", "PSM778", "PSM930", "PSM937"), "releases, and their order: each name is there"),
     **dict.fromkeys(("PSM784", "PSM786", "PSM787"), "what a pod lacks by itself"),
     **dict.fromkeys(("PSM938", "PSM941"), "what schedulers read and machines have, which is there"),
+    "PSM942": "groups of OLM, which are there",
     "PSM588": "paths of files, which are there or not",
     "PSM809": "templates of nodes beside the profile that they are for",
 }
