@@ -115,6 +115,65 @@ def test_two_clusters_have_their_own_version(told):
     assert {item[1] for item in found} == {"clusters/one/apps/gpu.yaml"}
 
 
+def _of_cluster(name):
+    """Of a cluster with a Kustomization of Flux whose variable nothing defines."""
+    unit = _VARIABLE["flux/apps.yaml"].replace("./apps", f"./clusters/{name}/apps")
+    files = {f"clusters/{name}/{path}": text for path, text in _VARIABLE.items() if path.startswith("apps/")}
+    return files | {f"clusters/{name}/flux/apps.yaml": unit}
+
+
+def _findings(repository_of, before, after, gone=()):
+    repository = repository_of(project("a"))
+    repository.write(before)
+    repository.commit("base")
+    repository.base = repository.git("rev-parse", "HEAD")
+    for path in gone:
+        repository.git("rm", "-q", path)
+    repository.write(after)
+    found = [item for item in changes(repository).new_findings if item.code == "PSM939"]
+    return {(str(item.severity), str(item.primary.span.path), item.message.partition(":")[0]) for item in found}
+
+
+def test_clusters_that_leave_different_versions_at_once_are_told_each(repository_of):
+    one, two = "clusters/one/flux/gotk.yaml", "clusters/two/flux/gotk.yaml"
+    before = {**_of_cluster("one"), **_of_cluster("two"), one: _FLUX % "2.7.5", two: _FLUX % "2.8.1"}
+
+    assert _findings(repository_of, before, {one: _FLUX % "2.9.1", two: _FLUX % "2.9.1"}) == {
+        ("error", "clusters/one/apps/gpu.yaml", "Flux 2.9 in place of 2.7"),
+        ("error", "clusters/two/apps/gpu.yaml", "Flux 2.9 in place of 2.8"),
+    }
+
+
+def test_a_file_that_is_renamed_and_upgraded_is_an_upgrade(repository_of):
+    old, new = "clusters/one/flux/gotk.yaml", "clusters/one/flux-system/gotk-components.yaml"
+    found = _findings(repository_of, {**_of_cluster("one"), old: _FLUX % "2.8.1"}, {new: _FLUX % "2.9.1"}, [old])
+
+    assert found == {("error", "clusters/one/apps/gpu.yaml", "Flux 2.9 in place of 2.8")}
+
+
+def test_a_new_cluster_upgrades_nothing(repository_of):
+    one, two = "clusters/one/flux/gotk.yaml", "clusters/two/flux/gotk.yaml"
+    before = {**_of_cluster("one"), one: _FLUX % "2.8.1"}
+
+    assert _findings(repository_of, before, {**_of_cluster("two"), two: _FLUX % "2.9.1"}) == set()
+
+
+def test_of_two_engines_that_are_upgraded_at_once_each_has_its_own(repository_of):
+    before = {"apps/gpu.yaml": _HOOKS, **_UMBRELLA, "flux.yaml": _FLUX % "2.8.6", "argo/kustomization.yaml": _ARGO % "3.3.1"}  # fmt: skip
+    after = {"flux.yaml": _FLUX % "2.9.1", "argo/kustomization.yaml": _ARGO % "3.4.2"}
+
+    assert _findings(repository_of, before, after) == {("warning", "apps/gpu.yaml", "Flux 2.9 in place of 2.8")}
+
+
+def test_a_name_of_strangers_lowers_no_severity(repository_of):
+    """What ends is a note; words in a message, which strangers may write, say nothing of that."""
+    sly = _VARIABLE | {"apps/gpu.yaml": _RELEASE.replace("{name: gpu-operator,", "{name: 'a ends this: b',")}
+    sly["apps/gpu.yaml"] = sly["apps/gpu.yaml"].replace("v26.3.3", "'${release}'")
+    found = _findings(repository_of, {**sly, "flux.yaml": _FLUX % "2.8.0"}, {"flux.yaml": _FLUX % "2.9.0"})
+
+    assert {item[0] for item in found} == {"error"}
+
+
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [("2.7", "2.8", ["note"]), ("2.8", "2.9", []), ("2.8.1", "2.8.6", []), (None, "2.9", []), ("2.8", "99.1", [])],
