@@ -64,6 +64,8 @@ def told(repository_of):
     [
         ("flux-system/gotk-components.yaml", _FLUX % "2.8.6", _FLUX % "2.9.1", {"apps/gpu.yaml": _HOOKS}, "warning", "Flux 2.9 in place of 2.8: from Flux 2.9 on"),
         ("flux.yaml", _INSTANCE % "2.8", _INSTANCE % "2.9", {"apps/gpu.yaml": _HOOKS}, "warning", "hooks"),
+        ("flux.yaml", _FLUX % "2.4.0", _FLUX % "2.9.1", {"apps/gpu.yaml": _HOOKS}, "warning", "Flux 2.9 in place of 2.4"),
+        ("argo.yaml", _ARGO % "2.14.2", _ARGO % "3.5.1", _UMBRELLA, "warning", "Argo CD 3.5 in place of 2.14"),
         ("f.yaml", _DEPLOYMENT % "ghcr.io/fluxcd/helm-controller:v1.5.3", _DEPLOYMENT % "ghcr.io/fluxcd/helm-controller:v1.6.0", {"apps/gpu.yaml": _HOOKS}, "warning", "hooks"),
         ("flux.yaml", _FLUX % "2.9.1", _FLUX % "2.8.6", {"apps/gpu.yaml": _HOOKS}, "note", "ends this"),
         ("flux.yaml", _FLUX % "2.7.0", _FLUX % "2.8.0", {"apps/gpu.yaml": _RELEASE.replace(", serverSideApply: false", "")}, "note", "installed anew"),
@@ -87,6 +89,8 @@ def test_what_an_upgrade_does_to_files_that_stay_is_told(told, path, before, aft
         ("flux.yaml", _FLUX % "2.8.6", _FLUX % "2.9.1", {"apps/gpu.yaml": _RELEASE}),
         ("flux.yaml", _FLUX % "2.8.6", _FLUX % "2.9.1", {"apps/gpu.yaml": _NO_HOOKS}),
         ("flux.yaml", _FLUX % "2.8.6", _FLUX % "2.8.7", {"apps/gpu.yaml": _HOOKS}),
+        ("flux.yaml", _FLUX % "2.4.6", _FLUX % "2.6.1", {"apps/gpu.yaml": _HOOKS}),
+        ("flux.yaml", _FLUX % "2.8.6", _FLUX % "2.99.1", {"apps/gpu.yaml": _HOOKS}),
         ("flux.yaml", _FLUX % "latest", _FLUX % "2.9.1", {"apps/gpu.yaml": _HOOKS}),
         ("argo/kustomization.yaml", _ARGO % "3.3.1", _ARGO % "3.4.2", _UMBRELLA),
         ("argo/kustomization.yaml", _ARGO % "3.4.2", _ARGO % "3.5.1", {"apps/gpu.yaml": _HOOKS}),

@@ -7,12 +7,14 @@ the new one; told is what they say of one alone. So it is of what is there, and 
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Severity, diagnose
 from poolsmith.core.diagnostics.codes.engines import ENGINE_UPGRADED
+from poolsmith.core.facts.versions import version_key
 from poolsmith.core.record import record
 from poolsmith.gpu.catalog.engines import engine_facts
 from poolsmith.gpu.values.values_places import stack_charts
@@ -97,11 +99,21 @@ def _moves(was: Iterable[SaidVersion], now: Iterable[SaidVersion]) -> list[_Move
     before, found = EngineVersions(was), dict[tuple[str, str], _Move]()
     for item in now:
         old = before.of(item.place.span.path.rpartition("/")[0]).get(item.engine)
-        facts = engine_facts(item.engine)
-        if old not in (None, item.version) and {old, item.version} <= {*facts.get("versions", (old, item.version))}:
-            words = f"{facts['name']} {item.version} in place of {old}"
+        if old not in (None, item.version) and _is_judged(item.engine, old) and _is_judged(item.engine, item.version):
+            words = f"{engine_facts(item.engine)['name']} {item.version} in place of {old}"
             found.setdefault((item.place.span.path, words), _Move(engine=item.engine, words=words, place=item.place))
     return [*found.values()]
+
+
+def _is_judged(engine: str, version: str) -> bool:
+    """What is later than all of the table is unknown; what came before them does as the first, as far as that goes."""
+    known = engine_facts(engine).get("versions", (version,))
+    return version_key(version) <= max(map(version_key, known))
+
+
+def _as_known(item: SaidVersion) -> SaidVersion:
+    first = min(engine_facts(item.engine).get("versions", (item.version,)), key=version_key)
+    return replace(item, version=max(item.version, first, key=version_key))
 
 
 def _differences(
@@ -122,7 +134,7 @@ def _differences(
 
 
 def _by_words(model: RepositoryModel, said: Iterable[SaidVersion]) -> dict[tuple[str, str, str], Diagnostic]:
-    found = judge_links(model, None, None, (), upgrade=tuple(said)).diagnostics
+    found = judge_links(model, None, None, (), upgrade=tuple(map(_as_known, said))).diagnostics
     return {(*_thing(item), item.message): item for item in found}
 
 
