@@ -25,10 +25,11 @@ from poolsmith.kubernetes.repository.model import model_of
 from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from poolsmith.change.takeover.elsewhere import Trees
     from poolsmith.core.diagnostics import Diagnostic, Location
+    from poolsmith.guard.policies.revision import GitFile
     from poolsmith.kubernetes.repository.model import RepositoryModel
     from poolsmith.project.run.cluster_run import ClusterRun
 
@@ -51,21 +52,26 @@ class _Move:
 def upgraded_in(trees: Trees) -> Iterator[Diagnostic]:
     """Of all files of a repository, where a change installs another version. Raises UsageError."""
     changed = trees.changed()
-    with trees.checked_out({path: trees.base[path] for path in changed & trees.base.keys()}, is_head=False) as folder:
-        was = said_versions(_model(folder).documents)
-    if not was:
+    was = _said_by(trees, trees.base, changed, is_head=False)
+    now = _said_by(trees, trees.head, changed, is_head=True) if was else ()
+    is_renamed = any(item.place.span.path not in trees.head for item in was)
+    moves = _moves(was, (item for item in now if is_renamed or item.place.span.path in trees.base))
+    if not moves:
         return
     with trees.checked_out(trees.head) as folder:
-        model = _model(folder)
-        now = said_versions(model.documents)
-        same = trees.base.keys() - changed
-        is_renamed = any(item.place.span.path not in trees.head for item in was)
-        paths = {item.place.span.path for item in now}
-        touched = paths - same if is_renamed else paths & changed & trees.base.keys()
-        moves = _moves(was, (item for item in now if item.place.span.path in touched))
-        before = (*was, *(item for item in now if item.place.span.path in same))
-        for item, words, ends, move in _differences(model, moves, before, now):
+        model, same = _model(folder), trees.base.keys() - changed
+        stays = [item for item in said_versions(model.documents) if item.place.span.path in same]
+        for item, words, ends, move in _differences(model, moves, (*was, *stays), (*now, *stays)):
             yield _told(item, words, item.primary, (move.place,), ends=ends)
+
+
+def _said_by(
+    trees: Trees, files: Mapping[str, GitFile], changed: frozenset[str], *, is_head: bool
+) -> tuple[SaidVersion, ...]:
+    """By the files of one side that differ."""
+    some = {path: file for path, file in files.items() if path in changed}
+    with trees.checked_out(some, is_head=is_head) as folder:
+        return said_versions(_model(folder).documents)
 
 
 def upgraded_of(before: ClusterRun, after: ClusterRun) -> Iterator[Diagnostic]:
@@ -120,7 +126,7 @@ def _differences(
     model: RepositoryModel, moves: Sequence[_Move], before: Sequence[SaidVersion], after: Sequence[SaidVersion]
 ) -> Iterator[tuple[Diagnostic, str, bool, _Move]]:
     """What comes with the new version of each engine, then what ends: the finding, words, whether it ends, by which."""
-    now = _by_words(model, after) if moves else {}
+    now = _by_words(model, after)
     said = {_thing(item) for item in now.values()}
     for engine in dict.fromkeys(move.engine for move in moves):
         others = (item for item in after if item.engine != engine)
