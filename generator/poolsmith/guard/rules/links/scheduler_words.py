@@ -14,6 +14,7 @@ from poolsmith.core.sources.pod_template import mapping, mappings, word, words
 from poolsmith.core.sources.pointer import join, reach, reached, value_at
 from poolsmith.gpu.catalog.gpu_requests import GPU, is_gpu_resource
 from poolsmith.gpu.values.values_places import is_filled_later
+from poolsmith.kubernetes.quantity import amount_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -132,6 +133,10 @@ def _resources(container: Mapping[str, Any], part: str) -> list[str]:
     return list(map(str, mapping(value_at(container, ("resources", part)))))
 
 
+def _takes_whole(container: Mapping[str, Any]) -> bool:
+    return amount_of(value_at(container, ("resources", "limits", GPU), 0)) != 0
+
+
 def _of_kai(view: LinkView, pod: LinkedPod, kai: Mapping[str, Any]) -> Iterator[Finding[Location]]:
     at = f"{pod.at.removesuffix('/spec')}/metadata"
     found, is_there = reach(pod.owner.data, at)
@@ -140,10 +145,11 @@ def _of_kai(view: LinkView, pod: LinkedPod, kai: Mapping[str, Any]) -> Iterator[
     asked = [row for row in kai["annotations"] if row["key"] in annotations]
     for row in asked:
         value, place = annotations[row["key"]], pod.owner.place(join(at, "annotations", row["key"]))
-        if isinstance(value, str) and pattern(row["matches"]).fullmatch(value) is None:
+        is_read = isinstance(value, str) and not is_filled_later(value)
+        if is_read and pattern(row["matches"]).fullmatch(value) is None:
             text = f"KAI refuses {pod.owner.name}: `{row['key']}` is `{shorten(value)}`, and takes {row['takes']}"
             yield Finding(message=text, place=place, help=row["do"])
-        elif row.get("part") and any(GPU in _resources(item, "limits") for _, item in pod.containers):
+        elif row.get("part") and any(_takes_whole(item) for _, item in pod.containers):
             text = f"KAI refuses {pod.owner.name}: it asks for a part of a GPU by `{row['key']}`, and for whole ones"
             yield Finding(message=text, place=place, help=f"remove the annotation, or the limit `{GPU}`")
     label = kai["queueLabel"]
