@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from posixpath import dirname
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo
@@ -25,11 +26,13 @@ RULE = RuleInfo(
     fix="name the file that RKE2 or k3s generates from it, config.toml, or no configuration at all",
     bad="toolkit:\n  env:\n    - name: CONTAINERD_CONFIG\n"
     "      value: /var/lib/rancher/rke2/agent/etc/containerd/config.toml.tmpl\n",
-    good="toolkit:\n  env:\n    - {name: CONTAINERD_SOCKET, value: /run/k3s/containerd/containerd.sock}\n",
+    good="toolkit:\n  env:\n    - name: CONTAINERD_CONFIG\n"
+    "      value: /var/lib/rancher/rke2/agent/etc/containerd/config.toml\n"
+    "    - {name: CONTAINERD_SOCKET, value: /run/k3s/containerd/containerd.sock}\n",
     symptom="unable to load config: (6, 21): unexpected token type in inline table: keys cannot contain { character",
     references=("NVIDIA/gpu-operator issues 992, 473, 623", "rancher/rke2 issue 3385"),
 )
-_TEMPLATE = ".tmpl"
+_TEMPLATE, _GENERATED = ".tmpl", "config.toml"
 _VARIABLES = ("CONTAINERD_CONFIG", "RUNTIME_CONFIG", "RUNTIME_DROP_IN_CONFIG")
 
 
@@ -43,6 +46,6 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
             yield Finding(
                 place=(*variable.path, "value"),
                 message=f"`{name}` is a template, `{shorten(variable.value)}`: the toolkit would write over it",
-                help=f"write `{shorten(variable.value.removesuffix(_TEMPLATE))}`, or leave `{name}` out where the "
-                "distribution finds the toolkit's runtimes itself",
+                help=f"write `{shorten(f'{dirname(variable.value)}/{_GENERATED}')}`, or leave all paths of the runtime "
+                "out where the distribution finds the toolkit's runtimes itself",
             )

@@ -103,7 +103,9 @@ def _uncovered(view: LinkView, pod: LinkedPod) -> Iterator[Finding[Location]]:
     name = mapping(pod.owner.metadata.get("labels")).get(_QUEUE)
     if (queue := _cluster_queue(view, word(name), pod.namespace)) is None:
         return
-    covered = {name for _, group in reached(queue.spec, ("resourceGroups", "*", "coveredResources")) for name in words(group)}
+    covered = {
+        name for _, group in reached(queue.spec, ("resourceGroups", "*", "coveredResources")) for name in words(group)
+    }
     if any(map(is_filled_later, covered)):
         return
     for at, container in pod.containers:
