@@ -123,7 +123,7 @@ def _without_kubelet(plugin: _Plugin) -> Iterator[Finding[Location]]:
     if not [*words(plugin.container.get("command")), _PROGRAM][0].endswith(_PROGRAM) or plugin.says(*_SOCKET):
         return
     paths = [word(mount.get("mountPath")) for mount in mappings(plugin.container.get("volumeMounts"))]
-    if not any(map(_holds_sockets, paths)):
+    if (paths or plugin.pod.spec.get("volumes")) and not any(map(_holds_sockets, paths)):
         yield Finding(
             message=f"nothing mounts {_SOCKETS} into {plugin.pod.owner.name}: the device plugin reaches no kubelet",
             place=plugin.pod.place(f"{plugin.at}/volumeMounts"),
