@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from posixpath import dirname
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo
@@ -32,7 +31,9 @@ RULE = RuleInfo(
     symptom="unable to load config: (6, 21): unexpected token type in inline table: keys cannot contain { character",
     references=("NVIDIA/gpu-operator issues 992, 473, 623", "rancher/rke2 issue 3385"),
 )
-_TEMPLATE, _GENERATED = ".tmpl", "config.toml"
+_TEMPLATE = ".tmpl"
+_NEWER, _GENERATED = "/config-v3.toml", "/config.toml"
+"""A template of either name makes the one file. Source: docs.k3s.io, advanced, configuring containerd."""
 _VARIABLES = ("CONTAINERD_CONFIG", "RUNTIME_CONFIG", "RUNTIME_DROP_IN_CONFIG")
 
 
@@ -43,9 +44,10 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     for name in _VARIABLES:
         variable = env.get(name)
         if variable is not None and variable.value.endswith(_TEMPLATE):
+            made = variable.value.removesuffix(_TEMPLATE).replace(_NEWER, _GENERATED)
             yield Finding(
                 place=(*variable.path, "value"),
                 message=f"`{name}` is a template, `{shorten(variable.value)}`: the toolkit would write over it",
-                help=f"write `{shorten(f'{dirname(variable.value)}/{_GENERATED}')}`, or leave all paths of the runtime "
-                "out where the distribution finds the toolkit's runtimes itself",
+                help=f"write `{shorten(made)}`, or leave all paths of the runtime out where the "
+                "distribution finds the toolkit's runtimes itself",
             )
