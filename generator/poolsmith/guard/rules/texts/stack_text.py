@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics.rule_engine import MOST_OF_ONE_RULE, Finding
+from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.inner_text import InnerText, TextFile
@@ -63,8 +62,8 @@ class StackText:
         return InnerText(self.source, self.pointer, self.text, None).locate(join("", *steps))
 
     def told(self, mistakes: Iterable[TextMistake]) -> Iterator[Finding[Location]]:
-        """What a rule says of the first ones."""
-        for item in islice(mistakes, MOST_OF_ONE_RULE):
+        """What a rule says of them."""
+        for item in mistakes:
             line = "" if item.line is None or self.shape is not Shape.METRICS else f", line {item.line + 1}"
             yield Finding(
                 message=f"{self.shown}{line}: {item.message}",
