@@ -89,8 +89,8 @@ def _below(at: str, node: Any, step: str) -> list[tuple[str, Any]]:
         return [(f"{at}/{index}", item) for index, item in enumerate(node if isinstance(node, list) else ())]
     if step == "+":
         return [(join(at, str(key)), item) for key, item in (node.items() if isinstance(node, dict) else ())]
-    value = value_at(node, (step,))
-    return [] if value is None else [(join(at, step), value)]
+    value = node.get(step) if isinstance(node, dict) else None
+    return [] if value is None else [(f"{at}/{escape(step)}", value)]
 
 
 def overlap(one: Sequence[str | int], other: Sequence[str | int]) -> bool:

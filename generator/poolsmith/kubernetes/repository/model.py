@@ -85,7 +85,7 @@ class RepositoryModel:
     stand among them. `parts` are files that are patches, asserts, or texts of generators: no objects."""
 
     files: RepositoryFiles
-    documents: tuple[CheckedDocument, ...]
+    whole: CheckedTree
     deliveries: tuple[EngineDelivery, ...]
     loose: CheckedTree
     installations: tuple[ChartInstallation, ...]
@@ -95,6 +95,10 @@ class RepositoryModel:
     """Folders and files that an engine has been told to leave out."""
     others: tuple[str, ...] = ()
     """Files that are no YAML."""
+
+    @property
+    def documents(self) -> tuple[CheckedDocument, ...]:
+        return self.whole.documents
 
     def is_left_out(self, path: str) -> bool:
         """Whether an engine leaves a file out, so that what it installs says nothing of it."""
@@ -150,7 +154,7 @@ class _Modelling:
         charts = {item.path for found in installed for item in (found.document, found.version_document) if item}
         return RepositoryModel(
             files=self.files,
-            documents=self.documents,
+            whole=self.whole,
             deliveries=tuple(self.deliveries),
             loose=tree,
             installations=self._own(

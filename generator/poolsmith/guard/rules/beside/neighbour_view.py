@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.record import record
 from poolsmith.fleet.plan.plan import NFD, PROVISIONER
-from poolsmith.kubernetes.repository.node_templates import NodeTemplate, node_templates
+from poolsmith.kubernetes.repository.node_templates import NodeTemplate
 
 if TYPE_CHECKING:
     from poolsmith.fleet.plan.plan import ClusterPlan, PoolPlan
@@ -87,7 +87,7 @@ class NeighbourView:
     @cached_property
     def matches(self) -> tuple[NeighbourMatch, ...]:
         """Each template of the files."""
-        return tuple(map(self._match, node_templates(self.tree)))
+        return tuple(map(self._match, self.tree.node_templates))
 
     @property
     def pairs(self) -> tuple[tuple[NodeTemplate, NeighbourPool], ...]:

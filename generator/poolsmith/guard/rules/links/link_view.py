@@ -100,9 +100,7 @@ class Machines:
 
     @cached_property
     def templates(self) -> tuple[NodeTemplate, ...]:
-        from poolsmith.kubernetes.repository.node_templates import node_templates  # on demand
-
-        return (*node_templates(self.tree), *self.others())
+        return (*self.tree.node_templates, *self.others())
 
     @cached_property
     def images(self) -> dict[str, Location]:

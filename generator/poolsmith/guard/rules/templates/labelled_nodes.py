@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.record import record
-from poolsmith.kubernetes.repository.node_templates import node_templates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -41,7 +40,7 @@ def labelled_nodes(tree: CheckedTree, others: Iterable[str], files: RepositoryFi
 def _of_manifests(tree: CheckedTree) -> Iterator[LabelledNodes]:
     if not any(_GROUP in text for text in {document.path: document.text for document in tree.documents}.values()):
         return
-    for template in node_templates(tree):
+    for template in tree.node_templates:
         yield LabelledNodes(
             title=template.title,
             document=template.document,
