@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.record import record
 from poolsmith.fleet.plan.plan import NFD, PROVISIONER
-from poolsmith.kubernetes.repository.node_templates import NodeTemplate
 
 if TYPE_CHECKING:
     from poolsmith.fleet.plan.plan import ClusterPlan, PoolPlan
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from poolsmith.gpu.catalog import Catalog
     from poolsmith.guard.rules.setup.setup_view import Place
     from poolsmith.kubernetes.repository.manifest_files import CheckedTree
+    from poolsmith.kubernetes.repository.node_templates import NodeTemplate
 
 
 @record(slots=False)
