@@ -191,7 +191,7 @@ def _check_paths(
     schemas = _schemas(parts, against, model)
     diagnostics += (item for result in schemas for item in result.diagnostics)
     diagnostics.extend(run_rules(CHART_RULES, model.all_installations, by_file=True))
-    labelled = labelled_nodes(model.whole, listed.others, files)
+    labelled = labelled_nodes(model, listed.others)
     diagnostics += run_rules(TEMPLATE_RULES, labelled, by_file=True)
     is_whole = only is None and any(path.resolve() == root.resolve() for path in paths)
     links = _links(model, release, given, labelled, root, today, is_whole=is_whole)

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from poolsmith.core.diagnostics import Diagnostic
-    from poolsmith.kubernetes.repository.node_templates import NodeTemplate
 
 
 YAML_ENDINGS = (".yaml", ".yml")
@@ -160,13 +159,6 @@ class CheckedTree:
     @cached_property
     def objects(self) -> tuple[CheckedDocument, ...]:
         return tuple(document for document in self.documents if document.is_object)
-
-    @cached_property
-    def node_templates(self) -> tuple[NodeTemplate, ...]:
-        """What they say of nodes to come."""
-        from poolsmith.kubernetes.repository.node_templates import node_templates  # on demand
-
-        return node_templates(self)
 
     @cached_property
     def _by_kind(self) -> dict[str, list[CheckedDocument]]:

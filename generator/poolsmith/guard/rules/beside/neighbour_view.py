@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.record import record
 from poolsmith.fleet.plan.plan import NFD, PROVISIONER
+from poolsmith.kubernetes.repository.node_templates import NodeTemplate, node_templates
 
 if TYPE_CHECKING:
     from poolsmith.fleet.plan.plan import ClusterPlan, PoolPlan
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from poolsmith.gpu.catalog import Catalog
     from poolsmith.guard.rules.setup.setup_view import Place
     from poolsmith.kubernetes.repository.manifest_files import CheckedTree
-    from poolsmith.kubernetes.repository.node_templates import NodeTemplate
 
 
 @record(slots=False)
@@ -87,7 +87,7 @@ class NeighbourView:
     @cached_property
     def matches(self) -> tuple[NeighbourMatch, ...]:
         """Each template of the files."""
-        return tuple(map(self._match, self.tree.node_templates))
+        return tuple(map(self._match, node_templates(self.tree)))
 
     @property
     def pairs(self) -> tuple[tuple[NodeTemplate, NeighbourPool], ...]:
