@@ -196,7 +196,7 @@ def test_another_scalar_goes_where_the_first_one_was(text, other):
             assert by_lines(f"{before}{whole}{end}") in (None, by_parser(f"{before}{whole}{end}"))
 
 
-@pytest.mark.parametrize("scalar", [".inf", "-.Inf", ".nan", "1e999"])
+@pytest.mark.parametrize("scalar", [".inf", "-.Inf", ".nan"])
 def test_a_number_that_json_lacks_is_no_scalar_of_a_layout(scalar, from_layouts):
     for value in ("1", "2", "3"):
         by_lines(f"{FILLER}a: {value}\n")
