@@ -18,8 +18,8 @@ SHORT = {
 """Expressions that see short texts only, with what cuts them."""
 ONLY_AT_THE_BEGINNING = frozenset(
     (
-        "core/sources/hcl_literals:_SPACE",
-        "core/sources/hcl_literals:_SPACE_AND_LINES",
+        "core/sources/hcl_text:SPACE",
+        "core/sources/hcl_text:SPACE_AND_LINES",
     )
 )
 """Those that go through other names before `match` is called."""

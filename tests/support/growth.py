@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MOST = 2.3
 """Twice the input costs twice as many calls; sorting costs a little more."""
 _TOP = 6
-_FEW = 400
+_FEW = 300
 
 
 def settle() -> None:

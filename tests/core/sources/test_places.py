@@ -50,6 +50,11 @@ def test_whatever_is_asked(place, asked):
     assert asked(place)
 
 
+def test_a_place_that_was_looked_for_lets_go_of_its_file(place):
+    assert place.span.start is not None
+    assert not hasattr(place, "_content")
+
+
 def test_nothing_is_composed_for_its_path_and_pointer(place, monkeypatch):
     monkeypatch.setattr(yaml_places.Marks, "__init__", None)
 

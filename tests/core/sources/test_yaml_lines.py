@@ -196,6 +196,15 @@ def test_another_scalar_goes_where_the_first_one_was(text, other):
             assert by_lines(f"{before}{whole}{end}") in (None, by_parser(f"{before}{whole}{end}"))
 
 
+@pytest.mark.parametrize("scalar", [".inf", "-.Inf", ".nan"])
+def test_a_number_that_json_lacks_is_no_scalar_of_a_layout(scalar, from_layouts):
+    for value in ("1", "2", "3"):
+        by_lines(f"{FILLER}a: {value}\n")
+
+    assert from_layouts[-1] is not None
+    assert by_lines(f"{FILLER}a: {scalar}\n") is None
+
+
 def test_collections_are_nobodys_but_their_readers():
     text = "a:\n  b: [1]\n  c: {d: 1}\n  e: f\n" + "#\n" * 20
     for _ in range(4):

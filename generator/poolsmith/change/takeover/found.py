@@ -129,11 +129,10 @@ def _installed(model: RepositoryModel, files: RepositoryFiles, charts: Collectio
     """Of one of the charts."""
     found: list[Present] = []
     everything = CheckedTree(tuple(item for delivery in model.deliveries for item in delivery.objects), frozenset())
-    whole = CheckedTree(model.documents, frozenset())
     for delivery in model.deliveries:
         for item in delivery.installations:
             if item.chart in charts:
-                whole_item = _completed(item, everything, whole, files)
+                whole_item = _completed(item, everything, model.whole, files)
                 place = delivery.place.partition(" (")[0]
                 beside = [one for other in model.deliveries if other.place == delivery.place for one in other.objects]
                 found.append(_present(whole_item, place, beside, fallback))

@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.pattern import pattern as compiled_later
 from poolsmith.core.sources.hcl_file import COMPUTED, FUNCTIONS, HclBlock, HclFile, HclProblemError
-from poolsmith.core.sources.hcl_text import HEREDOC, LONGEST_FILLED, SPACE, SPACE_AND_LINES, STEP, WORD, HclText
+from poolsmith.core.sources.hcl_text import (
+    HEREDOC,
+    LONGEST_FILLED,
+    SPACE,
+    SPACE_AND_LINES,
+    STEP,
+    WORD,
+    HclText,
+    as_text,
+)
 from poolsmith.core.sources.placed_source import PlacedSource
 from poolsmith.core.sources.pointer import MISSING, join
 
@@ -28,7 +37,7 @@ _AFTER = compiled_later(rf"(?P<rest>{STEP}*+)(?![\w.\[(-])")
 _OPERATOR = compiled_later(r"==|!=|>=|<=|&&|\|\||[<>?]")
 _RANKS = {"?": 1, "||": 2, "&&": 3, "==": 4, "!=": 4, ">=": 5, "<=": 5, ">": 5, "<": 5}
 _FOR = compiled_later(r"for\s+(?P<first>[A-Za-z_]\w*)\s*(?:,\s*(?P<second>[A-Za-z_]\w*)\s*)?in\s+")
-_MOST_ROUNDS, _MOST_AGAIN = 400, 200_000
+_MOST_ROUNDS, _MOST_AGAIN = 400, 50_000
 """Of all `for` in a file: how many, and how many signs they read."""
 _ENCODERS = ("yamlencode", "jsonencode", "tomap", "tolist", "tostring", "tonumber", "tobool", "toset")
 _HERE = ("${path.module}/", "${path.root}/", "./")
@@ -388,7 +397,8 @@ class _Reader(HclText):
             return COMPUTED, COMPUTED
         self.at += 2
         value = self._value(pointer, self._ends_round("}"))
-        return key if isinstance(key, (str, int)) else COMPUTED, value
+        text = as_text(key)
+        return COMPUTED if text is None else text, value
 
     def _ends_round(self, closing: str) -> Callable[[], bool]:
         def ends() -> bool:

@@ -106,7 +106,7 @@ class HclText:
     def _interpolated(self) -> str | None:
         """The text of `${var.x}`; None of anything else, which stays where it is."""
         match = _INTERPOLATION.match(self.text, self.at)
-        text = _as_text(self._resolved(match["kind"], match)) if match is not None else None
+        text = as_text(self._resolved(match["kind"], match)) if match is not None else None
         if match is None or text is None:
             return None
         self.at = match.end()
@@ -148,7 +148,7 @@ class HclText:
         """The text of an interpolation in one line; itself where it is not known, or escaped."""
         value = self._resolved(match["kind"], match)
         is_escaped = match.start() > 0 and match.string[match.start() - 1] == "$"
-        text = _as_text(value)
+        text = as_text(value)
         return match[0] if text is None or "\n" in text or is_escaped else text
 
     def _skip_expression(self, ends: Callable[[], bool]) -> None:
@@ -238,7 +238,7 @@ class HclText:
         return Position(line, at - self.line_starts[line - 1] + 1)
 
 
-def _as_text(value: Any) -> str | None:
+def as_text(value: Any) -> str | None:
     """What stands for an interpolation; None where it is no short text and no number."""
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         return None

@@ -22,6 +22,7 @@ def join(pointer: str, *steps: str | int) -> str:
     return pointer + "".join("/" + escape(str(step)) for step in steps)
 
 
+@lru_cache(maxsize=4096)
 def escape(step: str) -> str:
     return step.replace("~", "~0").replace("/", "~1")
 
@@ -80,17 +81,22 @@ def reached(body: Any, path: Iterable[str]) -> list[tuple[str, Any]]:
     is nothing."""
     found: list[tuple[str, Any]] = [("", body)]
     for step in path:
-        found = [below for at, node in found for below in _below(at, node, step)]
+        if step == "*":
+            found = [
+                (f"{at}/{index}", item)
+                for at, node in found
+                if isinstance(node, list)
+                for index, item in enumerate(node)
+            ]
+        elif step == "+":
+            found = [
+                (join(at, str(key)), item) for at, node in found if isinstance(node, dict) for key, item in node.items()
+            ]
+        else:
+            below = f"/{escape(step)}"
+            held = [(at + below, node.get(step)) for at, node in found if isinstance(node, dict)]
+            found = [(at, item) for at, item in held if item is not None]
     return found
-
-
-def _below(at: str, node: Any, step: str) -> list[tuple[str, Any]]:
-    if step == "*":
-        return [(f"{at}/{index}", item) for index, item in enumerate(node if isinstance(node, list) else ())]
-    if step == "+":
-        return [(join(at, str(key)), item) for key, item in (node.items() if isinstance(node, dict) else ())]
-    value = value_at(node, (step,))
-    return [] if value is None else [(join(at, step), value)]
 
 
 def overlap(one: Sequence[str | int], other: Sequence[str | int]) -> bool:

@@ -24,17 +24,19 @@ OPEN = "${"
 _LONGEST = 4096
 _MOST_WORDS = 400
 _MOST_TEXTS = 100
+_DEEPEST = 40
+"""Variables that are set by others, one in the other."""
 _ASSIGNED = pattern(
     r"(?:^|[;&|(]|(?<!\$)\{|\b(?:then|do|else)\b)[ \t]*"
     r"(?:(?:export|readonly|local|declare|typeset|ENV|ARG)[ \t]+(?:-\w+[ \t]+)?)?"
     r"(?P<name>[A-Za-z_]\w*)[ \t]*(?P<sign>[:?+]{0,2}=)[ \t]*",
     re.MULTILINE,
 )
-_FILLED = pattern(r"\$\{(?P<name>[A-Za-z_]\w*):?=(?P<text>[^{}\n]*)\}")
+_FILLED = pattern(r"\$\{(?P<name>[A-Za-z_]\w*):?=(?P<text>[^{}\n]{0,999})\}")
 _PIECE = pattern(
     r"(?P<join>\\\r?\n)|\\(?P<escaped>.)|'(?P<single>[^']*)'|(?P<quote>\")"
-    r"|\$\$?(?:\{(?P<name>[A-Za-z_]\w*)(?::?[-=](?P<text>[^{}\n]*))?\}|(?P<plain>[A-Za-z_]\w*)|\((?P<made>[A-Z_]\w*)\))"
-    r"|(?P<run>\$?\{\{[^}\n]*\}\}|\$\{[^}\n]*\}|\$\((?:[^()\n]|\([^()\n]*\))*\)|\$[^\s\"'\\]|`[^`\n]*`)"
+    r"|\$\$?(?:\{(?P<name>[A-Za-z_]\w*)(?::?[-=](?P<text>[^{}\n]{0,999}))?\}|(?P<plain>[A-Za-z_]\w*)|\((?P<made>[A-Z_]\w*)\))"
+    r"|(?P<run>\$?\{\{[^}\n]{0,999}\}\}|\$\{[^}\n]{0,999}\}|\$\((?:[^()\n]|\([^()\n]{0,999}\)){0,999}\)|\$[^\s\"'\\]|`[^`\n]{0,999}`)"
     r"|(?P<rest>[^\s'\"\\$`;|&()<>]+|\$)"
 )
 _QUOTED = pattern(r"(?P<end>\")|\\(?P<escaped>[\"$`\\\n])|(?P<rest>[^\"\\$`]+|\\)|(?=[$`])")
@@ -76,6 +78,7 @@ class ShellText:
     def __init__(self, text: str) -> None:
         self.text = text
         self._known: dict[str, str | None] = {}
+        self._depth = 0
 
     def commands(self, program: re.Pattern[str]) -> Iterator[Command]:
         """Those that `program` finds the first word of, without what is printed, quoted or in a comment."""
@@ -191,7 +194,11 @@ class ShellText:
         """What a variable stands for wherever it is set; None where that is several things, or nobody knows."""
         if name not in self._known:
             self._known[name] = None  # while it is looked for: it may be named in its own value
+            if self._depth == _DEEPEST:
+                return None
+            self._depth += 1
             told = {self._word(at).text if at >= 0 else None for at in self._assigned.get(name, ())}
+            self._depth -= 1
             one = told.pop() if len(told) == 1 else None
             self._known[name] = None if one is None or OPEN in one or len(one) > _LONGEST else one
         return self._known[name]

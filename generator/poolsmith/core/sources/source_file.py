@@ -95,7 +95,7 @@ _WHERE = ("span", "pointer", "note", "source_line", "secrets", "value")
 
 class _Place(Location):
     """A location in a file, looked for when somebody reads more of it than its path and pointer: of most, a finding
-    comes to nothing.
+    comes to nothing. Until then it holds what the file says.
 
     It passes for one like any other, since two are equal by their class and what they say.
     """
@@ -113,10 +113,11 @@ class _Place(Location):
         found = self._found()
         for one in _WHERE:
             object.__setattr__(self, one, getattr(found, one))
+        object.__delattr__(self, "_content")
         return getattr(self, name)
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
-        return self._found().__reduce_ex__(protocol)
+        return Location(**{one: getattr(self, one) for one in _WHERE}).__reduce_ex__(protocol)
 
     def _found(self) -> Location:
         start, end, line, value = self._content.placed(self.pointer)

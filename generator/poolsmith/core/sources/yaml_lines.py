@@ -84,7 +84,10 @@ def _layouts() -> Layouts:
 
 def _scalar(text: str) -> Any:
     """What ends a line as a scalar, whatever stands below it. Raises KeyError where it may be no scalar."""
-    found = _whole(text) if text and text.isprintable() else _OTHER
+    try:
+        found = _whole(text) if text and text.isprintable() else _OTHER
+    except NotJsonError:
+        found = _OTHER
     if found is _OTHER or found.__class__ is bytes:
         raise KeyError(text)
     return found

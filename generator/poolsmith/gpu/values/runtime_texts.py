@@ -15,7 +15,7 @@ from poolsmith.gpu.values.text_mistake import TextMistake
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_TABLES = pattern(r"^\s*+\[{1,2}\s*+(plugins|nvidia-container-(?:runtime|cli))\b", re.MULTILINE)
+_TABLES = pattern(r"^[ \t]*+\[{1,2}[ \t]*+(plugins|nvidia-container-(?:runtime|cli))\b", re.MULTILINE)
 _LINE = pattern(r"\s*+(?:\[.*\]|[\w.\"'-]+\s*+=.*|[\]}\"'].*)\s*+(?:#.*)?")
 _WHERE = pattern(r" \(at line (\d+), column \d+\)$")
 _NAME = pattern(r"[A-Za-z](?:[\w.-]*[A-Za-z0-9])?", re.ASCII)

@@ -191,8 +191,7 @@ def _check_paths(
     schemas = _schemas(parts, against, model)
     diagnostics += (item for result in schemas for item in result.diagnostics)
     diagnostics.extend(run_rules(CHART_RULES, model.all_installations, by_file=True))
-    whole = CheckedTree(model.documents, frozenset(listed.yaml))
-    labelled = labelled_nodes(whole, listed.others, files)
+    labelled = labelled_nodes(model, listed.others)
     diagnostics += run_rules(TEMPLATE_RULES, labelled, by_file=True)
     is_whole = only is None and any(path.resolve() == root.resolve() for path in paths)
     links = _links(model, release, given, labelled, root, today, is_whole=is_whole)
@@ -207,7 +206,7 @@ def _check_paths(
     diagnostics.extend((*unjudged, *values.diagnostics, *setups.diagnostics, *problems))
     texts = judge_texts(trees, model, diagnostics)
     diagnostics += texts.diagnostics
-    templates = _neighbours(whole, given, diagnostics)
+    templates = _neighbours(model.whole, given, diagnostics)
     told = {*values.paths, *(place for item in schemas for place in item.half), *templates}
     judged = {(item.path, item.index) for tree in trees for item in tree.objects}
     left = left_out(model, listed, scope, judged, told, unread)

@@ -99,13 +99,12 @@ class Scope:
         return mentions(text.encode()) or (bool(file.problems) and mentions(file.path.encode(errors="replace")))
 
     def has_unknown(self, unknown: Unknown, model: RepositoryModel) -> bool:
-        """Whether the place speaks of the stack, or is a kustomization that brings some of it."""
+        """Whether the place speaks of the stack, or is a kustomization or a unit in it that brings some of it."""
         path = unknown.place.span.path
         if self.has_file(model.files.file(path)):
             return True
-        folder = posixpath.dirname(path)
-        is_kustomization = posixpath.basename(path) in KUSTOMIZATION_NAMES
-        return is_kustomization and self.tells(path) and folder in self._folders(model)
+        brings = unknown.is_here or posixpath.basename(path) in KUSTOMIZATION_NAMES
+        return brings and self.tells(path) and posixpath.dirname(path) in self._folders(model)
 
     def _folders(self, model: RepositoryModel) -> frozenset[str]:
         """Those with objects of the stack that something delivers."""

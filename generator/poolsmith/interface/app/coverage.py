@@ -30,7 +30,8 @@ def coverage_of(
     others = [item for item in installations if item.chart in CHARTS - {*OPERATOR}]
     places = (*(item.locate(()) for item in values), *(item.locate(()) for item in others))
     charts = set(map(_key, places)) if len(places) > 1 else places  # no place is looked for to be told from no other
-    unjudged = (*_of_values(values), *_of_templates(others), *_of_unread(others))
+    setups = tuple(setups)
+    unjudged = (*_of_values(values), *_of_templates(others), *_of_unread(others), *_of_many(setups))
     told = {_key(place): (place, item) for place, item in unjudged}
     found = len(charts) + sum(item.found is None for item in setups)
     coverage = Coverage(found=found, unjudged=tuple(item for _, item in told.values()))
@@ -74,6 +75,17 @@ def _of_unread(installations: Iterable[ChartInstallation]) -> Iterator[tuple[Loc
         if item.chart not in CHART_OF and any(layer.values for layer in item.layers):
             place, why = item.locate(()), f"the values of the chart {item.chart} are not known"
             yield place, Unjudged(what=_named(place, item), why=why, add="check what `helm template` renders of it")
+
+
+def _of_many(setups: Iterable[Setup]) -> Iterator[tuple[Location, Unjudged]]:
+    """Installations that one place declares more often than rules over a cluster's files look at."""
+    for setup in setups:
+        if setup.found is not None and setup.left_out:
+            place, why = (
+                setup.found.locate(()),
+                f"{setup.left_out:,} of its installations are left out, as they are many",
+            )
+            yield place, Unjudged(what=_named(place, setup.found.installation), why=why, add="check a few at a time")
 
 
 def _named(place: Location, item: ChartInstallation) -> str:

@@ -326,7 +326,7 @@ class _Run:
         is_changed = bool(overlay) or variables is not None
         if is_changed and self._in_themselves[folder] >= _MOST_IN_ITSELF:
             what = f"{item.name} is one of many that stand in the folder which they change"
-            self.unknown.append(Unknown(item.source.locate("/spec/path"), what))
+            self.unknown.append(Unknown(item.source.locate("/spec/path"), what, is_here=True))
             return
         case = self.place, folder, _said(spec, overlay, variables)
         if case not in self.clusters.made:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.delivered import ChartInstallation, Delivered
     from poolsmith.kubernetes.repository.flux import Emptied, FluxDelivery, Identity
     from poolsmith.kubernetes.repository.kustomize.accumulator import Build
+    from poolsmith.kubernetes.repository.node_templates import NodeTemplate
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 
 _ASSERTS = ("chainsaw-test.yaml", "kuttl-test.yaml")
@@ -85,7 +86,7 @@ class RepositoryModel:
     stand among them. `parts` are files that are patches, asserts, or texts of generators: no objects."""
 
     files: RepositoryFiles
-    documents: tuple[CheckedDocument, ...]
+    whole: CheckedTree
     deliveries: tuple[EngineDelivery, ...]
     loose: CheckedTree
     installations: tuple[ChartInstallation, ...]
@@ -96,9 +97,20 @@ class RepositoryModel:
     others: tuple[str, ...] = ()
     """Files that are no YAML."""
 
+    @property
+    def documents(self) -> tuple[CheckedDocument, ...]:
+        return self.whole.documents
+
     def is_left_out(self, path: str) -> bool:
         """Whether an engine leaves a file out, so that what it installs says nothing of it."""
         return bool(self.left_out) and any(place in self.left_out for place in (path, *folders_above(path)))
+
+    @cached_property
+    def node_templates(self) -> tuple[NodeTemplate, ...]:
+        """What the documents say of nodes to come."""
+        from poolsmith.kubernetes.repository.node_templates import node_templates  # on demand
+
+        return node_templates(self.whole)
 
     @cached_property
     def all_installations(self) -> tuple[ChartInstallation, ...]:
@@ -150,7 +162,7 @@ class _Modelling:
         charts = {item.path for found in installed for item in (found.document, found.version_document) if item}
         return RepositoryModel(
             files=self.files,
-            documents=self.documents,
+            whole=self.whole,
             deliveries=tuple(self.deliveries),
             loose=tree,
             installations=self._own(

@@ -70,7 +70,7 @@ def _assigned(text: str) -> dict[str, Any] | None:
     return values
 
 
-_COMMA = pattern(r"(?<!\\),(?![^{]*\})")
+_COMMA = pattern(r"(?<!\\),(?![^{]{0,999}\})")
 """What stands between two assignments; those within braces make a list."""
 
 

@@ -167,6 +167,7 @@ def judge_setups_of(
     from poolsmith.guard.rules.setup.repository_setups import releases_of, view_of  # on demand
 
     lacks: Counter[str] = Counter()
+    left_out = 0
     before = ToldPlaces(told)
     for setup in setups:
         tags = releases_of(setup, release)
@@ -176,12 +177,27 @@ def judge_setups_of(
         result.diagnostics.extend(judged.diagnostics)
         lacks.update(need for needs in judged.lacking for need in needs)
         result.not_evaluated += len(judged.lacking)
+        left_out += _unpredicted(view)
         if view.tag is None and tags:
             result.diagnostics.extend(_said_alike(setup, tags, given, kubernetes, before, judged.diagnostics))
     if result.not_evaluated:
         reasons = "; ".join(_ADVICE[need] for need in _ADVICE if lacks[need])
         result.skipped.append(Skipped(f"{counted(result.not_evaluated, 'check')} of the setup as a whole", reasons))
+    if left_out:
+        result.not_evaluated += left_out
+        result.skipped.append(
+            Skipped(f"{left_out:,} resources or kinds of nodes", "not predicted: one setup has so many")
+        )
     return result
+
+
+def _unpredicted(view: SetupView) -> int:
+    """Of the resources and kinds of nodes of a setup."""
+    if view.tag is None:
+        return 0
+    from poolsmith.guard.rules.setup.configured import configured  # on demand
+
+    return configured(view).left_out
 
 
 def _judged(view: SetupView, before: ToldPlaces, codes: frozenset[str] | None = None) -> SetupResult:

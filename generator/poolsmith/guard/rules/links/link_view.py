@@ -95,14 +95,12 @@ class Machines:
     """What files say of nodes to come, read by the first rule that asks."""
 
     tree: CheckedTree
-    others: Callable[[], Iterator[NodeTemplate]] = lambda: iter(())
-    """Those that are no documents of YAML."""
+    described: Callable[[], Iterator[NodeTemplate]] = lambda: iter(())
+    """Descriptions of nodes, in documents and in other files."""
 
     @cached_property
     def templates(self) -> tuple[NodeTemplate, ...]:
-        from poolsmith.kubernetes.repository.node_templates import node_templates  # on demand
-
-        return (*node_templates(self.tree), *self.others())
+        return tuple(self.described())
 
     @cached_property
     def images(self) -> dict[str, Location]:

@@ -23,7 +23,6 @@ from poolsmith.guard.rules.setup.repository_setups import objects_of
 from poolsmith.kubernetes.repository.delivered import delivered
 from poolsmith.kubernetes.repository.engine_versions import ARGO_CD, FLUX, EngineVersions, SaidVersion, said_versions
 from poolsmith.kubernetes.repository.kustomize.build import NAMES
-from poolsmith.kubernetes.repository.manifest_files import CheckedTree
 from poolsmith.kubernetes.repository.model import EngineDelivery
 
 if TYPE_CHECKING:
@@ -103,8 +102,7 @@ def views_of(
     nodes = given.nodes if given is not None else None
     labels |= {key for node in nodes or () for key in node.labels}
     engines = EngineVersions(said_versions(model.documents) if upgrade is None else upgrade)
-    tree = CheckedTree(model.documents, frozenset(item.path for item in model.documents))
-    described = Machines(tree=tree, others=partial(_of_terraform, model))
+    described = Machines(tree=model.whole, described=partial(_described, model))
     alone, linked = is_alone(model), domains()
     beside = _by_folder(model)
     for part in (*model.deliveries, _loose(model)):
@@ -131,7 +129,8 @@ def views_of(
             )
 
 
-def _of_terraform(model: RepositoryModel) -> Iterator[NodeTemplate]:
+def _described(model: RepositoryModel) -> Iterator[NodeTemplate]:
+    yield from model.node_templates
     if any(path.endswith(".tf") for path in model.others):
         from poolsmith.kubernetes.repository.terraform_nodes import terraform_templates  # on demand
 

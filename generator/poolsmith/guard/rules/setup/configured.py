@@ -34,17 +34,17 @@ from poolsmith.gpu.catalog.projections import read_projection
 from poolsmith.guard.rules.names.kept import kept as kept_by_view
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.setup.setup_view import Place, SetupNode, SetupView
 
 
 Steps = tuple[str, ...]
-POLICY, DRIVER, CLAIMS = "ClusterPolicy", "NVIDIADriver", "GPUCluster"
+POLICY, DRIVER, CLAIMS = _RESOURCES = "ClusterPolicy", "NVIDIADriver", "GPUCluster"
 _GROUP = "nvidia.com/"
 _IMAGE = ("repository", "image", "version")
-_MOST_LEAVES = 400
+_MOST_TRIED = 400
 _MOST_OBJECTS = 40
 _MOST_NODES = 40
 _OF_THE_OPERATOR = ("nvidia.com/", "feature.node.kubernetes.io/", "kubernetes.io/arch")
@@ -99,9 +99,25 @@ class Configured:
 
     @cached_property
     def leaves(self) -> tuple[Leaf, ...]:
-        """In the order of the files; of huge files the first ones."""
-        found = [Leaf(index, *leaf) for index, part in enumerate(self.parts) for leaf in leaves_of(part.tree)]
-        return tuple(found[:_MOST_LEAVES])
+        """In the order of the files."""
+        return tuple(Leaf(index, *leaf) for index, part in enumerate(self.parts) for leaf in leaves_of(part.tree))
+
+    @property
+    def is_huge(self) -> bool:
+        """Whether there are more leaves than can be taken away one after the other."""
+        return len(self.leaves) > _MOST_TRIED
+
+    def tried(self, is_likely: Callable[[Leaf], bool]) -> Sequence[Leaf]:
+        """The leaves that are taken away to see what comes of it: of huge files so many, the likely ones first."""
+        if not self.is_huge:
+            return self.leaves
+        return sorted(self.leaves, key=lambda leaf: not is_likely(leaf))[:_MOST_TRIED]
+
+    @property
+    def left_out(self) -> int:
+        """Custom resources and kinds of nodes of which nothing is predicted: they are too many."""
+        kinds = (len(self._view.of_kind(kind, "nvidia.com")) for kind in _RESOURCES)
+        return sum(max(number - _MOST_OBJECTS, 0) for number in kinds) + max(len(self._kinds) - _MOST_NODES, 0)
 
     @property
     def trees(self) -> tuple[Mapping[str, Any], ...]:
@@ -185,7 +201,11 @@ class Configured:
     def _nodes(self) -> tuple[Node, ...]:
         if self._view.nodes is None:
             return (*one_of_each(), *_selected(self.parts))
-        return tuple(_unlike(self._view.nodes, {key for part in self.parts for key in _selector(part)}))
+        return self._kinds[:_MOST_NODES]
+
+    @cached_property
+    def _kinds(self) -> tuple[Node, ...]:
+        return tuple(_unlike(self._view.nodes or (), {key for part in self.parts for key in _selector(part)}))
 
 
 @kept_by_view
@@ -196,7 +216,7 @@ def configured(view: SetupView) -> Configured:
 def _parts(view: SetupView) -> Iterator[Part]:
     if view.values is not None and not view.values.of_policy:
         yield Part(tree=view.values.values, place=view.values.place)
-    for kind in (POLICY, DRIVER, CLAIMS):
+    for kind in _RESOURCES:
         for item in view.of_kind(kind, "nvidia.com")[:_MOST_OBJECTS]:
             if item.own_name:
                 yield Part(tree=item.spec, place=item.place, body=item.data)
@@ -241,13 +261,13 @@ def _selector(part: Part) -> dict[str, str]:
 
 
 def _unlike(nodes: Iterable[SetupNode], asked: set[str]) -> Iterator[Node]:
-    """One for all that are alike to the operator, so many as tell most."""
+    """One for all that are alike to the operator."""
     seen: set[tuple[Any, ...]] = set()
     for node in nodes:
         labels = {key: value for key, value in node.labels.items() if key.startswith(_OF_THE_OPERATOR) or key in asked}
         runtime = f"{node.runtime}://{node.runtime_version}" if node.runtime else ""
         kind = (runtime, tuple(sorted(labels.items())))
-        if kind not in seen and len(seen) < _MOST_NODES:
+        if kind not in seen:
             seen.add(kind)
             yield Node(name=node.name, labels=labels, runtime=runtime)
 

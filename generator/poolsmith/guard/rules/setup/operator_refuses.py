@@ -40,18 +40,18 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
             return
         asked.add(error)
         causes = _causes(made, left, error)
-        if not causes:
+        if not causes and not made.is_huge:
             continue
-        left = (*left, causes[0])
+        left = (*left, *causes[:1])
         if any(words in error for words in _LEFT_TO_OTHERS):
             continue
-        places = [made.parts[leaf.part].at(leaf.steps) for leaf in causes]
+        places = [made.parts[leaf.part].at(leaf.steps) for leaf in causes] or [made.parts[0].at(())]
         if not view.is_told(*places):
             resource, _, words = error.partition(": ")
             yield Finding(
                 message=f"the operator stops at {resource}: {cut(printable(without_secrets(words)), _LONGEST)}",
                 place=places[0],
-                help="correct this line, or remove it",
+                help="correct this line, or remove it" if causes else "find what brings it about, and correct it",
             )
 
 
@@ -61,9 +61,13 @@ def _causes(made: Configured, left: tuple[Leaf, ...], error: str) -> list[Leaf]:
 
     before = made.outcome_without(*left)
     known = set(before.errors) if before is not None else set()
+
+    def is_named(leaf: Leaf) -> bool:
+        return str(leaf.value) in error
+
     alone: list[Leaf] = []
     others: list[Leaf] = []
-    for leaf in by_likelihood(item for item in made.leaves if item not in left):
+    for leaf in by_likelihood(item for item in made.tried(is_named) if item not in left):
         after = made.outcome_without(*left, leaf)
         if after is not None and error not in after.errors:
             (alone if set(after.errors) <= known else others).append(leaf)

@@ -99,7 +99,11 @@ def _cause(made: Configured, item: dict[str, Any], violation: Violation, judge: 
     word, _ = reach(item, violation.pointer)
     key = object_order(item)
     switches: list[tuple[int, Leaf]] = []
-    for leaf in sorted(made.leaves, key=lambda leaf: not _holds(leaf.value, word)):
+
+    def holds(leaf: Leaf) -> bool:
+        return _holds(leaf.value, word)
+
+    for leaf in sorted(made.tried(holds), key=lambda leaf: not holds(leaf)):
         after = made.outcome_without(leaf)
         if after is None or not _cured(after, key, violation, judge):
             continue

@@ -8,6 +8,7 @@ from __future__ import annotations
 import posixpath
 from collections import Counter
 from dataclasses import field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from poolsmith.core.record import record
@@ -50,6 +51,8 @@ class Setup:
 
     found: FoundValues | None
     objects: tuple[CheckedDocument, ...]
+    left_out: int = 0
+    """Installations at the same place that are not judged: they are too many."""
     charts: tuple[ChartInstallation, ...] = ()
     """What files beside it install that are no objects."""
     others: tuple[SetupObject, ...] = ()
@@ -76,14 +79,16 @@ class Setup:
 _MOST_OF_ONE = 8
 
 
-def _few_of_each(values: Iterable[FoundValues]) -> Iterator[FoundValues]:
-    """Of an installation that is put into many namespaces a few: rules say the same of each at its one place."""
-    told: Counter[str] = Counter()
+def _few_of_each(values: Iterable[FoundValues]) -> Iterator[tuple[FoundValues, int]]:
+    """Of an installation that is put into many namespaces, or with many values, a few, each with how many more
+    there are."""
+    unlike: dict[str, dict[str, FoundValues]] = {}
     for found in values:
-        place = str(found.locate(()))
-        told[place] += 1
-        if told[place] <= _MOST_OF_ONE:
-            yield found
+        key = f"{found.namespace} {found.release} {found.partial} {found.values}"
+        unlike.setdefault(str(found.locate(())), {}).setdefault(key, found)
+    for one in unlike.values():
+        more = max(len(one) - _MOST_OF_ONE, 0)
+        yield from ((found, more) for found in islice(one.values(), _MOST_OF_ONE))
 
 
 def setups_of(
@@ -97,10 +102,10 @@ def setups_of(
     """
     setups: list[Setup] = []
     for delivery in model.deliveries:
-        own = list(_few_of_each(filter(_is_here, values_of(delivery.installations, release))))
+        own = tuple(_few_of_each(filter(_is_here, values_of(delivery.installations, release))))
         others = _without_object(delivery.installations)
         together = (*delivery.objects, *delivery.kustomizations)
-        setups += [Setup(found=item, objects=together, charts=others) for item in own]
+        setups += [Setup(found=item, left_out=more, objects=together, charts=others) for item, more in own]
         if not own and delivery.by_engine and any(map(is_of_operator, delivery.objects)):
             setups.append(Setup(found=None, objects=delivery.objects))
     alone = list(_alone(model, release))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.record import record
-from poolsmith.kubernetes.repository.node_templates import node_templates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, CheckedTree
+    from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
+    from poolsmith.kubernetes.repository.model import RepositoryModel
     from poolsmith.kubernetes.repository.node_template_marks import LabelMark, TaintMark
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 
@@ -33,15 +33,15 @@ class LabelledNodes:
         return self.document.source.locate(mark.pointer)
 
 
-def labelled_nodes(tree: CheckedTree, others: Iterable[str], files: RepositoryFiles) -> tuple[LabelledNodes, ...]:
+def labelled_nodes(model: RepositoryModel, others: Iterable[str]) -> tuple[LabelledNodes, ...]:
     """Of all documents, and of Terraform's among the other files."""
-    return (*_of_manifests(tree), *_of_terraform(others, files))
+    return (*_of_manifests(model), *_of_terraform(others, model.files))
 
 
-def _of_manifests(tree: CheckedTree) -> Iterator[LabelledNodes]:
-    if not any(_GROUP in text for text in {document.path: document.text for document in tree.documents}.values()):
+def _of_manifests(model: RepositoryModel) -> Iterator[LabelledNodes]:
+    if not any(_GROUP in text for text in {document.path: document.text for document in model.documents}.values()):
         return
-    for template in node_templates(tree):
+    for template in model.node_templates:
         yield LabelledNodes(
             title=template.title,
             document=template.document,
