@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import posixpath
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.diagnostic import Position
@@ -108,7 +109,8 @@ class _Script:
         if version is not None:
             self._note(join(place, "version"), version)
         address = repo.text if repo else written if "://" in written else repositories.get(alias)
-        is_told = any(word in (alias if address is None else address) for word in _VENDORS)
+        is_open = any(word.is_open for word in command.rest)
+        is_told = not is_open and any(word in (alias if address is None else address) for word in _VENDORS)
         layers, unknown = self._values(command, place)
         name, archived = named(written)
         found = ChartInstallation(
@@ -147,7 +149,7 @@ class _Script:
                     unknown.append(Unknown(self._source.locate(pointer), f"what `--{flag}` says in a run"))
         told = [f"what `{shorten(word.text)}` says in a run" for word in command.rest]
         told += [f"what `--{flag}` finds" for flag in _FROM_BEFORE if flag in command.others]
-        told += ["what a command beside it patches"] * self._is_patched()
+        told += ["what a command beside it patches"] * self._is_patched
         return layers, unknown + [Unknown(self._source.locate(place), what) for what in told]
 
     def _set(self, flag: str, pointer: str, text: str) -> list[ValuesLayer]:
@@ -162,6 +164,7 @@ class _Script:
         found = self._found(path, self._files.is_file)
         return self._files.text(found) if found is not None else None
 
+    @cached_property
     def _is_patched(self) -> bool:
         paths = self._files.files_in(posixpath.dirname(self._path))
         beside = (path for path in paths if is_script(path) or path.endswith(_README))
