@@ -180,16 +180,16 @@ def _check_paths(
     scope = scope_of(model, named, everything=everything)
     if only is not None:
         scope, listed.yaml = replace(scope, named=frozenset(), only=only), tuple(filter(only.__contains__, listed.yaml))
-    diagnostics = list(listed.problems)
+    diagnostics = [*listed.problems, *missing_folders(model, scope)]
     unread = search.unread if search is not None else frozenset()
     diagnostics += file_problems((path for path in listed.yaml if path not in unread), files, scope)
-    diagnostics += (*refused_builds(model, scope), *missing_folders(model, scope))
     parts = tuple(judged_trees(model, scope))
     trees = tuple(part.tree for part in parts)
     for tree in trees:
         diagnostics += (*(run_rules(RULES, tree, by_file=True) if tree.documents else ()), *broken_texts(tree))
     schemas = _schemas(parts, against, model)
     diagnostics += (item for result in schemas for item in result.diagnostics)
+    diagnostics += [*refused_builds(model, scope, diagnostics)]
     diagnostics.extend(run_rules(CHART_RULES, model.all_installations, by_file=True))
     whole = CheckedTree(model.documents, frozenset(listed.yaml))
     labelled = labelled_nodes(whole, listed.others, files)

@@ -15,7 +15,7 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import NoInputError, UsageError, diagnose, sorted_unique, whole_file
+from poolsmith.core.diagnostics import NoInputError, Severity, UsageError, diagnose, sorted_unique, whole_file
 from poolsmith.core.diagnostics.codes import reading
 from poolsmith.core.diagnostics.codes.hygiene import BUILD_REFUSED
 from poolsmith.core.diagnostics.codes.schema import SCHEMA_VIOLATION
@@ -42,7 +42,8 @@ from poolsmith.kubernetes.repository.manifest_files import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from poolsmith.core.diagnostics import Diagnostic
+    from poolsmith.core.diagnostics import Diagnostic, Location
+    from poolsmith.core.diagnostics.diagnostic import Position
     from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
     from poolsmith.kubernetes.repository.model import RepositoryModel
     from poolsmith.kubernetes.repository.repository_files import Listed, RepositoryFile, RepositoryFiles
@@ -228,8 +229,15 @@ def file_problems(paths: Iterable[str], files: RepositoryFiles, scope: Scope) ->
     """What is wrong with files as such, of those that may be of the stack."""
     for path in paths:
         file = files.file(path)
-        is_told = bool(file.problems) and _may_hold_some(file, scope)
+        is_told = bool(file.problems) and (_may_hold_some(file, scope) or _builds_some(path, files, scope))
         yield from (problem for problem in file.problems if is_told or problem.code in _ALWAYS)
+
+
+def _builds_some(path: str, files: RepositoryFiles, scope: Scope) -> bool:
+    """Whether a kustomization stands beside files of the stack."""
+    folder, _, name = path.rpartition("/")
+    is_asked = name in KUSTOMIZATION_NAMES and scope.tells(path)
+    return is_asked and any(mentions((files.text(beside) or "").encode()) for beside in files.files_in(folder))
 
 
 def _may_hold_some(file: RepositoryFile, scope: Scope) -> bool:
@@ -247,13 +255,18 @@ def _may_hold_some(file: RepositoryFile, scope: Scope) -> bool:
 _COMMENT = pattern(r"^[ \t]*#.*$", re.MULTILINE)
 
 
-def refused_builds(model: RepositoryModel, scope: Scope) -> Iterator[Diagnostic]:
-    """Kustomizations of the stack at which kustomize stops."""
+def refused_builds(model: RepositoryModel, scope: Scope, others: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    """Kustomizations of the stack at which kustomize stops, where none of the `others` is an error at that place."""
+    told = {_start(item.primary) for item in others if item.severity is Severity.ERROR}
     for delivery in model.deliveries:
         for item in delivery.refused:
-            if scope.has_unknown(item, model):
+            if _start(item.place) not in told and scope.has_unknown(item, model):
                 why = item.what.partition("it stops here: ")[2] or item.what
                 yield diagnose(BUILD_REFUSED, f"kustomize stops here: {why}", item.place, help=item.advice or None)
+
+
+def _start(place: Location) -> tuple[str, Position | None]:
+    return place.span.path, place.span.start
 
 
 def missing_folders(model: RepositoryModel, scope: Scope) -> Iterator[Diagnostic]:
