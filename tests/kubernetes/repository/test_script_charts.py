@@ -182,6 +182,20 @@ def test_json_is_a_value(tmp_path):
     assert item.values == {"a": {"b": [{"c": 1}]}}
 
 
+@pytest.mark.parametrize("flags", ["-fv.yaml -ngpu", "-f=v.yaml -n=gpu", "-f w.yaml,v.yaml --namespace gpu"])
+def test_flags_are_taken_in_each_of_their_forms(tmp_path, flags):
+    script = f"helm install {flags} gpu nvidia/gpu-operator\n"
+    (item,) = installed(tmp_path, install_sh=script, v_yaml="a: 1\n", w_yaml="a: 2\n")
+
+    assert (item.values, item.namespace, item.unknown) == ({"a": 1}, "gpu", ())
+
+
+def test_json_may_be_all_values(tmp_path):
+    (item,) = installed(tmp_path, install_sh='helm install gpu nvidia/gpu-operator --set-json \'{"a": {"b": 1}}\'\n')
+
+    assert (item.values, item.unknown) == ({"a": {"b": 1}}, ())
+
+
 def test_a_file_may_be_one_value(tmp_path):
     script = "helm upgrade nvdp nvdp/nvidia-device-plugin --version=0.14.3 --set-file config.map.shared=s.yaml\n"
     (item,) = installed(tmp_path, install_sh=script, s_yaml="version: v1\n")

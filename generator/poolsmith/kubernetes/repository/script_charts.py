@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import posixpath
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,7 @@ from poolsmith.kubernetes.repository.manifest_files import HELM, PlacedDocument,
 from poolsmith.kubernetes.repository.set_values import assigned_layers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from poolsmith.core.sources.shell_text import Word
     from poolsmith.core.sources.source_file import SourceFile
@@ -132,7 +133,7 @@ class _Script:
     def _values(self, command: HelmCommand, place: str) -> tuple[list[ValuesLayer], list[Unknown]]:
         layers: list[ValuesLayer] = []
         unknown: list[Unknown] = []
-        for number, word in enumerate(command.of("values")):
+        for number, word in enumerate(_parts(command.of("values"))):
             layer = self._file(word, join(place, "values", number), command.given)
             if layer is not None:
                 layers.append(layer)
@@ -156,6 +157,8 @@ class _Script:
         if flag in ("set", "set-string", "set-literal"):
             return assigned_layers(self._source, pointer, text, is_text=flag != "set")
         path, sign, value = text.partition("=")
+        if flag == "set-json" and isinstance(whole := _parsed(text), dict):
+            return [ValuesLayer(whole, self._source, pointer)]
         found = assigned_layers(self._source, pointer, f"{path}=", is_text=True) if sign else []
         made = _parsed(value) if flag == "set-json" else self._text_of(value)
         return [ValuesLayer(made, self._source, pointer, item.at) for item in found if made is not None]
@@ -205,6 +208,15 @@ class _Script:
         if block is None:
             return self._outer.locate(self._pointer).span.start
         return Position(block[0] + inner.line - 1, block[1] + inner.column)
+
+
+def _parts(words: Iterable[Word]) -> Iterator[Word]:
+    """One flag may name several files: `-f a.yaml,b.yaml`."""
+    for word in words:
+        at = word.at
+        for text in word.text.split(","):
+            yield replace(word, text=text, at=at)
+            at += len(text) + 1
 
 
 def _told(word: Word | None) -> str | None:
