@@ -142,3 +142,12 @@ def test_templates_ciphers_and_other_languages_are_counted(judge):
     assert told(found) == []
     reasons = {item.reason for item in found.skipped}
     assert {"templates of Helm charts", "encrypted by SOPS", "CUE"} <= reasons
+
+
+@pytest.mark.parametrize("name", ["install.sh", "Makefile", "main.tf"])
+@pytest.mark.parametrize(("chart", "is_told"), [("nvidia/gpu-operator", True), ("web/shop", False)])
+def test_a_script_that_is_too_long_to_read_is_told(judge, name, chart, is_told):
+    files = {name: "# long\n" * 160_000 + f"helm install a {chart}\n", "driver.yaml": DRIVER}
+    found = [item for item in told(judge(files)) if item[0] == "input-limit"]
+
+    assert found == [("input-limit", name)] * is_told

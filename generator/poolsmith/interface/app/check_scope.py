@@ -15,9 +15,8 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import NoInputError, Severity, UsageError, diagnose, sorted_unique, whole_file
+from poolsmith.core.diagnostics import NoInputError, UsageError, diagnose, sorted_unique, whole_file
 from poolsmith.core.diagnostics.codes import reading
-from poolsmith.core.diagnostics.codes.hygiene import BUILD_REFUSED
 from poolsmith.core.diagnostics.codes.schema import SCHEMA_VIOLATION
 from poolsmith.core.diagnostics.message_text import counted, joined
 from poolsmith.core.diagnostics.outcome import Outcome, Skipped
@@ -28,7 +27,6 @@ from poolsmith.core.sources.pointer import join
 from poolsmith.gpu.catalog.stack_objects import CHARTS, OPERATOR, is_of_stack, own_namespaces
 from poolsmith.gpu.catalog.stack_words import is_about_gpus, may_be_of_stack, mentions
 from poolsmith.gpu.values.values_places import values_of
-from poolsmith.guard.rules.charts.missing_values_file import RULE as MISSING_FILE
 from poolsmith.kubernetes.repository.manifest_files import (
     KUSTOMIZATION_NAMES,
     OTHER_LANGUAGES,
@@ -42,8 +40,7 @@ from poolsmith.kubernetes.repository.manifest_files import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from poolsmith.core.diagnostics import Diagnostic, Location
-    from poolsmith.core.diagnostics.diagnostic import Position
+    from poolsmith.core.diagnostics import Diagnostic
     from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
     from poolsmith.kubernetes.repository.model import RepositoryModel
     from poolsmith.kubernetes.repository.repository_files import Listed, RepositoryFile, RepositoryFiles
@@ -253,32 +250,6 @@ def _may_hold_some(file: RepositoryFile, scope: Scope) -> bool:
 
 
 _COMMENT = pattern(r"^[ \t]*#.*$", re.MULTILINE)
-
-
-def refused_builds(model: RepositoryModel, scope: Scope, others: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
-    """Kustomizations of the stack at which kustomize stops, where none of the `others` is an error at that place."""
-    told = {_start(item.primary) for item in others if item.severity is Severity.ERROR}
-    for delivery in model.deliveries:
-        for item in delivery.refused:
-            if _start(item.place) not in told and scope.has_unknown(item, model):
-                why = item.what.partition("it stops here: ")[2] or item.what
-                yield diagnose(BUILD_REFUSED, f"kustomize stops here: {why}", item.place, help=item.advice or None)
-
-
-def _start(place: Location) -> tuple[str, Position | None]:
-    return place.span.path, place.span.start
-
-
-def missing_folders(model: RepositoryModel, scope: Scope) -> Iterator[Diagnostic]:
-    """Folders of the stack that an Application takes from this repository, which lacks them."""
-    of_values = {unknown.place for item in model.all_installations for unknown in item.unknown}
-    for item in model.unknown:
-        is_told = item.is_missing and item.place not in of_values and scope.tells(item.place.span.path)
-        if is_told and mentions(item.what.encode()):
-            yield diagnose(MISSING_FILE, f"{item.what}: nothing is rendered", item.place, help=_ADD)
-
-
-_ADD = "correct the path, or add the folder"
 
 
 @record(kw_only=False)

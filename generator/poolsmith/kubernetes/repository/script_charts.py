@@ -23,7 +23,13 @@ from poolsmith.kubernetes.repository.chart_folders import resolved
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
 from poolsmith.kubernetes.repository.flux_releases import layer_of_text, named
 from poolsmith.kubernetes.repository.helm_commands import helm_commands
-from poolsmith.kubernetes.repository.manifest_files import HELM, PlacedDocument, folders_above, is_script
+from poolsmith.kubernetes.repository.manifest_files import (
+    HELM,
+    LONGEST_SCRIPT,
+    PlacedDocument,
+    folders_above,
+    is_script,
+)
 from poolsmith.kubernetes.repository.set_values import assigned_layers
 
 if TYPE_CHECKING:
@@ -37,7 +43,6 @@ if TYPE_CHECKING:
 
 COMMANDS = "commands"
 """The first step of the pointers."""
-_MOST_TEXT = 1 << 18
 _INSTALLS = pattern(r"\b(?:install|upgrade|template)\b")
 _PROSE = frozenset(("name", "description", "summary", "title", "desc", "msg", "message", "help", "comment", "notes"))
 _VENDORS = ("nvidia", "nvdp", "nvgfd", "nfd", "ngc", "kubernetes-sigs")
@@ -70,7 +75,7 @@ def charts_of_texts(document: CheckedDocument, files: RepositoryFiles) -> Iterat
 
 
 def _may_install(text: str) -> bool:
-    return HELM in text and len(text) <= _MOST_TEXT and _INSTALLS.search(text) is not None
+    return HELM in text and len(text) <= LONGEST_SCRIPT and _INSTALLS.search(text) is not None
 
 
 class _Script:
