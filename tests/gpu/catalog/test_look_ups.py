@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -244,7 +245,11 @@ def data_files():
     return sorted(name for name in files if name.endswith((".yaml", ".json")))
 
 
-@pytest.mark.parametrize("name", data_files())
+OUR_OWN = re.compile(r"(compiled/)?(rules|setup_needs|answers.\w+|privileges.reach|review.\w+)\.(json|yaml)")
+"""What poolsmith says or holds by itself: these files tell no facts about others."""
+
+
+@pytest.mark.parametrize("name", [name for name in data_files() if not OUR_OWN.fullmatch(name)])
 def test_every_data_file_parses_and_names_a_source(name):
     text = (store.DATA / name).read_text("utf-8")
     data = json.loads(text) if name.endswith(".json") else read_documents(text)[0]
@@ -254,7 +259,14 @@ def test_every_data_file_parses_and_names_a_source(name):
     def sources(node):
         if isinstance(node, dict):
             return any(
-                (key.endswith("ource") and isinstance(value, str) and value) or sources(value)
+                (key.endswith("ource") and isinstance(value, str) and value)
+                or (
+                    key == "sources"
+                    and isinstance(value, list)
+                    and all(isinstance(one, str) for one in value)
+                    and value
+                )
+                or sources(value)
                 for key, value in node.items()
             )
         return isinstance(node, list) and any(sources(item) for item in node)
@@ -265,13 +277,15 @@ def test_every_data_file_parses_and_names_a_source(name):
 def lines_in(node, key=""):
     if isinstance(node, dict):
         for name, value in node.items():
-            yield from [value] if name == "line" else lines_in(value, name)
+            yield from [value] if name == "line" and isinstance(value, str) else lines_in(value, name)
     elif isinstance(node, list):
         for value in node:
             yield from [value] if key == "lines" and isinstance(value, str) else lines_in(value)
 
 
-@pytest.mark.parametrize("name", [name for name in data_files() if name.endswith(".yaml")])
+@pytest.mark.parametrize(
+    "name", [name for name in data_files() if name.endswith(".yaml") and not OUR_OWN.fullmatch(name)]
+)
 def test_data_files_refer_to_lines_that_exist(catalog, name):
     data = read_documents((store.DATA / name).read_text("utf-8"))[0]
     named = set(lines_in(data))

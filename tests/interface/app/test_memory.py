@@ -429,13 +429,14 @@ def cached(run_cli, monkeypatch, tmp_path, old_files):
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_the_report_is_the_same_in_any_format(cached, project, form, worked_on):
-    cached("check", "--root", project, "--today", "2026-11-20")
+def test_the_report_is_the_same_in_any_format(cached, project, form, worked_on, monkeypatch):
+    monkeypatch.chdir(project)
+    cached("check", "--today", "2026-11-20")
     worked_on()
-    again = cached("check", "--root", project, "--today", "2026-11-20", "--format", form)
+    again = cached("check", "--today", "2026-11-20", "--format", form)
 
     assert worked_on() == []
-    anew = cached("check", "--root", project, "--today", "2026-11-20", "--format", form, "--no-cache")
+    anew = cached("check", "--today", "2026-11-20", "--format", form, "--no-cache")
     assert again == replace(anew, out=anew.out.replace(" --no-cache", ""))  # of the command that shows all
 
 
@@ -471,7 +472,7 @@ def test_a_whole_project_without_other_flags_is_told_as_by_the_parser(
     plain = cached(*words)
     shutil.rmtree(project)
     committed.rename(project)
-    monkeypatch.setattr(main, "_of_project", main._parsed)
+    monkeypatch.setattr(main, "_plain", main._parsed)
     monkeypatch.chdir(project / "profiles" if surroundings == "below" else project)
 
     assert plain == cached(*words)

@@ -262,7 +262,7 @@ class ChartInstallation:
         said = tuple(map(str, path))
         for layer in reversed(self.layers):
             at = tuple(map(str, layer.at))
-            if len(at) > len(said) and at[: len(said)] == said:
+            if said and len(at) > len(said) and at[: len(said)] == said:
                 best = layer, (), len(said)
             if said[: len(at)] != at:
                 continue

@@ -81,7 +81,7 @@ def _is_of_component(path: tuple[str, ...]) -> bool:
 
 def _applies(note: IgnoredValue, item: KnownValue, document: ValuesDocument) -> bool:
     """A value that says what holds anyway is not worth a word."""
-    if item.value in (None, "", {}) or (note.only is not None and item.value != note.only):
+    if item.value in (None, "", {}, []) or (note.only is not None and item.value != note.only):
         return False
     defaults = document.release.line_defaults
     if defaults is not None and item.value == value_at(defaults, item.path):
