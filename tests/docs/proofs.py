@@ -221,6 +221,29 @@ PROOFS = (
         f"{TOOLS}, {CHARTS}",
     ),
     Proof(
+        "which settings a value of the operator's chart takes effect with: "
+        f"{len(recording('value_effects')):,} values by release, each under every position of its switches",
+        f"{HELM}'s engine, then the operator's own controllers in memory",
+        ("tests/gpu/catalog/test_value_effects.py",),
+    ),
+    Proof(
+        "which values the charts beside the operator read, of "
+        f"{len(recording('stack_effects'))} versions: each but a few changes what is rendered, alone or with its switches",
+        f"{HELM}'s engine",
+        ("tests/gpu/catalog/test_stack_effects.py",),
+    ),
+    Proof(
+        "what scripts hand to `helm`, word by word",
+        "bash, with a `helm` that writes down its words",
+        ("tests/kubernetes/repository/test_script_charts.py",),
+        "bash",
+    ),
+    Proof(
+        "what a kustomization makes of the namespaces of charts, by the version of kustomize",
+        "kustomize " + ", ".join(sorted({key.partition("/")[0] for key in recording("kustomize_charts")})),
+        ("tests/gpu/catalog/test_engines.py",),
+    ),
+    Proof(
         "all that the chart kata-deploy installs in its mode `daemonset`: each shim, distribution, mirror, placement",
         HELM,
         ("tests/fleet/operands/test_kata_deploy.py",),

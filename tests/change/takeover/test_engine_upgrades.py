@@ -64,6 +64,8 @@ def told(repository_of):
     [
         ("flux-system/gotk-components.yaml", _FLUX % "2.8.6", _FLUX % "2.9.1", {"apps/gpu.yaml": _HOOKS}, "warning", "Flux 2.9 in place of 2.8: from Flux 2.9 on"),
         ("flux.yaml", _INSTANCE % "2.8", _INSTANCE % "2.9", {"apps/gpu.yaml": _HOOKS}, "warning", "hooks"),
+        ("flux.yaml", _FLUX % "2.4.0", _FLUX % "2.9.1", {"apps/gpu.yaml": _HOOKS}, "warning", "Flux 2.9 in place of 2.4"),
+        ("argo.yaml", _ARGO % "2.14.2", _ARGO % "3.5.1", _UMBRELLA, "warning", "Argo CD 3.5 in place of 2.14"),
         ("f.yaml", _DEPLOYMENT % "ghcr.io/fluxcd/helm-controller:v1.5.3", _DEPLOYMENT % "ghcr.io/fluxcd/helm-controller:v1.6.0", {"apps/gpu.yaml": _HOOKS}, "warning", "hooks"),
         ("flux.yaml", _FLUX % "2.9.1", _FLUX % "2.8.6", {"apps/gpu.yaml": _HOOKS}, "note", "ends this"),
         ("flux.yaml", _FLUX % "2.7.0", _FLUX % "2.8.0", {"apps/gpu.yaml": _RELEASE.replace(", serverSideApply: false", "")}, "note", "installed anew"),
@@ -87,6 +89,8 @@ def test_what_an_upgrade_does_to_files_that_stay_is_told(told, path, before, aft
         ("flux.yaml", _FLUX % "2.8.6", _FLUX % "2.9.1", {"apps/gpu.yaml": _RELEASE}),
         ("flux.yaml", _FLUX % "2.8.6", _FLUX % "2.9.1", {"apps/gpu.yaml": _NO_HOOKS}),
         ("flux.yaml", _FLUX % "2.8.6", _FLUX % "2.8.7", {"apps/gpu.yaml": _HOOKS}),
+        ("flux.yaml", _FLUX % "2.4.6", _FLUX % "2.6.1", {"apps/gpu.yaml": _HOOKS}),
+        ("flux.yaml", _FLUX % "2.8.6", _FLUX % "2.99.1", {"apps/gpu.yaml": _HOOKS}),
         ("flux.yaml", _FLUX % "latest", _FLUX % "2.9.1", {"apps/gpu.yaml": _HOOKS}),
         ("argo/kustomization.yaml", _ARGO % "3.3.1", _ARGO % "3.4.2", _UMBRELLA),
         ("argo/kustomization.yaml", _ARGO % "3.4.2", _ARGO % "3.5.1", {"apps/gpu.yaml": _HOOKS}),
@@ -113,6 +117,65 @@ def test_two_clusters_have_their_own_version(told):
     found = told("clusters/one/flux/gotk.yaml", _FLUX % "2.8.1", _FLUX % "2.9.1", rest)
 
     assert {item[1] for item in found} == {"clusters/one/apps/gpu.yaml"}
+
+
+def _of_cluster(name):
+    """Of a cluster with a Kustomization of Flux whose variable nothing defines."""
+    unit = _VARIABLE["flux/apps.yaml"].replace("./apps", f"./clusters/{name}/apps")
+    files = {f"clusters/{name}/{path}": text for path, text in _VARIABLE.items() if path.startswith("apps/")}
+    return files | {f"clusters/{name}/flux/apps.yaml": unit}
+
+
+def _findings(repository_of, before, after, gone=()):
+    repository = repository_of(project("a"))
+    repository.write(before)
+    repository.commit("base")
+    repository.base = repository.git("rev-parse", "HEAD")
+    for path in gone:
+        repository.git("rm", "-q", path)
+    repository.write(after)
+    found = [item for item in changes(repository).new_findings if item.code == "PSM939"]
+    return {(str(item.severity), str(item.primary.span.path), item.message.partition(":")[0]) for item in found}
+
+
+def test_clusters_that_leave_different_versions_at_once_are_told_each(repository_of):
+    one, two = "clusters/one/flux/gotk.yaml", "clusters/two/flux/gotk.yaml"
+    before = {**_of_cluster("one"), **_of_cluster("two"), one: _FLUX % "2.7.5", two: _FLUX % "2.8.1"}
+
+    assert _findings(repository_of, before, {one: _FLUX % "2.9.1", two: _FLUX % "2.9.1"}) == {
+        ("error", "clusters/one/apps/gpu.yaml", "Flux 2.9 in place of 2.7"),
+        ("error", "clusters/two/apps/gpu.yaml", "Flux 2.9 in place of 2.8"),
+    }
+
+
+def test_a_file_that_is_renamed_and_upgraded_is_an_upgrade(repository_of):
+    old, new = "clusters/one/flux/gotk.yaml", "clusters/one/flux-system/gotk-components.yaml"
+    found = _findings(repository_of, {**_of_cluster("one"), old: _FLUX % "2.8.1"}, {new: _FLUX % "2.9.1"}, [old])
+
+    assert found == {("error", "clusters/one/apps/gpu.yaml", "Flux 2.9 in place of 2.8")}
+
+
+def test_a_new_cluster_upgrades_nothing(repository_of):
+    one, two = "clusters/one/flux/gotk.yaml", "clusters/two/flux/gotk.yaml"
+    before = {**_of_cluster("one"), one: _FLUX % "2.8.1"}
+
+    assert _findings(repository_of, before, {**_of_cluster("two"), two: _FLUX % "2.9.1"}) == set()
+
+
+def test_of_two_engines_that_are_upgraded_at_once_each_has_its_own(repository_of):
+    before = {"apps/gpu.yaml": _HOOKS, **_UMBRELLA, "flux.yaml": _FLUX % "2.8.6", "argo/kustomization.yaml": _ARGO % "3.3.1"}  # fmt: skip
+    after = {"flux.yaml": _FLUX % "2.9.1", "argo/kustomization.yaml": _ARGO % "3.4.2"}
+
+    assert _findings(repository_of, before, after) == {("warning", "apps/gpu.yaml", "Flux 2.9 in place of 2.8")}
+
+
+def test_a_name_of_strangers_lowers_no_severity(repository_of):
+    """What ends is a note; words in a message, which strangers may write, say nothing of that."""
+    sly = _VARIABLE | {"apps/gpu.yaml": _RELEASE.replace("{name: gpu-operator,", "{name: 'a ends this: b',")}
+    sly["apps/gpu.yaml"] = sly["apps/gpu.yaml"].replace("v26.3.3", "'${release}'")
+    found = _findings(repository_of, {**sly, "flux.yaml": _FLUX % "2.8.0"}, {"flux.yaml": _FLUX % "2.9.0"})
+
+    assert {item[0] for item in found} == {"error"}
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ MISTAKES = [
         env(CONTAINERD_CONFIG=f"{K3S}/config-v3.toml.tmpl"),
         "error",
         "toolkit.env.0.value",
-        "v3.toml",
+        "`/var/lib/rancher/k3s/agent/etc/containerd/config.toml`",
     ),
     (
         "PSM282",

@@ -247,6 +247,13 @@ LISTS = [
 ]
 
 
+def test_a_list_that_nothing_acts_on_is_told_once(judge):
+    text = "ccManager: {env: [{name: OTHER, value: 'x'}]}"
+
+    assert {code for code, _ in codes(judge(text, "v25.10.0"))} >= {"PSM321"}
+    assert "PSM327" not in {code for code, _ in codes(judge(text, "v25.10.0"))}
+
+
 @pytest.mark.parametrize(("text", "release", "count"), LISTS)
 def test_a_list_that_loses_the_charts_own_entries_is_told(judge, text, release, count):
     assert [code for code, _ in codes(judge(text, release)) if code != "PSM295"] == ["PSM327"] * count

@@ -136,6 +136,34 @@ def test_what_the_plugin_passes_over_is_told_wherever_it_stands(told, text, foun
     assert len(told({"devicePlugin": {"enabled": False}}, of_chart(map={"any": text}))) == found
 
 
+APPLICATION = """\
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: plugin, namespace: argocd}
+spec:
+  project: gpu
+  source:
+    repoURL: https://nvidia.github.io/k8s-device-plugin
+    chart: nvidia-device-plugin
+    targetRevision: 0.17.1
+    helm:
+      values: |
+        config:
+          map:
+            any: |
+              version: v1
+              sharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: 1}]}}
+  destination: {server: https://kubernetes.default.svc, namespace: gpu}
+"""
+
+
+def test_values_in_a_text_are_told_once_at_their_line(tmp_path):
+    (tmp_path / "a.yaml").write_text(APPLICATION)
+    found = check_paths(tmp_path, [tmp_path], everything=True).diagnostics
+
+    assert [item.primary.span.start.line for item in found if item.name in NAMES] == [16]
+
+
 def test_the_plugins_own_chart_needs_no_operator_beside_it(told):
     assert len(told({}, of_chart(name="sharing"), config_map({"any": WRONG["one replica"]}))) == 1
     assert len(told({}, of_chart(name="another"), config_map({"any": WRONG["one replica"]}))) == 1  # by its shape

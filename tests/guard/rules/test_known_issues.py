@@ -227,6 +227,22 @@ def test_charts_beside_the_operator_have_rows_too(tmp_path, name):
 
 
 @pytest.mark.parametrize(
+    ("chart", "version", "values"),
+    [
+        ("nvidia-dra-driver-gpu", "25.x", "{}"),
+        ("nvidia-dra-driver-gpu", "'>=0.4.0'", "{}"),
+        ("dra-driver-nvidia-gpu", "0.x", "{}"),
+        ("dcgm-exporter", "4.7.0", "{resources: null}"),
+    ],
+)
+def test_a_range_and_a_default_that_is_taken_away_have_no_row(tmp_path, chart, version, values):
+    release = RELEASE.replace("chart: gpu-operator", f"chart: {chart}").format(version=version, values=values)
+    (tmp_path / "a.yaml").write_text(release)
+
+    assert "PSM770" not in [item.code for item in check_paths(tmp_path, [tmp_path / "a.yaml"]).diagnostics]
+
+
+@pytest.mark.parametrize(
     ("chart", "version", "values", "severity"),
     [
         ("gpu-operator", "v26.3.3", "{node-feature-discovery: {worker: {priorityClassName: a}}}", None),
@@ -248,7 +264,16 @@ def test_values_of_a_chart_inside_count_where_its_condition_brings_it(tmp_path, 
 
 @pytest.mark.parametrize(
     ("said", "is_told"),
-    [("'on'", True), ("maybe", True), ("'true'", False), ("T", False), ("false", False), ("2", True)],
+    [
+        ("'on'", True),
+        ("maybe", True),
+        ("'true'", False),
+        ("T", False),
+        ("false", False),
+        ("2", True),
+        ("null", False),
+        ("'${G}'", False),
+    ],
 )
 def test_a_gate_of_the_claims_drivers_chart_is_a_boolean_as_go_reads_it(tmp_path, said, is_told):
     values = f"{{gpuResourcesEnabledOverride: true, featureGates: {{TimeSlicingSettings: {said}}}}}"

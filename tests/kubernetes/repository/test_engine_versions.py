@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.kubernetes.repository.engine_versions import engine_versions, said_versions
+from poolsmith.kubernetes.repository.engine_versions import EngineVersions, said_versions
 from poolsmith.kubernetes.repository.manifest_files import parse_documents
 
 FLUX = "kind: Namespace\nmetadata: {labels: {app.kubernetes.io/part-of: flux, app.kubernetes.io/version: %s}}\n"
@@ -52,4 +52,4 @@ IMAGE = "kind: Deployment\nspec: {template: {spec: {containers: [{image: '%s'}]}
 def test_what_is_installed(text, found):
     documents, _ = parse_documents("a.yaml", text.encode())
 
-    assert engine_versions(said_versions(documents)) == found
+    assert EngineVersions(said_versions(documents)).of() == found

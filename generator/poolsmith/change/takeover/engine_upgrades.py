@@ -1,26 +1,31 @@
 """What another version of an engine makes of files that stay as they are.
 
-The rules that know versions are asked twice, with the old one and with the new one; told is what they say of one alone.
-So it is of what is there, and not of all that the engine's release notes have.
+The rules that know versions are asked twice of the files after the change, with the old version of an engine and with
+the new one; told is what they say of one alone. So it is of what is there, and not of all that release notes have.
 """
 
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Severity, diagnose
 from poolsmith.core.diagnostics.codes.engines import ENGINE_UPGRADED
+from poolsmith.core.facts.versions import version_key
+from poolsmith.core.record import record
 from poolsmith.gpu.catalog.engines import engine_facts
 from poolsmith.gpu.values.values_places import stack_charts
 from poolsmith.guard.rules.links.repository_links import judge_links
-from poolsmith.kubernetes.repository.engine_versions import SaidVersion, engine_versions, said_versions
+from poolsmith.kubernetes.repository.engine_versions import EngineVersions, SaidVersion, said_versions
+from poolsmith.kubernetes.repository.manifest_files import folders_above
 from poolsmith.kubernetes.repository.model import model_of
 from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from poolsmith.change.takeover.elsewhere import Trees
     from poolsmith.core.diagnostics import Diagnostic, Location
@@ -29,42 +34,57 @@ if TYPE_CHECKING:
     from poolsmith.project.run.cluster_run import ClusterRun
 
 _VERSION = "/spec/delivery/version"
-_MOST = 20_000
+
+
+@record
+class _Move:
+    """From one minor version of an engine to another, and where the new one is said."""
+
+    engine: str
+    words: str
+    place: Location
+
+    def nearness(self, item: Diagnostic) -> int:
+        """To a finding, in folders that both are in."""
+        return len({*folders_above(self.place.span.path)} & {*folders_above(str(item.primary.span.path))})
 
 
 def upgraded_in(trees: Trees) -> Iterator[Diagnostic]:
     """Of all files of a repository, where a change installs another version. Raises UsageError."""
-    changed = trees.changed() & trees.base.keys()
-    with trees.checked_out(_some(trees.base, changed), is_head=False) as folder:
-        was = said_versions(_model(folder).documents)
-    if not was:
+    changed = trees.changed()
+    was = _said_by(trees, trees.base, changed, is_head=False)
+    now = _said_by(trees, trees.head, changed, is_head=True) if was else ()
+    is_renamed = any(item.place.span.path not in trees.head for item in was)
+    moves = _moves(was, (item for item in now if is_renamed or item.place.span.path in trees.base))
+    if not moves:
         return
-    with trees.checked_out(_some(trees.head, trees.head)) as folder:
-        model = _model(folder)
-        now = said_versions(model.documents)
-        before = (*was, *(item for item in now if item.place.span.path not in changed))
-        for engine, place in _moved(was, [item for item in now if item.place.span.path in changed]):
-            for item, words in _differences(model, before, now, engine):
-                yield _told(item, words, item.primary, (place,))
+    with trees.checked_out(trees.head) as folder:
+        model, same = _model(folder), trees.base.keys() - changed
+        stays = [item for item in said_versions(model.documents) if item.place.span.path in same]
+        for item, words, ends, move in _differences(model, moves, (*was, *stays), (*now, *stays)):
+            yield _told(item, words, item.primary, (move.place,), ends=ends)
+
+
+def _said_by(
+    trees: Trees, files: Mapping[str, GitFile], changed: frozenset[str], *, is_head: bool
+) -> tuple[SaidVersion, ...]:
+    """By the files of one side that differ."""
+    some = {path: file for path, file in files.items() if path in changed}
+    with trees.checked_out(some, is_head=is_head) as folder:
+        return said_versions(_model(folder).documents)
 
 
 def upgraded_of(before: ClusterRun, after: ClusterRun) -> Iterator[Diagnostic]:
     """Of what is generated for a cluster, where its profile names another version."""
     was, now = tuple(_said(before)), tuple(_said(after))
-    if after.files is None or not (moved := tuple(_moved(was, now))):
+    if after.files is None or not (moves := _moves(was, now)):
         return
     with tempfile.TemporaryDirectory(prefix="poolsmith-") as name:
         for path, content in after.files.items():
             (Path(name) / path).parent.mkdir(parents=True, exist_ok=True)
             (Path(name) / path).write_bytes(content)
-        model = _model(Path(name))
-        for engine, place in moved:
-            for item, words in _differences(model, was, now, engine):
-                yield _told(item, f"{words} ({item.primary.span.path})", place, ())
-
-
-def _some(files: Mapping[str, GitFile], names: Iterable[str]) -> dict[str, GitFile]:
-    return {path: files[path] for path in sorted(names)[:_MOST]}
+        for item, words, ends, move in _differences(_model(Path(name)), moves, was, now):
+            yield _told(item, f"{words} ({item.primary.span.path})", move.place, (), ends=ends)
 
 
 def _model(folder: Path) -> RepositoryModel:
@@ -80,31 +100,55 @@ def _said(run: ClusterRun) -> Iterator[SaidVersion]:
         yield SaidVersion(engine=cluster.spec.delivery.engine.value, version=version, place=file.locate(_VERSION))
 
 
-def _moved(was: Iterable[SaidVersion], now: Iterable[SaidVersion]) -> Iterator[tuple[str, Location]]:
-    """Each engine of which another version is said, in words, and where."""
-    before, said = engine_versions(was), tuple(now)
-    for engine, version in engine_versions(said).items():
-        known = engine_facts(engine).get("versions", (version, before.get(engine)))
-        if engine in before and before[engine] != version and version in known and before[engine] in known:
-            name = engine_facts(engine)["name"]
-            place = next(item.place for item in said if item.engine == engine)
-            yield f"{name} {version} in place of {before[engine]}", place
+def _moves(was: Iterable[SaidVersion], now: Iterable[SaidVersion]) -> list[_Move]:
+    """Of each place that says another version than its folder, or the nearest one above it, had."""
+    before, found = EngineVersions(was), dict[tuple[str, str], _Move]()
+    for item in now:
+        old = before.of(item.place.span.path.rpartition("/")[0]).get(item.engine)
+        if old not in (None, item.version) and _is_judged(item.engine, old) and _is_judged(item.engine, item.version):
+            words = f"{engine_facts(item.engine)['name']} {item.version} in place of {old}"
+            found.setdefault((item.place.span.path, words), _Move(engine=item.engine, words=words, place=item.place))
+    return [*found.values()]
+
+
+def _is_judged(engine: str, version: str) -> bool:
+    """What is later than all of the table is unknown; what came before them does as the first, as far as that goes."""
+    known = engine_facts(engine).get("versions", (version,))
+    return version_key(version) <= max(map(version_key, known))
+
+
+def _as_known(item: SaidVersion) -> SaidVersion:
+    first = min(engine_facts(item.engine).get("versions", (item.version,)), key=version_key)
+    return replace(item, version=max(item.version, first, key=version_key))
 
 
 def _differences(
-    model: RepositoryModel, before: Iterable[SaidVersion], after: Iterable[SaidVersion], engine: str
-) -> Iterator[tuple[Diagnostic, str]]:
-    """What comes with the new versions, and then what ends, in words."""
-    then, now = (_by_place(model, side) for side in (before, after))
-    yield from ((item, f"{engine}: {item.message}") for key, item in now.items() if key not in then)
-    yield from ((item, f"{engine} ends this: {item.message}") for key, item in then.items() if key not in now)
+    model: RepositoryModel, moves: Sequence[_Move], before: Sequence[SaidVersion], after: Sequence[SaidVersion]
+) -> Iterator[tuple[Diagnostic, str, bool, _Move]]:
+    """What comes with the new version of each engine, then what ends: the finding, words, whether it ends, by which."""
+    now = _by_words(model, after)
+    said = {_thing(item) for item in now.values()}
+    for engine in dict.fromkeys(move.engine for move in moves):
+        others = (item for item in after if item.engine != engine)
+        then = _by_words(model, (*(item for item in before if item.engine == engine), *others))
+        ways = [move for move in moves if move.engine == engine]
+        new = [(item, "", False) for key, item in now.items() if key not in then]
+        old = [(item, " ends this", True) for item in then.values() if _thing(item) not in said]
+        for item, words, ends in (*new, *old):
+            move = max(ways, key=partial(_Move.nearness, item=item))
+            yield item, f"{move.words}{words}: {item.message}", ends, move
 
 
-def _by_place(model: RepositoryModel, said: Iterable[SaidVersion]) -> dict[tuple[str, str, str], Diagnostic]:
-    found = judge_links(model, None, None, (), upgrade=tuple(said)).diagnostics
-    return {(item.code, str(item.primary.span), item.message): item for item in found}
+def _by_words(model: RepositoryModel, said: Iterable[SaidVersion]) -> dict[tuple[str, str, str], Diagnostic]:
+    found = judge_links(model, None, None, (), upgrade=tuple(map(_as_known, said))).diagnostics
+    return {(*_thing(item), item.message): item for item in found}
 
 
-def _told(item: Diagnostic, words: str, place: Location, related: tuple[Location, ...]) -> Diagnostic:
-    severity = Severity.NOTE if " ends this: " in words else item.severity
+def _thing(item: Diagnostic) -> tuple[str, str]:
+    """What a rule speaks of, in whatever words."""
+    return item.code, str(item.primary.span)
+
+
+def _told(item: Diagnostic, words: str, place: Location, related: tuple[Location, ...], *, ends: bool) -> Diagnostic:
+    severity = Severity.NOTE if ends else item.severity
     return diagnose(ENGINE_UPGRADED, words, place, help=item.help, severity=severity, related=related)

@@ -99,8 +99,8 @@ class ReachRow:
 
 @cache
 def reach_table() -> tuple[ReachRow, ...]:
-    """The table. The first line that fits holds; of a wildcard, the worst of all that it touches."""
-    table = store.table(_FILE)
+    """No pack of facts adds to it. The first line that fits holds; of a wildcard, the worst of all that it touches."""
+    table = store.read_own_yaml(_FILE)
     plain = (_row(row["privilege"], row.get("of", ()), row) for row in table["privileges"])
     of_api = (
         _row("rbac", [row.get(part, "") for part in ("groups", "resources", "verbs")], row) for row in table["api"]

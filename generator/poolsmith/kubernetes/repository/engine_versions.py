@@ -68,13 +68,11 @@ class EngineVersions:
                 self._below.setdefault(folder, {}).setdefault(item.engine, set()).add(item.version)
 
     def of(self, folder: str = "") -> dict[str, str]:
-        """Of each engine what files of a folder say, else what any says; nothing where they say several."""
-        found = self._below[""] | self._below.get(folder, {})
+        """Of each engine what files of a folder say, else of the nearest above it; nothing where they say several."""
+        found: dict[str, set[str]] = {}
+        for place in ("", *reversed([*folders_above(f"{folder}/")])):
+            found |= self._below.get(place, {})
         return {engine: next(iter(versions)) for engine, versions in found.items() if len(versions) == 1}
-
-
-def engine_versions(said: Iterable[SaidVersion]) -> dict[str, str]:
-    return EngineVersions(said).of()
 
 
 def _said(data: dict[str, Any]) -> Iterator[tuple[str, str, str]]:

@@ -56,10 +56,11 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
 
 def _merged(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     """An empty mapping that is meant to take the chart's own selection of nodes away."""
-    declared = document.release.paths.declared(document.release.tag)
-    for item in document.known:
+    emptied = [item for item in document.known if item.value == {} and item.path[-1] in _SELECTING]
+    declared = document.release.paths.declared(document.release.tag) if emptied else ()
+    for item in emptied:
         path = dotted(item.path[len(document.above) :])
-        if item.value == {} and item.path[-1] in _SELECTING and any(_selects(other, path) for other in declared):
+        if any(_selects(other, path) for other in declared):
             yield Finding(
                 place=item.path,
                 message=f"`{dotted(item.path)}: {{}}` changes nothing: Helm puts it on the chart's own, which stays",

@@ -41,7 +41,7 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     env = [item.path for item in document.known if item.path[-1] == "env"]
     for path in (*_TOLERATIONS, *env):
         given = document.get(path)
-        if not isinstance(given, list) or not given:
+        if not isinstance(given, list) or not given or _is_idle(path, document):
             continue
         own = own_variables(".".join(path[:-1]), document.release.tag) if path[-1] == "env" else {}
         lost = [entry for entry in _default(path, document) if not (_is_kept(entry, given) or _is_there(entry, own))]
@@ -49,6 +49,12 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
             names = ", ".join(f"`{_name(entry)}`" for entry in lost[:5])
             message = f"`{dotted(path)}` replaces the chart's list, and leaves out its {names}"
             yield Finding(place=path, message=message, help=f"add {names} to the list")
+
+
+def _is_idle(path: tuple[str, ...], document: ValuesDocument) -> bool:
+    """Whether nothing acts on the list, whatever else is set: PSM321 says so."""
+    note = document.release.paths.ignored(path, document.release.tag)
+    return note is not None and not (note.deprecated or note.unless)
 
 
 def _is_there(entry: Any, own: dict[str, str]) -> bool:

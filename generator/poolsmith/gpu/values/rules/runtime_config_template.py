@@ -25,11 +25,15 @@ RULE = RuleInfo(
     fix="name the file that RKE2 or k3s generates from it, config.toml, or no configuration at all",
     bad="toolkit:\n  env:\n    - name: CONTAINERD_CONFIG\n"
     "      value: /var/lib/rancher/rke2/agent/etc/containerd/config.toml.tmpl\n",
-    good="toolkit:\n  env:\n    - {name: CONTAINERD_SOCKET, value: /run/k3s/containerd/containerd.sock}\n",
+    good="toolkit:\n  env:\n    - name: CONTAINERD_CONFIG\n"
+    "      value: /var/lib/rancher/rke2/agent/etc/containerd/config.toml\n"
+    "    - {name: CONTAINERD_SOCKET, value: /run/k3s/containerd/containerd.sock}\n",
     symptom="unable to load config: (6, 21): unexpected token type in inline table: keys cannot contain { character",
     references=("NVIDIA/gpu-operator issues 992, 473, 623", "rancher/rke2 issue 3385"),
 )
 _TEMPLATE = ".tmpl"
+_NEWER, _GENERATED = "/config-v3.toml", "/config.toml"
+"""A template of either name makes the one file. Source: docs.k3s.io, advanced, configuring containerd."""
 _VARIABLES = ("CONTAINERD_CONFIG", "RUNTIME_CONFIG", "RUNTIME_DROP_IN_CONFIG")
 
 
@@ -40,9 +44,10 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     for name in _VARIABLES:
         variable = env.get(name)
         if variable is not None and variable.value.endswith(_TEMPLATE):
+            made = variable.value.removesuffix(_TEMPLATE).replace(_NEWER, _GENERATED)
             yield Finding(
                 place=(*variable.path, "value"),
                 message=f"`{name}` is a template, `{shorten(variable.value)}`: the toolkit would write over it",
-                help=f"write `{shorten(variable.value.removesuffix(_TEMPLATE))}`, or leave `{name}` out where the "
+                help=f"write `{shorten(made)}`, or leave all paths of the runtime out where the "
                 "distribution finds the toolkit's runtimes itself",
             )

@@ -8,6 +8,7 @@ from poolsmith.core.diagnostics.codes.gpu_use import DRA_GATES
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.gpu.catalog.stack_objects import DRA_DRIVER_CHARTS
+from poolsmith.gpu.values.values_places import is_filled_later
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +30,7 @@ def check(installations: tuple[ChartInstallation, ...]) -> Iterator[Finding[Loca
         if not isinstance(gates, dict) or item.version is None:
             continue
         for name, said in gates.items():
-            if str(said) not in _BOOLEANS:
+            if said is not None and str(said) not in _BOOLEANS and not is_filled_later(str(said)):
                 yield Finding(
                     message=f"the DRA driver stops: the feature gate `{shorten(str(name))}` is `{shorten(str(said))}`, "
                     "which is no boolean",

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
-from poolsmith.core.sources.pod_template import word
+from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import MISSING, value_at
 from poolsmith.gpu.catalog.stack_objects import DRA_DRIVER_CHARTS, OLM_PACKAGE, OPERATOR
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView
@@ -56,16 +56,24 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
     yield from _rendered(view)
     defined = {word(value_at(item.spec, ("names", "kind"))) for item in view.of_kind("CustomResourceDefinition")}
     for unit in view.units:
-        charts = {name: item for item in unit if (name := _brought(item))}
+        charts = {name: item for item in unit if (name := _brought(view, item))}
         yield from _late(unit, charts, defined) if charts else ()
 
 
-def _brought(item: SetupObject) -> str:
+def _brought(view: LinkView, item: SetupObject) -> str:
     """The chart or the package that it installs; empty of other objects."""
     if item.kind == "Subscription" and item.group == "operators.coreos.com":
         return word(item.spec.get("name"))
-    is_release = item.kind == "HelmRelease" and item.group.startswith("helm.toolkit.fluxcd.io")
-    return word(value_at(item.spec, ("chart", "spec", "chart"))) if is_release else ""
+    if item.kind != "HelmRelease" or not item.group.startswith("helm.toolkit.fluxcd.io"):
+        return ""
+    chart = value_at(item.spec, ("chart", "spec", "chart")) or _referenced(view, mapping(item.spec.get("chartRef")))
+    return word(chart).rpartition("/")[2]
+
+
+def _referenced(view: LinkView, reference: Mapping[str, Any]) -> Any:
+    """The chart of the source that a release names."""
+    named = (item for item in view.of_kind(word(reference.get("kind"))) if item.own_name == reference.get("name"))
+    return next((item.spec.get("url", item.spec.get("chart")) for item in named), None)
 
 
 def _late(

@@ -11,6 +11,7 @@ from poolsmith.core.sources.pod_template import mapping, mappings, word, words
 from poolsmith.core.sources.pointer import MISSING, join, reached, value_at
 from poolsmith.gpu.catalog import Catalog
 from poolsmith.gpu.catalog.gpu_requests import VENDOR
+from poolsmith.gpu.values.values_places import is_filled_later
 from poolsmith.guard.rules.links.link_view import Domain
 from poolsmith.guard.rules.links.name_needs import names_of
 from poolsmith.guard.rules.names.kept import kept_all
@@ -95,7 +96,8 @@ def device_needs(view: LinkView) -> Iterator[Need]:
 def device_supply(view: LinkView) -> Supply:
     lists = permitted_lists(view)
     named = {name for item in lists for _, _, name in permitted_names(item)}
-    return Supply(known=named, owns=lambda _: len(lists) == 1)
+    is_known = len(lists) == 1 and not any(map(is_filled_later, named))
+    return Supply(known=named, owns=lambda _: is_known)
 
 
 DOMAINS = (Domain(PERMITTED, device_needs, supply=device_supply),)

@@ -10,6 +10,8 @@ from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import reached
 from poolsmith.gpu.catalog.gpu_requests import is_gpu_resource
+from poolsmith.gpu.values.values_places import is_filled_later
+from poolsmith.kubernetes.quantity import amount_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +40,8 @@ RULE = RuleInfo(
     ),
 )
 _CAPABILITIES = "NVIDIA_DRIVER_CAPABILITIES"
-_FILLED_LATER = ("${", "{{", "$(")
+_OWN_VARIABLE = "$("
+"""By this the kubelet fills in another variable of the container."""
 _KNOWN = ("all", "compat32", "compute", "display", "graphics", "ngx", "none", "utility", "video")
 
 
@@ -61,7 +64,7 @@ def _privileged(pod: LinkedPod) -> Iterator[Finding[Location]]:
     for at, container in pod.containers:
         limits = mapping(mapping(container.get("resources")).get("limits"))
         is_privileged = mapping(container.get("securityContext")).get("privileged") is True
-        if is_privileged and any(is_gpu_resource(str(name)) for name in limits):
+        if is_privileged and any(is_gpu_resource(str(name)) and amount_of(limits[name]) != 0 for name in limits):
             yield Finding(
                 message=f"{pod.owner.name} asks for GPUs in a privileged container, which has all devices of the node: "
                 "it uses GPUs that others were given",
@@ -76,7 +79,7 @@ def _unknown_words(pod: LinkedPod) -> Iterator[Finding[Location]]:
             value = word(item.get("value")) if mapping(item).get("name") == _CAPABILITIES else ""
             words = [part.strip() for part in value.split(",")]
             wrong = next((part for part in words if part and part not in _KNOWN), None)
-            if wrong is not None and not any(mark in value for mark in _FILLED_LATER):
+            if wrong is not None and not is_filled_later(value) and _OWN_VARIABLE not in value:
                 yield Finding(
                     message=f"{pod.owner.name}: `{_CAPABILITIES}` has `{shorten(wrong)}`, which the toolkit does not "
                     "know: its hook starts no such container, and CDI does not read it",

@@ -11,6 +11,7 @@ from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import mapping
 from poolsmith.core.sources.pointer import join
 from poolsmith.gpu.catalog.gpu_requests import GPU, MIG, VENDOR, is_gpu_resource
+from poolsmith.gpu.values.values_places import is_filled_later
 from poolsmith.guard.rules.links.plugin_offers import plugin_offers
 from poolsmith.kubernetes.quantity import amount_of
 
@@ -42,7 +43,8 @@ RULE = RuleInfo(
         "NVIDIA/k8s-device-plugin issue 728; @v0.17.4:internal/rm/rm.go, ValidateRequest",
     ),
 )
-_FILLED_LATER = ("${", "{{", "$(")
+_PARAMETER = "$("
+"""Of a pipeline of Tekton."""
 _OF_THE_ALPHA = "alpha.kubernetes.io/nvidia-gpu"
 """Until Kubernetes 1.11."""
 _BRAND, _OF_QUOTAS = "nvidia", (f"requests.{VENDOR}", f"limits.{VENDOR}")
@@ -123,7 +125,7 @@ def _refused(pod: LinkedPod, at: str, resources: Any) -> Iterator[Finding[Locati
         if not is_gpu_resource(str(name)):
             continue
         asked = [(part, held[name]) for part, held in (("limits", limits), ("requests", requests)) if name in held]
-        if any(isinstance(value, str) and any(mark in value for mark in _FILLED_LATER) for _, value in asked):
+        if any(isinstance(value, str) and (is_filled_later(value) or _PARAMETER in value) for _, value in asked):
             continue
         wrong = next(((part, value) for part, value in asked if not _is_whole(value)), None)
         if wrong is not None:

@@ -36,8 +36,8 @@ RULE = RuleInfo(
     ),
 )
 _OLM = "operators.coreos.com"
-_OF_ALL = ("openshift-operators", "operators")
-"""Where OpenShift and OLM by itself have the group of all namespaces."""
+_OF_OPENSHIFT, _OF_OLM = "openshift-operators", "operators"
+"""Where OpenShift and OLM by itself have the group of all namespaces; the second name may be one of one's own."""
 _HELP = "write a group of its own namespace: `spec: {targetNamespaces: [%s]}`"
 
 
@@ -45,18 +45,18 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
     groups = [item for item in view.of_kind("OperatorGroup") if item.group == _OLM and _namespace(item)]
     for item in view.of_kind("Subscription"):
         if item.group == _OLM and item.spec.get("name") == OLM_PACKAGE and (space := _namespace(item)):
-            yield from _judge(item, space, groups)
+            yield from _judge(view, item, space, groups)
 
 
-def _judge(item: SetupObject, space: str, groups: list[SetupObject]) -> Iterator[Finding[Location]]:
+def _judge(view: LinkView, item: SetupObject, space: str, groups: list[SetupObject]) -> Iterator[Finding[Location]]:
     here = list({group.own_name: group for group in groups if _namespace(group) == space}.values())
-    if space in _OF_ALL:
+    if space == _OF_OPENSHIFT or (space == _OF_OLM and not here):
         yield Finding(
             message=f"the group of `{space}` is for all namespaces, for which this operator can't be installed",
             place=item.place("/metadata/namespace"),
             help="move it to a namespace of its own, with an OperatorGroup: `nvidia-gpu-operator`",
         )
-    elif second := [group for group in here[1:] if dirname(group.file) == dirname(here[0].file)]:
+    elif second := [group for group in here[1:] if view.is_whole or dirname(group.file) == dirname(here[0].file)]:
         yield Finding(
             message=f"{second[0].name} is the second group of `{space}`: OLM installs nothing there",
             place=second[0].place("/metadata/name"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
@@ -122,7 +123,7 @@ def _without_kubelet(plugin: _Plugin) -> Iterator[Finding[Location]]:
     if not [*words(plugin.container.get("command")), _PROGRAM][0].endswith(_PROGRAM) or plugin.says(*_SOCKET):
         return
     paths = [word(mount.get("mountPath")) for mount in mappings(plugin.container.get("volumeMounts"))]
-    if paths and not any(map(_holds_sockets, paths)):
+    if (paths or plugin.pod.spec.get("volumes")) and not any(map(_holds_sockets, paths)):
         yield Finding(
             message=f"nothing mounts {_SOCKETS} into {plugin.pod.owner.name}: the device plugin reaches no kubelet",
             place=plugin.pod.place(f"{plugin.at}/volumeMounts"),
@@ -193,10 +194,12 @@ def _configuration(text: object) -> Mapping[str, Any]:
 
 
 def _said(container: Mapping[str, Any]) -> Mapping[str, str]:
-    """What is said first of each variable and flag; `-` is a flag without a value."""
+    """What is said first of each variable and flag, whose value may be the next word; `-` is a flag without one."""
     said = [(word(item.get("name")), word(item.get("value"))) for item in mappings(container.get("env"))]
-    given = (*words(container.get("command")), *words(container.get("args")))
-    said += [(flag, value or "-") for flag, _, value in (item.partition("=") for item in given)]
+    given = (*words(container.get("command")), *words(container.get("args")), "-")
+    for item, after in pairwise(given):
+        flag, _, value = item.partition("=")
+        said.append((flag, value or ("-" if after.startswith("-") else after)))
     return dict(reversed(said))
 
 

@@ -10,10 +10,11 @@ from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import is_older
 from poolsmith.core.pattern import pattern
-from poolsmith.core.sources.pod_template import mapping, mappings, word
+from poolsmith.core.sources.pod_template import mapping, mappings, word, words
 from poolsmith.core.sources.pointer import join, reach, reached, value_at
 from poolsmith.gpu.catalog.gpu_requests import GPU, is_gpu_resource
 from poolsmith.gpu.values.values_places import is_filled_later
+from poolsmith.kubernetes.quantity import amount_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -45,15 +46,16 @@ RULE = RuleInfo(
 )
 _QUEUE = "kueue.x-k8s.io/queue-name"
 _VOLCANO, _SHARE, _VGPU = "volcano", "volcano.sh/gpu-", "volcano.sh/vgpu-"
-_LEFT_OUT = "excludeResourcePrefixes"
-"""By this a configuration of Kueue leaves resources out of all queues."""
+_LEFT_OUT, _REPLACED = "excludeResourcePrefixes", "transformations"
+"""By these a configuration of Kueue leaves resources out of all queues, or counts others in their place."""
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
     queues = list(view.of_kind("ClusterQueue"))
     for queue in queues:
         yield from _quotas(queue)
-    if queues and not any(_LEFT_OUT in str(item.data.get("data")) for item in view.of_kind("ConfigMap")):
+    texts = (document.text for document in view.machines.tree.documents)
+    if queues and not any(_LEFT_OUT in text or _REPLACED in text for text in texts):
         for pod in view.gpu_pods:
             yield from _uncovered(view, pod)
     kai = store.table("scheduling.yaml")["kai"]
@@ -80,7 +82,7 @@ def _of_volcano(pod: LinkedPod) -> Iterator[Finding[Location]]:
 
 def _quotas(queue: SetupObject) -> Iterator[Finding[Location]]:
     for at, group in reached(queue.spec, ("resourceGroups", "*")):
-        covered = [word(name) for name in mapping(group).get("coveredResources") or ()]
+        covered = list(words(mapping(group).get("coveredResources")))
         for below, flavor in reached(group, ("flavors", "*")) if any(map(is_gpu_resource, covered)) else ():
             named = [word(item.get("name")) for item in mappings(mapping(flavor).get("resources"))]
             if named != covered:
@@ -101,7 +103,9 @@ def _uncovered(view: LinkView, pod: LinkedPod) -> Iterator[Finding[Location]]:
     name = mapping(pod.owner.metadata.get("labels")).get(_QUEUE)
     if (queue := _cluster_queue(view, word(name), pod.namespace)) is None:
         return
-    covered = {word(item) for _, item in reached(queue.spec, ("resourceGroups", "*", "coveredResources", "*"))}
+    covered = {
+        name for _, group in reached(queue.spec, ("resourceGroups", "*", "coveredResources")) for name in words(group)
+    }
     if any(map(is_filled_later, covered)):
         return
     for at, container in pod.containers:
@@ -131,6 +135,10 @@ def _resources(container: Mapping[str, Any], part: str) -> list[str]:
     return list(map(str, mapping(value_at(container, ("resources", part)))))
 
 
+def _takes_whole(container: Mapping[str, Any]) -> bool:
+    return amount_of(value_at(container, ("resources", "limits", GPU), 0)) != 0
+
+
 def _of_kai(view: LinkView, pod: LinkedPod, kai: Mapping[str, Any]) -> Iterator[Finding[Location]]:
     at = f"{pod.at.removesuffix('/spec')}/metadata"
     found, is_there = reach(pod.owner.data, at)
@@ -139,10 +147,11 @@ def _of_kai(view: LinkView, pod: LinkedPod, kai: Mapping[str, Any]) -> Iterator[
     asked = [row for row in kai["annotations"] if row["key"] in annotations]
     for row in asked:
         value, place = annotations[row["key"]], pod.owner.place(join(at, "annotations", row["key"]))
-        if isinstance(value, str) and pattern(row["matches"]).fullmatch(value) is None:
+        is_read = isinstance(value, str) and not is_filled_later(value)
+        if is_read and pattern(row["matches"]).fullmatch(value) is None:
             text = f"KAI refuses {pod.owner.name}: `{row['key']}` is `{shorten(value)}`, and takes {row['takes']}"
             yield Finding(message=text, place=place, help=row["do"])
-        elif row.get("part") and any(GPU in _resources(item, "limits") for _, item in pod.containers):
+        elif row.get("part") and any(_takes_whole(item) for _, item in pod.containers):
             text = f"KAI refuses {pod.owner.name}: it asks for a part of a GPU by `{row['key']}`, and for whole ones"
             yield Finding(message=text, place=place, help=f"remove the annotation, or the limit `{GPU}`")
     label = kai["queueLabel"]

@@ -22,6 +22,9 @@ _EXTENSIONS = ("customization", "systemExtensions", "officialExtensions")
 _OPEN, _PROPRIETARY = "siderolabs/nvidia-open-gpu-kernel-modules", "siderolabs/nonfree-kmod-nvidia"
 """Beginnings of the names of extensions that bring modules. Source: siderolabs/extensions, nvidia-gpu."""
 
+_MODULE = "nvidia_uvm"
+"""Of NVIDIA's, in patches of any form and in files of tools that write machines too."""
+
 
 def talos_machines(view: LinkView) -> Iterator[Finding[Location]]:
     machines: list[tuple[CheckedDocument, Mapping[str, Any]]] = []
@@ -36,7 +39,8 @@ def talos_machines(view: LinkView) -> Iterator[Finding[Location]]:
                     schematics.append((document, join("", *_EXTENSIONS, index), name))
     for document, machine in machines:
         yield from _without_extension(document, machine)
-    if schematics and not any(map(_modules, (machine for _, machine in machines))):
+    are_loaded = any(_modules(machine) for _, machine in machines) or not schematics
+    if not are_loaded and not any(_MODULE in document.text for document in view.machines.tree.documents):
         yield from _unloaded(machines, schematics[0])
     for schematic in schematics if view.is_whole or view.is_alone else ():
         yield from _wrong_modules(view, *schematic)

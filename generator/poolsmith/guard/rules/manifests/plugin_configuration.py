@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from poolsmith.core.diagnostics import Location
+    from poolsmith.core.sources.source_file import SourceFile
     from poolsmith.kubernetes.repository.declared_charts import DeclaredChart
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, CheckedTree
 
@@ -51,20 +52,18 @@ _TEMPLATED = ("{{", "${", "{%")
 
 @record
 class _Texts:
-    """Configurations by their names, `below` a pointer of a document; None: their lines are not those of its file."""
+    """Configurations by their names, which are keys at a pointer of a source; `owner` is the object of it."""
 
-    document: CheckedDocument
+    owner: str
+    source: SourceFile
+    below: str
     texts: dict[str, Any]
-    below: str | None
-    otherwise: str
 
     def locate(self, name: str, steps: tuple[str, ...] = ()) -> Location:
-        if self.below is None:
-            return self.document.source.locate(self.otherwise)
         pointer = f"{self.below}{join('', name)}"
         if not steps:
-            return self.document.source.locate(pointer)
-        return InnerText(self.document.source, pointer, self.texts[name], None).locate(join("", *steps))
+            return self.source.locate(pointer)
+        return InnerText(self.source, pointer, self.texts[name], None).locate(join("", *steps))
 
 
 def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
@@ -75,16 +74,17 @@ def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
 
 
 def _of_chart(document: CheckedDocument, chart: DeclaredChart, tree: CheckedTree) -> Iterator[Finding[Location]]:
-    values = first_document(chart.values)
-    found = _texts(document, chart, values, tree)
+    values, source, at = first_document(chart.values), document.source, chart.pointer
+    if isinstance(chart.values, str):
+        source, at = InnerText(source, at, chart.values, values), ""
+    found = _own_texts(document, values, source, at) or _named_texts(values, tree)
     if found is None:
         return
     default = value_at(values, ("config", "default"))
     if isinstance(default, str) and default and default not in found.texts and not chart.partial:
-        pointer = chart.pointer if isinstance(chart.values, str) else f"{chart.pointer}/config/default"
         yield Finding(
-            message=f"the default configuration `{shorten(default)}` is not in {found.document.name}",
-            place=document.source.locate(pointer),
+            message=f"the default configuration `{shorten(default)}` is not in {found.owner}",
+            place=source.locate(f"{at}/config/default"),
             help=f"{did_you_mean(default, found.texts)} It has {listed([shorten(name) for name in found.texts])}",
             subject=document.name,
         )
@@ -93,17 +93,21 @@ def _of_chart(document: CheckedDocument, chart: DeclaredChart, tree: CheckedTree
             yield from _of_text(found, name, text, _plugin(chart), _strategy(chart, values))
 
 
-def _texts(document: CheckedDocument, chart: DeclaredChart, values: Any, tree: CheckedTree) -> _Texts | None:
-    """None where there are none, or nobody can tell which they are."""
+def _own_texts(document: CheckedDocument, values: Any, source: SourceFile, at: str) -> _Texts | None:
+    """Those of the values, which stand at a pointer of a source."""
     own = value_at(values, ("config", "map"))
-    if isinstance(own, dict) and own:
-        below = None if isinstance(chart.values, str) else f"{chart.pointer}/config/map"
-        return _Texts(document=document, texts=_named(own), below=below, otherwise=chart.pointer)
+    if not isinstance(own, dict) or not own:
+        return None
+    return _Texts(owner=document.name, source=source, below=f"{at}/config/map", texts=_named(own))
+
+
+def _named_texts(values: Any, tree: CheckedTree) -> _Texts | None:
+    """Those of the ConfigMap that the values name; None where nobody can tell which one it is."""
     name = value_at(values, ("config", "name"))
     there = tree.all_named("ConfigMap", name) if isinstance(name, str) else ()
     if len(there) != 1 or not name or not isinstance(data := there[0].data.get("data"), dict):
         return None
-    return _Texts(document=there[0], texts=_named(data), below="/data", otherwise="/data")
+    return _Texts(owner=there[0].name, source=there[0].source, below="/data", texts=_named(data))
 
 
 def _named(texts: dict[Any, Any]) -> dict[str, Any]:
@@ -124,7 +128,7 @@ def _strategy(chart: DeclaredChart, values: Any) -> str | None:
 def _of_text(found: _Texts, name: str, text: str, plugin: str, strategy: str | None) -> Iterator[Finding[Location]]:
     from poolsmith.gpu.values.device_plugin_config import config_mistakes, passed_over, start_mistakes  # on demand
 
-    subject, shown = found.document.name, f"configuration `{shorten(name)}`"
+    subject, shown = found.owner, f"configuration `{shorten(name)}`"
     try:
         documents = read_documents(text)
     except YamlProblem as problem:

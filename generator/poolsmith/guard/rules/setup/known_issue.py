@@ -113,7 +113,7 @@ def _charts(view: SetupView, condition: Mapping[str, Any]) -> Iterator[Location]
 def _is_chart(chart: DeclaredChart, condition: Mapping[str, Any]) -> bool:
     names = condition["chart"] if isinstance(condition["chart"], list) else [condition["chart"]]
     off = (value_at(chart.values or {}, path.split(".")) is False for path in condition.get("unlessOff", ()))
-    is_without = str(chart.version or "").removeprefix("v").startswith(tuple(condition.get("without", ())))
+    is_without = str(chart.version or "").lstrip("v~=").startswith(tuple(condition.get("without", ())))
     is_set = "unset" in condition and value_at(chart.values or {}, condition["unset"].split(".")) not in (None, "")
     return chart.name in names and not chart.partial and not is_without and not is_set and not any(off)
 
