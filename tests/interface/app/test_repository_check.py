@@ -35,6 +35,45 @@ def told(outcome):
     return [(item.name, str(item.primary.span)) for item in outcome.diagnostics if item.severity.value != "note"]
 
 
+STOPS = {
+    "two objects of one name, which Flux finds": (
+        {
+            "ks.yaml": FLUX % "a" + "spec: {interval: 1h, prune: true, path: ./gpu, "
+            "sourceRef: {kind: GitRepository, name: flux-system}}\n",
+            "gpu/one.yaml": DRIVER,
+            "gpu/two.yaml": DRIVER,
+        },
+        ("build-refused", "gpu/two.yaml:3:12"),
+    ),
+    "two kustomizations in one folder": (
+        dict.fromkeys(("kustomization.yaml", "kustomization.yml"), "resources: [driver.yaml]\n")
+        | {"driver.yaml": DRIVER},
+        ("build-refused", "kustomization.yaml:1:1"),
+    ),
+    "a field that is unknown": (
+        {"kustomization.yaml": "resources: [driver.yaml]\nresource: [a]\n", "driver.yaml": DRIVER},
+        ("unknown-object-field", "kustomization.yaml:2:1"),
+    ),
+    "a kustomization that is no YAML": (
+        {"kustomization.yaml": "resources: [driver.yaml\n", "driver.yaml": DRIVER},
+        ("yaml-syntax", "kustomization.yaml:1:12"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STOPS)
+def test_where_kustomize_stops_is_told_once(judge, name):
+    files, said = STOPS[name]
+
+    assert [item for item in told(judge(files)) if item[0] != "schema-violation"] == [said]
+
+
+def test_a_kustomization_of_others_that_is_no_yaml_is_theirs(judge):
+    files = {"gpu/driver.yaml": DRIVER, "web/kustomization.yaml": "resources: [a.yaml\n", "web/a.yaml": "kind: A\n"}
+
+    assert not told(judge(files))
+
+
 def test_a_line_at_which_kustomize_stops_is_told(judge):
     patches = "resources: [driver.yaml]\npatches: [{path: patch.yaml}]\n"
     patch = DRIVER.replace("name: a", "name: b")
@@ -103,3 +142,12 @@ def test_templates_ciphers_and_other_languages_are_counted(judge):
     assert told(found) == []
     reasons = {item.reason for item in found.skipped}
     assert {"templates of Helm charts", "encrypted by SOPS", "CUE"} <= reasons
+
+
+@pytest.mark.parametrize("name", ["install.sh", "Makefile", "main.tf"])
+@pytest.mark.parametrize(("chart", "is_told"), [("nvidia/gpu-operator", True), ("web/shop", False)])
+def test_a_script_that_is_too_long_to_read_is_told(judge, name, chart, is_told):
+    files = {name: "# long\n" * 160_000 + f"helm install a {chart}\n", "driver.yaml": DRIVER}
+    found = [item for item in told(judge(files)) if item[0] == "input-limit"]
+
+    assert found == [("input-limit", name)] * is_told

@@ -36,13 +36,14 @@ _FILLED = pattern(r"\$\{(?P<name>[A-Za-z_]\w*):?=(?P<text>[^{}\n]{0,999})\}")
 _PIECE = pattern(
     r"(?P<join>\\\r?\n)|\\(?P<escaped>.)|'(?P<single>[^']*)'|(?P<quote>\")"
     r"|\$\$?(?:\{(?P<name>[A-Za-z_]\w*)(?::?[-=](?P<text>[^{}\n]{0,999}))?\}|(?P<plain>[A-Za-z_]\w*)|\((?P<made>[A-Z_]\w*)\))"
-    r"|(?P<run>\$?\{\{[^}\n]{0,999}\}\}|\$\{[^}\n]{0,999}\}|\$\((?:[^()\n]|\([^()\n]{0,999}\)){0,999}\)|\$[^\s\"'\\]|`[^`\n]{0,999}`)"
+    r"|(?P<run>\$?\{\{[^}\n]{0,400}\}\}|\$\{[^{}\n]{0,999}(?:\{[^{}\n]{0,999}\}[^{}\n]{0,999}){0,99}+\}"
+    r"|[$<]\((?:[^()]|\([^()]{0,999}\)){0,999}\)|\$[^\s\"'\\]|`[^`\n]{0,999}`)"
     r"|(?P<rest>[^\s'\"\\$`;|&()<>]+|\$)"
 )
 _QUOTED = pattern(r"(?P<end>\")|\\(?P<escaped>[\"$`\\\n])|(?P<rest>[^\"\\$`]+|\\)|(?=[$`])")
 _SPACE = pattern(r"(?:[ \t\r]|\\\r?\n)*")
-_REDIRECTED = pattern(r"\d?(?:>>?|<)[&|]?[ \t]*")
-_HEREDOC = pattern(r"<<-?[ \t]*(?P<quote>[\"']?)(?P<tag>[A-Za-z_]\w*)(?P=quote)")
+_REDIRECTED = pattern(r"\d?(?:>>?|<<<|<(?!\())[&|]?[ \t]*")
+_HEREDOC = pattern(r"(?<!<)<<-?[ \t]*(?P<quote>[\"']?)(?P<tag>[A-Za-z_]\w*)(?P=quote)")
 _BEFORE = pattern(r"[;&|({`]|\b(?:then|do|else)\b")
 _PRINTS = pattern(
     r"[@+-]*(?:#|//|(?:\w*[_-])?"
@@ -86,7 +87,7 @@ class ShellText:
         for match in program.finditer(self.text):
             if match.start() >= after and (stop := self._stop_of(match.start())) is not None:
                 command = self._command(match.start(), stop)
-                after = command.words[-1].end if command.words else match.end()
+                after = max(match.end(), *(word.end for word in command.words[-1:]), *(command.given or ()))
                 yield command
 
     def position(self, at: int) -> Position:
@@ -127,20 +128,16 @@ class ShellText:
             start = self.text.rfind("\n", 0, match.start()) + 1
             line = self.text[start : self.text.find("\n", match.end())]
             if "cat" in line.split() and ">" not in line and "|" not in line:
-                found.append(self._body(match))
+                start, end = self._body(match)
+                found += [(start, end)] if end < len(self.text) else []
         return found
 
     def _body(self, match: re.Match[str]) -> tuple[int, int]:
-        """Where a here-document begins and ends."""
-        start = self.text.find("\n", match.end()) + 1
-        at = start
-        while start and at < len(self.text):
-            end = self.text.find("\n", at)
-            line = self.text[at : end if end >= 0 else len(self.text)]
-            if line.strip() == match["tag"]:
-                return start, at
-            at = end + 1 if end >= 0 else len(self.text)
-        return match.end(), match.end()
+        """Where a here-document begins and ends; one without an end goes on to that of the text."""
+        line_end = self.text.find("\n", match.end())
+        start = line_end + 1 if line_end >= 0 else len(self.text)
+        closing = re.compile(rf"^[ \t]*{match['tag']}[ \t\r]*$", re.MULTILINE).search(self.text, start)
+        return start, len(self.text) if closing is None else closing.start()
 
     def _command(self, at: int, stop: str) -> Command:
         words: list[Word] = []
@@ -186,7 +183,8 @@ class ShellText:
         name = found.get("name") or found.get("plain") or found.get("made")
         if name is not None:
             known = self._value(name)
-            told = (found.get("text") or self._defaults.get(name)) if known is None else known
+            default = found.get("text") or self._defaults.get(name)
+            told = default if known is None else known if default in (None, known) else None
             return f"{OPEN}{name}}}" if told is None or "$" in told else told.strip("\"'")
         return next((found[key] for key in ("escaped", "single", "rest") if found.get(key) is not None), "")
 

@@ -46,12 +46,11 @@ from poolsmith.interface.app.check_scope import (
     file_problems,
     judged_trees,
     left_out,
-    missing_folders,
-    refused_builds,
     releases_of,
     scope_of,
 )
 from poolsmith.interface.app.coverage import coverage_of
+from poolsmith.interface.app.stopped import long_scripts, missing_folders, refused_builds
 from poolsmith.kubernetes.repository.file_search import OTHER_ENDINGS, searched
 from poolsmith.kubernetes.repository.manifest_files import (
     YAML_ENDINGS,
@@ -180,16 +179,16 @@ def _check_paths(
     scope = scope_of(model, named, everything=everything)
     if only is not None:
         scope, listed.yaml = replace(scope, named=frozenset(), only=only), tuple(filter(only.__contains__, listed.yaml))
-    diagnostics = list(listed.problems)
+    diagnostics = [*listed.problems, *missing_folders(model, scope), *long_scripts(listed.others, files, scope)]
     unread = search.unread if search is not None else frozenset()
     diagnostics += file_problems((path for path in listed.yaml if path not in unread), files, scope)
-    diagnostics += (*refused_builds(model, scope), *missing_folders(model, scope))
     parts = tuple(judged_trees(model, scope))
     trees = tuple(part.tree for part in parts)
     for tree in trees:
         diagnostics += (*(run_rules(RULES, tree, by_file=True) if tree.documents else ()), *broken_texts(tree))
     schemas = _schemas(parts, against, model)
     diagnostics += (item for result in schemas for item in result.diagnostics)
+    diagnostics += [*refused_builds(model, scope, diagnostics)]
     diagnostics.extend(run_rules(CHART_RULES, model.all_installations, by_file=True))
     labelled = labelled_nodes(model, listed.others)
     diagnostics += run_rules(TEMPLATE_RULES, labelled, by_file=True)

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import NoInputError, UsageError, diagnose, sorted_unique, whole_file
 from poolsmith.core.diagnostics.codes import reading
-from poolsmith.core.diagnostics.codes.hygiene import BUILD_REFUSED
 from poolsmith.core.diagnostics.codes.schema import SCHEMA_VIOLATION
 from poolsmith.core.diagnostics.message_text import counted, joined
 from poolsmith.core.diagnostics.outcome import Outcome, Skipped
@@ -28,7 +27,6 @@ from poolsmith.core.sources.pointer import join
 from poolsmith.gpu.catalog.stack_objects import CHARTS, OPERATOR, is_of_stack, own_namespaces
 from poolsmith.gpu.catalog.stack_words import is_about_gpus, may_be_of_stack, mentions
 from poolsmith.gpu.values.values_places import values_of
-from poolsmith.guard.rules.charts.missing_values_file import RULE as MISSING_FILE
 from poolsmith.kubernetes.repository.manifest_files import (
     KUSTOMIZATION_NAMES,
     OTHER_LANGUAGES,
@@ -227,8 +225,15 @@ def file_problems(paths: Iterable[str], files: RepositoryFiles, scope: Scope) ->
     """What is wrong with files as such, of those that may be of the stack."""
     for path in paths:
         file = files.file(path)
-        is_told = bool(file.problems) and _may_hold_some(file, scope)
+        is_told = bool(file.problems) and (_may_hold_some(file, scope) or _builds_some(path, files, scope))
         yield from (problem for problem in file.problems if is_told or problem.code in _ALWAYS)
+
+
+def _builds_some(path: str, files: RepositoryFiles, scope: Scope) -> bool:
+    """Whether a kustomization stands beside files of the stack."""
+    folder, _, name = path.rpartition("/")
+    is_asked = name in KUSTOMIZATION_NAMES and scope.tells(path)
+    return is_asked and any(mentions((files.text(beside) or "").encode()) for beside in files.files_in(folder))
 
 
 def _may_hold_some(file: RepositoryFile, scope: Scope) -> bool:
@@ -244,27 +249,6 @@ def _may_hold_some(file: RepositoryFile, scope: Scope) -> bool:
 
 
 _COMMENT = pattern(r"^[ \t]*#.*$", re.MULTILINE)
-
-
-def refused_builds(model: RepositoryModel, scope: Scope) -> Iterator[Diagnostic]:
-    """Kustomizations of the stack at which kustomize stops."""
-    for delivery in model.deliveries:
-        for item in delivery.refused:
-            if scope.has_unknown(item, model):
-                why = item.what.partition("it stops here: ")[2] or item.what
-                yield diagnose(BUILD_REFUSED, f"kustomize stops here: {why}", item.place, help=item.advice or None)
-
-
-def missing_folders(model: RepositoryModel, scope: Scope) -> Iterator[Diagnostic]:
-    """Folders of the stack that an Application takes from this repository, which lacks them."""
-    of_values = {unknown.place for item in model.all_installations for unknown in item.unknown}
-    for item in model.unknown:
-        is_told = item.is_missing and item.place not in of_values and scope.tells(item.place.span.path)
-        if is_told and mentions(item.what.encode()):
-            yield diagnose(MISSING_FILE, f"{item.what}: nothing is rendered", item.place, help=_ADD)
-
-
-_ADD = "correct the path, or add the folder"
 
 
 @record(kw_only=False)

@@ -5,14 +5,16 @@ Source: helm/helm@v3.18.4:cmd/helm/install.go, upgrade.go, flags.go; pkg/cli/val
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
-from poolsmith.core.sources.shell_text import ShellText, Word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from poolsmith.core.sources.shell_text import ShellText, Word
 
 _HELM = pattern(r"(?<![\w./~=])(?<![\w-]-)(?:[\w.~-]*+/)*+(?:helm3?|\$[({]?HELM(?:_BIN|_CMD)?[)}]?)(?=[ \t]+[\w\\$-])")
 _VERBS = ("install", "upgrade", "template")
@@ -96,11 +98,11 @@ def _read(words: tuple[Word, ...]) -> tuple[list[Word], list[tuple[str, Word]], 
     others: list[str] = []
     left = iter(words)
     for word in left:
-        name, sign, value = word.text.lstrip("-").partition("=")
+        name, sign, value = _flag(word.text)
         if not word.text.startswith("-") or word.text == "-":
             plain.append(word)
         elif sign:
-            flags.append((_LONG.get(name, name), Word(value, word.end - len(value), word.end)))
+            flags.append((_LONG.get(name, name), replace(word, text=value, at=max(word.at, word.end - len(value)))))
         elif name in _GIVEN:
             given = next(left, None)
             if given is not None:
@@ -108,3 +110,10 @@ def _read(words: tuple[Word, ...]) -> tuple[list[Word], list[tuple[str, Word]], 
         else:
             others.append(name)
     return plain, flags, others
+
+
+def _flag(text: str) -> tuple[str, str, str]:
+    """Its name, what stands between, and what it is given: `--values=a`, `-f=a`, `-fa`."""
+    name, sign, value = text.lstrip("-").partition("=")
+    is_short = text[:2] != "--" and text[1:2] in _GIVEN and text[2:]
+    return (text[1], "=", text[2:].removeprefix("=")) if is_short else (name, sign, value)

@@ -18,7 +18,7 @@ from poolsmith.kubernetes.repository.argo_applications import file_layer, normal
 from poolsmith.kubernetes.repository.chart_folders import resolved
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
 from poolsmith.kubernetes.repository.flux_releases import layer_of_text, named
-from poolsmith.kubernetes.repository.manifest_files import PlacedDocument, has_marks
+from poolsmith.kubernetes.repository.manifest_files import LONGEST_SCRIPT, PlacedDocument, has_marks
 from poolsmith.kubernetes.repository.node_template_marks import labels_at
 from poolsmith.kubernetes.repository.set_values import set_layer
 from poolsmith.kubernetes.repository.terraform_scope import releases_of_add_ons
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.terraform_scope import TerraformScopes
 
 
-_MOST_BYTES = 1 << 20
 _LABELS = ("labels", "node_labels", "kubernetes_labels", "k8s_labels")
 _LABEL_BLOCKS = ("resource", "module")
 
@@ -80,7 +79,7 @@ def terraform_labels(text: str, path: str) -> Iterator[TerraformLabels]:
 
 
 def blocks_of(text: str, path: str) -> Iterable[HclBlock]:
-    if len(text) > _MOST_BYTES:
+    if len(text) > LONGEST_SCRIPT:
         return ()
     try:
         return read_hcl(path, text)

@@ -389,8 +389,7 @@ def loose_installations(
     if projects:
         from poolsmith.kubernetes.repository.program_charts import program_charts  # on demand
 
-        for path in projects:
-            yield from program_charts(path, files)
+        yield from program_charts(projects, files)
     for path in sorted(whole.paths):
         if posixpath.basename(path) == CHART_FILE and path not in used:
             yield from copies(posixpath.dirname(path), files)

@@ -52,6 +52,7 @@ def is_yaml_by_content(path: str, content: bytes, is_of_interest: Callable[[byte
     )
 
 
+LONGEST_SCRIPT = 1 << 20
 HELM = "helm"
 """Without this word a script installs no chart."""
 _SCRIPT_ENDINGS = (".sh", ".bash", ".zsh", ".mk", ".just", ".tf", ".tpl", ".tftpl")

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.diagnostic import Position
 from poolsmith.core.pattern import pattern
+from poolsmith.core.sources.hcl_file import COMPUTED, without_computed
 from poolsmith.core.sources.placed_source import PlacedSource
-from poolsmith.core.sources.pod_template import mapping, words
+from poolsmith.core.sources.pod_template import mapping
 from poolsmith.core.sources.pointer import join
 from poolsmith.kubernetes.repository.argo_applications import file_layer, normal
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
@@ -23,7 +24,7 @@ from poolsmith.kubernetes.repository.flux_releases import named
 from poolsmith.kubernetes.repository.manifest_files import PlacedDocument
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
@@ -33,8 +34,10 @@ _CHART = pattern(
     r"\b(?P<addon>Gpu)OperatorAddon\b|\bchart(?:Name|_name)?[\"']?\s*[:=]\s*(?:pulumi\.String\()?[\"'](?P<chart>[\w./:-]{1,200})[\"']",
     re.IGNORECASE,
 )
+_LIBRARIES = "/node_modules/"
 _MOST_FILES, _MOST_TEXT = 300, 1 << 18
 _HELM = "kubernetes:helm.sh/"
+_TAKE_IN = ("fn::fileAsset", "fn::readFile")
 
 
 def pulumi_charts(document: CheckedDocument, files: RepositoryFiles) -> Iterator[ChartInstallation]:
@@ -52,17 +55,8 @@ def _of_resource(
     chart, version = data.get("chart"), data.get("version")
     if not isinstance(chart, str) or not chart:
         return
-    layers, unknown = [], []
-    for index, path in enumerate(words(data.get("valueYamlFiles"))):
-        shown = normal(posixpath.join(posixpath.dirname(document.path), path))
-        layer = file_layer(shown, files) if shown is not None else None
-        if layer is not None:
-            layers.append(layer)
-        else:
-            place = document.source.locate(join(pointer, "valueYamlFiles", index))
-            unknown.append(Unknown(place, "values that Pulumi computes", is_here=True))
-    if isinstance(values := data.get("values"), dict):
-        layers.append(ValuesLayer(values, document.source, join(pointer, "values")))
+    layers, is_whole = _layers(document, join(pointer, "values"), data, files)
+    computed = Unknown(document.source.locate(pointer), "values that Pulumi computes", is_here=True)
     name, archived = named(chart)
     address = mapping(data.get("repositoryOpts") or data.get("fetchOpts")).get("repo")
     yield ChartInstallation(
@@ -75,21 +69,58 @@ def _of_resource(
         namespace=data["namespace"] if isinstance(data.get("namespace"), str) else None,
         release_name=data["name"] if isinstance(data.get("name"), str) else None,
         layers=tuple(layers),
-        unknown=tuple(unknown),
+        unknown=() if is_whole else (computed,),
     )
 
 
-def program_charts(project: str, files: RepositoryFiles) -> Iterator[ChartInstallation]:
-    """What the programs beside and below a project's file name as a chart, each once."""
+def _layers(
+    document: CheckedDocument, pointer: str, data: Mapping[str, Any], files: RepositoryFiles
+) -> tuple[list[ValuesLayer], bool]:
+    """Of the files, and of what stands under `values` on top of them; and whether that is all."""
+    listed = data.get("valueYamlFiles", [])
+    paths = [_path(item) for item in listed] if isinstance(listed, list) else [None]
+    folder = posixpath.dirname(document.path)
+    places = [None if path is None else normal(posixpath.join(folder, path)) for path in paths]
+    found = [None if place is None else file_layer(place, files) for place in places]
+    values, is_whole = without_computed(_computed(data.get("values", {})))
+    if isinstance(values, dict) and values:
+        found.append(ValuesLayer(values, document.source, pointer))
+    return [layer for layer in found if layer is not None], is_whole and isinstance(values, dict) and None not in found
+
+
+def _path(item: Any) -> str | None:
+    """Of a file that is named, or that a function takes in; None of what is computed."""
+    if isinstance(item, dict):
+        item = next((item[name] for name in _TAKE_IN if name in item), None)
+    return item if isinstance(item, str) and "${" not in item else None
+
+
+def _computed(value: Any) -> Any:
+    """A value with what its functions make as COMPUTED."""
+    if isinstance(value, list):
+        return [_computed(item) for item in value]
+    if isinstance(value, dict):
+        is_call = any(str(key).startswith("fn::") for key in value)
+        return COMPUTED if is_call else {key: _computed(item) for key, item in value.items()}
+    return value
+
+
+def program_charts(projects: Iterable[str], files: RepositoryFiles) -> Iterator[ChartInstallation]:
+    """What the programs beside and below the files of projects name as a chart, each once."""
     told: set[tuple[str, str]] = set()
-    below = (path for path in files.files_below(posixpath.dirname(project)) if path.endswith(_PROGRAMS))
-    for path in islice(below, _MOST_FILES):
+    below = {path: None for project in projects for path in islice(_programs(project, files), _MOST_FILES)}
+    for path in below:
         text = files.text(path) or ""
         for match in _CHART.finditer(text) if len(text) <= _MOST_TEXT else ():
             name, _ = named("gpu-operator" if match["addon"] else match["chart"])
             if (path, name) not in told:
                 told.add((path, name))
                 yield _named_by_program(path, text, match.start(), name)
+
+
+def _programs(project: str, files: RepositoryFiles) -> Iterator[str]:
+    below = files.files_below(posixpath.dirname(project))
+    return (path for path in below if path.endswith(_PROGRAMS) and _LIBRARIES not in f"/{path}")
 
 
 def _named_by_program(path: str, text: str, at: int, chart: str) -> ChartInstallation:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import posixpath
+from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.diagnostic import Position
@@ -21,11 +23,17 @@ from poolsmith.kubernetes.repository.chart_folders import resolved
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
 from poolsmith.kubernetes.repository.flux_releases import layer_of_text, named
 from poolsmith.kubernetes.repository.helm_commands import helm_commands
-from poolsmith.kubernetes.repository.manifest_files import HELM, PlacedDocument, folders_above, is_script
+from poolsmith.kubernetes.repository.manifest_files import (
+    HELM,
+    LONGEST_SCRIPT,
+    PlacedDocument,
+    folders_above,
+    is_script,
+)
 from poolsmith.kubernetes.repository.set_values import assigned_layers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from poolsmith.core.sources.shell_text import Word
     from poolsmith.core.sources.source_file import SourceFile
@@ -35,7 +43,6 @@ if TYPE_CHECKING:
 
 COMMANDS = "commands"
 """The first step of the pointers."""
-_MOST_TEXT = 1 << 18
 _INSTALLS = pattern(r"\b(?:install|upgrade|template)\b")
 _PROSE = frozenset(("name", "description", "summary", "title", "desc", "msg", "message", "help", "comment", "notes"))
 _VENDORS = ("nvidia", "nvdp", "nvgfd", "nfd", "ngc", "kubernetes-sigs")
@@ -68,7 +75,7 @@ def charts_of_texts(document: CheckedDocument, files: RepositoryFiles) -> Iterat
 
 
 def _may_install(text: str) -> bool:
-    return HELM in text and len(text) <= _MOST_TEXT and _INSTALLS.search(text) is not None
+    return HELM in text and len(text) <= LONGEST_SCRIPT and _INSTALLS.search(text) is not None
 
 
 class _Script:
@@ -108,7 +115,8 @@ class _Script:
         if version is not None:
             self._note(join(place, "version"), version)
         address = repo.text if repo else written if "://" in written else repositories.get(alias)
-        is_told = any(word in (alias if address is None else address) for word in _VENDORS)
+        is_open = any(word.is_open for word in command.rest)
+        is_told = not is_open and any(word in (alias if address is None else address) for word in _VENDORS)
         layers, unknown = self._values(command, place)
         name, archived = named(written)
         found = ChartInstallation(
@@ -130,7 +138,7 @@ class _Script:
     def _values(self, command: HelmCommand, place: str) -> tuple[list[ValuesLayer], list[Unknown]]:
         layers: list[ValuesLayer] = []
         unknown: list[Unknown] = []
-        for number, word in enumerate(command.of("values")):
+        for number, word in enumerate(_parts(command.of("values"))):
             layer = self._file(word, join(place, "values", number), command.given)
             if layer is not None:
                 layers.append(layer)
@@ -147,13 +155,15 @@ class _Script:
                     unknown.append(Unknown(self._source.locate(pointer), f"what `--{flag}` says in a run"))
         told = [f"what `{shorten(word.text)}` says in a run" for word in command.rest]
         told += [f"what `--{flag}` finds" for flag in _FROM_BEFORE if flag in command.others]
-        told += ["what a command beside it patches"] * self._is_patched()
+        told += ["what a command beside it patches"] * self._is_patched
         return layers, unknown + [Unknown(self._source.locate(place), what) for what in told]
 
     def _set(self, flag: str, pointer: str, text: str) -> list[ValuesLayer]:
         if flag in ("set", "set-string", "set-literal"):
             return assigned_layers(self._source, pointer, text, is_text=flag != "set")
         path, sign, value = text.partition("=")
+        if flag == "set-json" and isinstance(whole := _parsed(text), dict):
+            return [ValuesLayer(whole, self._source, pointer)]
         found = assigned_layers(self._source, pointer, f"{path}=", is_text=True) if sign else []
         made = _parsed(value) if flag == "set-json" else self._text_of(value)
         return [ValuesLayer(made, self._source, pointer, item.at) for item in found if made is not None]
@@ -162,6 +172,7 @@ class _Script:
         found = self._found(path, self._files.is_file)
         return self._files.text(found) if found is not None else None
 
+    @cached_property
     def _is_patched(self) -> bool:
         paths = self._files.files_in(posixpath.dirname(self._path))
         beside = (path for path in paths if is_script(path) or path.endswith(_README))
@@ -202,6 +213,15 @@ class _Script:
         if block is None:
             return self._outer.locate(self._pointer).span.start
         return Position(block[0] + inner.line - 1, block[1] + inner.column)
+
+
+def _parts(words: Iterable[Word]) -> Iterator[Word]:
+    """One flag may name several files: `-f a.yaml,b.yaml`."""
+    for word in words:
+        at = word.at
+        for text in word.text.split(","):
+            yield replace(word, text=text, at=at)
+            at += len(text) + 1
 
 
 def _told(word: Word | None) -> str | None:

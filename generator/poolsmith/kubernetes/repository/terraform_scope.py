@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.sources.hcl_file import COMPUTED, HclProblemError
 from poolsmith.core.sources.hcl_literals import read_assignments, read_hcl
 from poolsmith.core.sources.pod_template import mappings
+from poolsmith.kubernetes.repository.manifest_files import LONGEST_SCRIPT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 
 ENDING = ".tf"
-_MOST_BYTES = 1 << 20
 _MOST_CALLS = 20
 _MOST_LOCALS = 4
 """Of which one stands for the next."""
@@ -65,7 +65,7 @@ class TerraformScopes:
 
     def _read(self, path: str, resolve: Resolve | None = None) -> tuple[HclBlock, ...]:
         text = self._files.text(path)
-        if text is None or len(text) > _MOST_BYTES:
+        if text is None or len(text) > LONGEST_SCRIPT:
             return ()
         try:
             return read_hcl(path, text, resolve)

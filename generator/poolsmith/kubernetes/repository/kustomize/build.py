@@ -122,6 +122,8 @@ class Builder:
         making.files.add(document.path)
         data, place = document.data, Place(document)
         files = FolderFiles(self._files, folder, is_strict=self._is_strict)
+        if len(several := [name for name in NAMES if self._files.is_file(posixpath.join(folder, name))]) > 1:
+            making.refuse(place, "", f"{' and '.join(several)} stand in one folder")
         for pointer, why in wrong_fields(data):
             making.refuse(place, pointer, why)
         for key in ("resources", "bases"):
@@ -247,8 +249,8 @@ class Builder:
                 documents = self._files.documents(path)
                 if documents and all(document.is_object for document in documents):
                     making.files.add(path)
-                    place = Place(documents[0])
-                    making.add(list(self._items(making, path, place, "")), place, "")
+                    for item in self._items(making, path, Place(documents[0]), ""):
+                        making.add((item,), Place(item.object), "/metadata/name")
         for below in self._files.folders_in(folder):
             if posixpath.basename(below) != ".git":
                 build = self._unfinished(below)

@@ -176,8 +176,10 @@ class Run:
 
 
 def stopped(place: Place, pointer: str, why: object) -> Unknown:
-    """A place at which kustomize prints an error and nothing else."""
-    return Unknown(place.locate(pointer), f"what kustomize makes of this, because it stops here: {why}")
+    """A place at which kustomize prints an error and nothing else; of a whole document where it begins."""
+    first = next(iter(mapping(place.source.data)), "")
+    where = place.locate(pointer or (f"/{first}" if first else ""))
+    return Unknown(where, f"what kustomize makes of this, because it stops here: {why}")
 
 
 def transformed(items: list[Item], data: Mapping[str, Any], run: Run) -> list[Item]:
