@@ -6,6 +6,7 @@ import ast
 import dataclasses
 import importlib
 import pkgutil
+import re
 import types
 from dataclasses import is_dataclass
 from pathlib import Path
@@ -120,7 +121,9 @@ def shape(value, name):
     if not isinstance(value, type):
         return "" if type(value).__name__ in ("NoneType", "TypeVar", "ParamSpec") else type(value).__name__
     fields = (
-        [(one.name, one.kw_only, repr(one.default)) for one in dataclasses.fields(value)] if is_dataclass(value) else []
+        [(one.name, one.kw_only, re.sub(" at 0x[0-9a-f]+", "", repr(one.default))) for one in dataclasses.fields(value)]
+        if is_dataclass(value)
+        else []
     )
     parts = {key for key in vars(value) if not key.startswith("_") and key not in getattr(value, "_fields", ())}
     slots = () if issubclass(value, tuple) else getattr(value, "__slots__", None)
