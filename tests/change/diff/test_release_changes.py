@@ -57,28 +57,6 @@ def test_issues_are_those_that_are_new_and_concern_what_is_here(repository_of):
     assert found.endswith("on pool `a100`")
 
 
-def of_engine(repository_of, old, new):
-    def of(version):
-        return cluster().replace("engine: flux", f"engine: flux, version: {version}")
-
-    files = {**project("a100"), "profiles/lab/cluster.yaml": of(old)}
-    report = after(repository_of, files, {"profiles/lab/cluster.yaml": of(new)})
-    return words(report, ReleaseChangeKind.ISSUE)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "told"), [("'2.7'", "v2.9.1", "and 2.7 did not"), ("v2.9.1", "'2.7'", "and 2.7 no longer does")]
-)
-def test_another_version_of_the_engine_is_a_change(repository_of, old, new, told):
-    found = of_engine(repository_of, old, new)
-
-    assert any(told in item and "refuses the whole Kustomization" in item for item in found)
-
-
-def test_a_patch_of_the_engine_is_none(repository_of):
-    assert not of_engine(repository_of, "v2.9.0", "v2.9.1")
-
-
 def test_issues_of_both_releases_are_no_news(repository_of):
     assert not words(of_release(repository_of, "v26.3.1", "v26.3.3"), ReleaseChangeKind.ISSUE)
 
