@@ -69,7 +69,7 @@ def test_every_scenario_is_recorded():
         assert [step["name"] for step in RUNS[scenario.name]["steps"]] == [step.name for step in scenario.steps]
 
 
-@pytest.mark.rows(16, "merges, each two fleets and what differs; all of them are on the page")
+@pytest.mark.rows(8, "merges, each two fleets and what differs; all of them are on the page")
 @pytest.mark.parametrize("name", MERGES)
 def test_diff_tells_what_the_engine_did(name, report_of):
     happened, report = _happened(MERGES[name]), report_of(name)

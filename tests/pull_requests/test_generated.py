@@ -49,6 +49,7 @@ def test_a_harmless_twin_passes(fleets, one):
     assert [(str(attempt), reason) for attempt, reason in outcome.refused] == []
 
 
+@pytest.mark.rows(6, "a change to a fleet, judged by its base")
 @pytest.mark.parametrize("change", some_of([*profile_changes(), *git_changes()], {}))
 def test_a_generated_change_is_refused_by_name(fleets, change):
     verdict = fleets(change).propose(change)

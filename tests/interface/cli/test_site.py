@@ -72,6 +72,7 @@ def test_a_second_run_removes_the_pages_of_what_is_gone_and_nothing_else(run_cli
     assert not list(folder.glob(".poolsmith-site-new*"))
 
 
+@pytest.mark.rows(3, "each is a fleet and two of its sites")
 @pytest.mark.parametrize("kind", ["strangers", "page", "link", "folder link", "list", "outside", "file"])
 def test_a_folder_of_others_is_refused_and_stays_as_it_is(run_cli, sample_project, tmp_path, kind):
     folder = tmp_path / "s"
