@@ -74,9 +74,8 @@ def _selected(
     """The machines on which it may run, each with what is known of its GPUs; None where nothing is known of one."""
     if pod.spec.get("affinity"):
         return None
-    selector = {str(key): str(value) for key, value in mapping(pod.spec.get("nodeSelector")).items()}
     found = []
-    for template in (view.machines.whole[index] for index in view.machines.by_labels.of(selector)):
+    for template in (view.machines.whole[index] for index in view.machines.by_labels.of(pod.selector)):
         claims = [claim for claim in gpu_claims(template, machines[template.tool]) if claim.counts]
         if not claims:
             return None
