@@ -17,7 +17,7 @@ from poolsmith.gpu.catalog.node_labels import GPU_PRESENT, PCI_NVIDIA, matches
 from poolsmith.guard.rules.links.link_view import Domain
 from poolsmith.guard.rules.links.machine_images import makes_gpu_nodes
 from poolsmith.guard.rules.links.name_needs import names_of
-from poolsmith.guard.rules.links.plugin_by_hand import is_plugin
+from poolsmith.guard.rules.links.plugin_containers import is_plugin
 from poolsmith.guard.rules.names.kept import kept_all
 from poolsmith.guard.rules.names.need import WHOLE, Need, Offer, State
 from poolsmith.guard.rules.setup.setup_view import named
