@@ -55,8 +55,11 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
     for pod in pods:
         asked = max(_asked(pod), default=None)
         known = _selected(view, pod, machines) if asked is not None else None
-        if asked is not None and known and max(max(claim.counts) for _, claim in known) < asked[0]:
-            yield _finding(pod, asked, *max(known, key=lambda item: max(item[1].counts)))
+        if asked is None or not known:
+            continue
+        template, claim = max(known, key=lambda item: max(item[1].counts))
+        if max(claim.counts) < asked[0]:
+            yield _finding(pod, asked, template, claim)
 
 
 def _asked(pod: LinkedPod) -> Iterator[tuple[int, str]]:
