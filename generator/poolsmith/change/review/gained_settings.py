@@ -24,7 +24,7 @@ from poolsmith.core.diagnostics.codes.change import UNACCEPTED_SETTING, UNSEEN_V
 from poolsmith.core.diagnostics.message_text import counted, cut, joined, printable
 from poolsmith.core.record import record
 from poolsmith.core.sources import pointer as pointers
-from poolsmith.core.sources.pointer import MISSING, copied, value_at
+from poolsmith.core.sources.pointer import MISSING, copied, leaves_of, value_at
 from poolsmith.guard.ledger.origins import without_value
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def gained_settings(change: ClusterChange, elsewhere: Elsewhere, accepts: Accept
         return
     known = [change.before] if change.before is not None else list(elsewhere.others())
     values = _values(after)
-    changed = [path for path in _leaves_of(values) if not _is_known(path, values, known)]
+    changed = [path for path in _paths(values) if not _is_known(path, values, known)]
     gains = _strict_gains(after, known)
     if changed or any(_values(one) != values for one in known):
         gains += _gains(after, known, values, elsewhere)
@@ -93,7 +93,7 @@ def _gains(after: SeenCluster, known: list[SeenCluster], values: dict[str, Any],
     protected: Settings = {}
     free = {
         path: value_at(values, path, MISSING)
-        for path in _leaves_of(values)
+        for path in _paths(values)
         if is_free_value(path, value_at(values, path, MISSING))
     }
     for old in ({}, *(_values(one) for one in known)):
@@ -101,7 +101,7 @@ def _gains(after: SeenCluster, known: list[SeenCluster], values: dict[str, Any],
         if prediction is not None:
             allowed.append(_settings(prediction.installation, settings_of))
             protected = _settings(prediction.installation, protections_of)
-    common = {path: value_at(values, path, MISSING) for path in _leaves_of(values) if _is_known(path, values, known)}
+    common = {path: value_at(values, path, MISSING) for path in _paths(values) if _is_known(path, values, known)}
     prediction = elsewhere.again(_merged({}, common | free))
     if prediction is not None:
         allowed.append(_settings(prediction.installation, settings_of))
@@ -155,13 +155,9 @@ def _values(seen: SeenCluster) -> dict[str, Any]:
     return seen.plan.cluster.spec.stack.values
 
 
-def _leaves_of(values: dict[str, Any], above: ValuePath = ()) -> list[ValuePath]:
-    """Paths of lists and scalars; an empty mapping is one, too."""
-    found: list[ValuePath] = []
-    for key, value in values.items():
-        path = (*above, str(key))
-        found.extend(_leaves_of(value, path) if isinstance(value, dict) and value else [path])
-    return found
+def _paths(values: dict[str, Any], above: ValuePath = ()) -> list[ValuePath]:
+    """Of lists and scalars; an empty mapping is one, too."""
+    return [path for path, _ in leaves_of(values, above)]
 
 
 def _is_known(path: ValuePath, values: dict[str, Any], known: list[SeenCluster]) -> bool:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import posixpath
 import re
 from enum import Enum, auto
+from fnmatch import translate
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from poolsmith.core.facts import store
-from poolsmith.core.pattern import fits
 from poolsmith.core.pattern import pattern as compiled_later
 from poolsmith.core.sources.git import Git
 from poolsmith.guard.policies.revision import SUBMODULE
@@ -62,18 +62,22 @@ IMPLIED: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 
 @cache
-def _forms() -> dict[str, dict[str, list[str]]]:
-    """Of paths and of names, by part. No pack of facts adds to them."""
-    return store.read_own_yaml(_FILE)
+def _forms() -> tuple[tuple[tuple[Part, re.Pattern[str]], ...], ...]:
+    """Of paths, then of names, by part. Every path of a repository is held against them. No pack of facts adds any."""
+    table = store.read_own_yaml(_FILE)
+    return tuple(
+        tuple((Part[part], re.compile("|".join(map(translate, listed)))) for part, listed in table[kind].items())
+        for kind in ("paths", "names")
+    )
 
 
 def part_of(path: str) -> Part | None:
     """None of a file that may have to do with the check only because something runs it."""
     lowered = path.casefold()
-    for text, forms in ((lowered, _forms()["paths"]), (lowered.rpartition("/")[2], _forms()["names"])):
-        for part, listed in forms.items():
-            if any(fits(text, form) for form in listed):
-                return Part[part]
+    for text, forms in zip((lowered, lowered.rpartition("/")[2]), _forms(), strict=True):
+        for part, form in forms:
+            if form.match(text):
+                return part
     return None
 
 

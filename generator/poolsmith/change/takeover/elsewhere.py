@@ -112,7 +112,7 @@ class Trees:
         named = (path for path in self.head if self.may_declare(path))
         return frozenset(path for path in named if _differs(self.top / path, self.head[path], settled.get(path)))
 
-    @property
+    @cached_property
     def untracked(self) -> frozenset[str]:
         if self.top is None:
             return frozenset()
@@ -122,6 +122,7 @@ class Trees:
     def may_declare(self, path: str) -> bool:
         return declares_by_name(path) and not path.startswith(self.own)
 
+    @cached_property
     def changed(self) -> frozenset[str]:
         """What may declare an installation, and differs."""
         found = (path for path in {*self.base, *self.head} if self.base.get(path) != self.head.get(path))
@@ -161,10 +162,9 @@ def _differs(there: Path, file: GitFile, known: IndexEntry | None) -> bool:
 
 def left_elsewhere(trees: Trees) -> Iterator[Diagnostic]:
     """Raises UsageError."""
-    changed = trees.changed()
-    if changed.isdisjoint(trees.base):
+    if trees.changed.isdisjoint(trees.base):
         return
-    folders = {path.rpartition("/")[0] for path in changed}
+    folders = {path.rpartition("/")[0] for path in trees.changed}
     before, after = trees.near(trees.base, folders), trees.near(trees.head, folders)
     with trees.checked_out(before, is_head=False) as was, trees.checked_out(after) as now:
         yield from departures_elsewhere(installed_in(was), installed_in(now))

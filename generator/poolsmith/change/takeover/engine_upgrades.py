@@ -14,14 +14,11 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Severity, diagnose
 from poolsmith.core.diagnostics.codes.engines import ENGINE_UPGRADED
-from poolsmith.core.facts.versions import version_key
+from poolsmith.core.facts.versions import line_of, version_key
 from poolsmith.core.record import record
 from poolsmith.gpu.catalog.engines import engine_facts
-from poolsmith.gpu.values.values_places import stack_charts
-from poolsmith.guard.rules.links.repository_links import judge_links
 from poolsmith.kubernetes.repository.engine_versions import EngineVersions, SaidVersion, said_versions
 from poolsmith.kubernetes.repository.manifest_files import folders_above
-from poolsmith.kubernetes.repository.model import model_of
 from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 
 if TYPE_CHECKING:
@@ -51,27 +48,25 @@ class _Move:
 
 def upgraded_in(trees: Trees) -> Iterator[Diagnostic]:
     """Of all files of a repository, where a change installs another version. Raises UsageError."""
-    changed = trees.changed()
-    was = _said_by(trees, trees.base, changed, is_head=False)
-    now = _said_by(trees, trees.head, changed, is_head=True) if was else ()
+    was = _said_by(trees, trees.base, is_head=False)
+    now = _said_by(trees, trees.head, is_head=True) if was else ()
     is_renamed = any(item.place.span.path not in trees.head for item in was)
     moves = _moves(was, (item for item in now if is_renamed or item.place.span.path in trees.base))
     if not moves:
         return
     with trees.checked_out(trees.head) as folder:
-        model, same = _model(folder), trees.base.keys() - changed
+        model, same = _model(folder), trees.base.keys() - trees.changed
         stays = [item for item in said_versions(model.documents) if item.place.span.path in same]
         for item, words, ends, move in _differences(model, moves, (*was, *stays), (*now, *stays)):
             yield _told(item, words, item.primary, (move.place,), ends=ends)
 
 
-def _said_by(
-    trees: Trees, files: Mapping[str, GitFile], changed: frozenset[str], *, is_head: bool
-) -> tuple[SaidVersion, ...]:
+def _said_by(trees: Trees, files: Mapping[str, GitFile], *, is_head: bool) -> tuple[SaidVersion, ...]:
     """By the files of one side that differ."""
-    some = {path: file for path, file in files.items() if path in changed}
+    some = {path: file for path, file in files.items() if path in trees.changed}
     with trees.checked_out(some, is_head=is_head) as folder:
-        return said_versions(_model(folder).documents)
+        found = RepositoryFiles(folder, (folder,))
+        return said_versions(document for path in found.listed().yaml for document in found.documents(path))
 
 
 def upgraded_of(before: ClusterRun, after: ClusterRun) -> Iterator[Diagnostic]:
@@ -88,6 +83,9 @@ def upgraded_of(before: ClusterRun, after: ClusterRun) -> Iterator[Diagnostic]:
 
 
 def _model(folder: Path) -> RepositoryModel:
+    from poolsmith.gpu.values.values_places import stack_charts  # on demand: few changes are of an engine
+    from poolsmith.kubernetes.repository.model import model_of
+
     files = RepositoryFiles(folder, (folder,))
     listed = files.listed()
     return model_of(files, listed.yaml, listed.others, stack_charts())
@@ -96,8 +94,8 @@ def _model(folder: Path) -> RepositoryModel:
 def _said(run: ClusterRun) -> Iterator[SaidVersion]:
     cluster, file = run.loaded.cluster, run.loaded.file
     if cluster is not None and file is not None and cluster.spec.delivery.version is not None:
-        version = ".".join(cluster.spec.delivery.version.removeprefix("v").split(".")[:2])
-        yield SaidVersion(engine=cluster.spec.delivery.engine.value, version=version, place=file.locate(_VERSION))
+        engine, version = cluster.spec.delivery.engine.value, line_of(cluster.spec.delivery.version)
+        yield SaidVersion(engine=engine, version=version, place=file.locate(_VERSION))
 
 
 def _moves(was: Iterable[SaidVersion], now: Iterable[SaidVersion]) -> list[_Move]:
@@ -140,6 +138,8 @@ def _differences(
 
 
 def _by_words(model: RepositoryModel, said: Iterable[SaidVersion]) -> dict[tuple[str, str, str], Diagnostic]:
+    from poolsmith.guard.rules.links.repository_links import judge_links  # on demand: as above
+
     found = judge_links(model, None, None, (), upgrade=tuple(map(_as_known, said))).diagnostics
     return {(*_thing(item), item.message): item for item in found}
 

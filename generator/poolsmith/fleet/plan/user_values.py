@@ -60,7 +60,7 @@ def add_user_values(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     told = {found.finding.place for found in judged.findings if _severity(found) is Severity.ERROR}
     settings: list[ValueSetting] = []
     reported = 0
-    for path, value in list(leaves_of(values, accepts=facts.need_chart().accepts)):
+    for path, value in leaves_of(values, accepts=chart.accepts):
         pointer = pointers.join(VALUES, *path)
         if any(path[:length] in told for length in range(1, len(path) + 1)):
             settings.append(ValueSetting(path, value, facts.at_cluster(pointer)))  # errors end the plan

@@ -81,10 +81,8 @@ def _of_many(setups: Iterable[Setup]) -> Iterator[tuple[Location, Unjudged]]:
     """Installations that one place declares more often than rules over a cluster's files look at."""
     for setup in setups:
         if setup.found is not None and setup.left_out:
-            place, why = (
-                setup.found.locate(()),
-                f"{setup.left_out:,} of its installations are left out, as they are many",
-            )
+            place = setup.found.locate(())
+            why = f"{setup.left_out:,} of its installations are left out, as they are many"
             yield place, Unjudged(what=_named(place, setup.found.installation), why=why, add="check a few at a time")
 
 

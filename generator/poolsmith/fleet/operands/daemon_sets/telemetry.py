@@ -74,7 +74,7 @@ def dcgm_exporter(daemon_set: dict[str, Any], context: Context) -> None:
     if context.behaviour["hpcJobMapping"] and policy.flag("dcgmExporter", "hpcJobMapping", "enabled"):
         _map_jobs(pod, main, policy.text("dcgmExporter", "hpcJobMapping", "directory") or _JOB_MAPPING)
     if name := policy.text("dcgmExporter", "config", "name"):
-        _use_metrics(pod, main, name)
+        use_metrics(pod, main, name)
     if variables == "last":
         set_own_env(main, "dcgmExporter", context)
 
@@ -114,7 +114,8 @@ def _map_jobs(pod: kube.Pod, main: kube.Container, folder: str) -> None:
     kube.add_volume(pod, "hpc-job-mapping", **kube.host_path(folder, "DirectoryOrCreate"))
 
 
-def _use_metrics(pod: kube.Pod, main: kube.Container, name: str) -> None:
+def use_metrics(pod: kube.Pod, main: kube.Container, name: str) -> None:
+    """Those that the user's ConfigMap lists."""
     kube.mount(main, "metrics-config", _METRICS_PATH, read_only=True, sub_path=_METRICS)
     kube.add_volume(pod, "metrics-config", configMap={"name": name, "items": [{"key": _METRICS, "path": _METRICS}]})
     kube.set_env(main, "DCGM_EXPORTER_COLLECTORS", _METRICS_PATH)

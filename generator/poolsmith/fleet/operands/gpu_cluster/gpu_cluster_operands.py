@@ -13,7 +13,7 @@ import posixpath
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.fleet.operands import kube
-from poolsmith.fleet.operands.daemon_sets.telemetry import relabelings
+from poolsmith.fleet.operands.daemon_sets.telemetry import relabelings, use_metrics
 from poolsmith.fleet.operands.gpu_cluster.pod_settings import (
     add_variables,
     daemon_sets,
@@ -80,8 +80,6 @@ def rendered(
 
 
 _ENGINE = "nvidia-dcgm-dra:5555"
-_METRICS_FILE = "dcgm-metrics.csv"
-_METRICS_PATH = f"/etc/dcgm-exporter/{_METRICS_FILE}"
 _JOB_FOLDER = "/var/lib/dcgm-exporter/job-mapping"
 _POD_VARIABLES = {
     "enablePodLabels": "DCGM_EXPORTER_KUBERNETES_ENABLE_POD_LABELS",
@@ -125,7 +123,7 @@ def _fill(pod: Pod, request: GpuClusterRequest, component: Mapping[str, Any]) ->
     kube.move_host_path(pod, "pod-gpu-resources", folder)
     metrics = (component.get("config") or {}).get("name")
     if metrics:
-        _use_metrics(pod, container, metrics)
+        use_metrics(pod, container, metrics)
     if jobs:
         kube.mount(container, "hpc-job-mapping", jobs, read_only=True)
         kube.add_volume(pod, "hpc-job-mapping", **kube.host_path(jobs, "DirectoryOrCreate"))
@@ -145,13 +143,6 @@ def _pod_variables(component: Mapping[str, Any]) -> list[dict[str, str]]:
     if allowed:
         variables.append({"name": "DCGM_EXPORTER_KUBERNETES_POD_LABEL_ALLOWLIST_REGEX", "value": allowed})
     return variables
-
-
-def _use_metrics(pod: Pod, container: Container, config_map: str) -> None:
-    kube.set_env(container, "DCGM_EXPORTER_COLLECTORS", _METRICS_PATH)
-    kube.mount(container, "metrics-config", _METRICS_PATH, read_only=True, sub_path=_METRICS_FILE)
-    items = [{"key": _METRICS_FILE, "path": _METRICS_FILE}]
-    kube.add_volume(pod, "metrics-config", configMap={"name": config_map, "items": items})
 
 
 def _set_service(service: dict[str, Any], wanted: Mapping[str, Any]) -> None:
