@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from poolsmith.core.sources.hcl_text import Resolve
 
 _NUMBER = compiled_later(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
-_STEPS = compiled_later(rf"\.(?P<name>[A-Za-z_][\w-]*+)(?P<rest>{STEP}*+)(?![\w.\[(-])")
-_AFTER = compiled_later(rf"(?P<rest>{STEP}*+)(?![\w.\[(-])")
+_STEPS = compiled_later(rf"(?:\.(?P<name>[A-Za-z_][\w-]*+))?(?P<rest>{STEP}*+)(?![\w.\[(-])")
 _OPERATOR = compiled_later(r"==|!=|>=|<=|&&|\|\||[<>?]")
 _RANKS = {"?": 1, "||": 2, "&&": 3, "==": 4, "!=": 4, ">=": 5, "<=": 5, ">": 5, "<": 5}
 _FOR = compiled_later(r"for\s+(?P<first>[A-Za-z_]\w*)\s*(?:,\s*(?P<second>[A-Za-z_]\w*)\s*)?in\s+")
@@ -254,23 +253,16 @@ class _Reader(HclText):
                 return _CONSTANTS[match[0]]
             if text[self.at : self.at + 1] == "(":
                 return self._call(match[0], pointer)
-            return self._named(match[0]) if match[0] in self.names else self._reference(match[0])
+            return self._reference(match[0])
         return COMPUTED
 
     def _reference(self, kind: str) -> Any:
         """`var.x.y[0]` behind its first word; COMPUTED where more follows, such as an index that is computed."""
         match = _STEPS.match(self.text, self.at)
-        if match is None:
+        if match is None or not (match["name"] or kind in self.names):
             return COMPUTED
         self.at = match.end()
         return self._resolved(kind, match)
-
-    def _named(self, name: str) -> Any:
-        match = _AFTER.match(self.text, self.at)
-        if match is None:
-            return COMPUTED
-        self.at = match.end()
-        return self._down(self.names[name], match["rest"])
 
     def _call(self, name: str, pointer: str) -> Any:
         self.at += 1
