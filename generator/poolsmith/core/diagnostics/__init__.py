@@ -13,6 +13,7 @@ from poolsmith.core.diagnostics.diagnostic import (
     WriteError,
     diagnose,
     point_in,
+    position_in,
     sorted_unique,
     whole_file,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "WriteError",
     "diagnose",
     "point_in",
+    "position_in",
     "sorted_unique",
     "whole_file",
 ]

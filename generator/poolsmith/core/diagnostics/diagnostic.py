@@ -71,6 +71,11 @@ class Position:
     column: int
 
 
+def position_in(text: str, at: int) -> Position:
+    """Where a text has its sign number `at`."""
+    return Position(text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))
+
+
 @record
 class Span:
     """A stretch of a file. Without `start` it means the whole file.

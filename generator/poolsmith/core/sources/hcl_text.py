@@ -6,13 +6,13 @@ Source: hashicorp/hcl, hclsyntax/spec.md.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable
 from typing import Any
 
 from poolsmith.core.diagnostics.diagnostic import Position
 from poolsmith.core.pattern import pattern as compiled_later
 from poolsmith.core.sources.hcl_file import COMPUTED, HclProblemError
+from poolsmith.core.sources.placed_source import LinedText
 from poolsmith.core.sources.pointer import MISSING
 
 _MOST_DEPTH = 100
@@ -34,12 +34,12 @@ Resolve = Callable[[str, str], Any]
 """From `var` and `x` of the reference `var.x` to its value, COMPUTED where nobody knows it."""
 
 
-class HclText:
+class HclText(LinedText):
     """A place in a text of HCL, and the ways to go on from it."""
 
     def __init__(self, path: str, text: str, resolve: Resolve | None) -> None:
+        super().__init__(text)
         self.path = path
-        self.text = text
         self.resolve = resolve
         self.assigned: dict[str, Any] = {}
         self.at = 0
@@ -52,7 +52,6 @@ class HclText:
         """What `for` and `dynamic` name."""
         self.starts: dict[str, tuple[Position, Position]] = {}
         self.texts: dict[str, tuple[int, int]] = {}
-        self.line_starts = [0, *(found.end() for found in re.finditer(r"\n", text))]
 
     def _resolved(self, kind: str, match: re.Match[str]) -> Any:
         """What a name stands for, down the steps behind it; MISSING where there is no such key."""
@@ -141,7 +140,7 @@ class HclText:
         plain = body.replace("$${", "").replace("%%{", "")
         if "${" in plain or "%{" in plain:
             return COMPUTED
-        self.texts[pointer] = (self._position(match.end()).line, indent)
+        self.texts[pointer] = (self.position(match.end()).line, indent)
         return body.replace("$${", "${").replace("%%{", "%{")
 
     def _filled(self, match: re.Match[str]) -> str:
@@ -229,13 +228,9 @@ class HclText:
             raise HclProblemError("too deep")
 
     def _note(self, pointer: str, start: int, end: int | None = None) -> None:
-        first = self._position(start)
-        last = self._position(end) if end is not None else Position(first.line, first.column + 1)
+        first = self.position(start)
+        last = self.position(end) if end is not None else Position(first.line, first.column + 1)
         self.starts[pointer] = (first, last)
-
-    def _position(self, at: int) -> Position:
-        line = bisect_right(self.line_starts, at)
-        return Position(line, at - self.line_starts[line - 1] + 1)
 
 
 def as_text(value: Any) -> str | None:

@@ -12,7 +12,7 @@ import stat
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics import Diagnostic, Location, Position, diagnose, point_in, whole_file
+from poolsmith.core.diagnostics import Diagnostic, Location, Position, diagnose, point_in, position_in, whole_file
 from poolsmith.core.diagnostics.codes import entries_of, reading
 from poolsmith.core.record import record
 from poolsmith.core.sources import yaml_nodes
@@ -216,9 +216,9 @@ def decoded(content: bytes, path: str) -> str | Diagnostic:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         before = content[: error.start].decode("utf-8", "replace")
-        column = len(before) - (before.rfind("\n") + 1) + 1
+        place = position_in(before, len(before))
         message = f"byte 0x{content[error.start]:02x} is not UTF-8"
-        return diagnose(reading.NOT_UTF8, message, point_in(path, before.count("\n") + 1, column))
+        return diagnose(reading.NOT_UTF8, message, point_in(path, place.line, place.column))
 
 
 def yaml_diagnostic(path: str, text: str, problem: YamlProblem) -> Diagnostic:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from poolsmith.core.diagnostics.diagnostic import Position
+from poolsmith.core.diagnostics.diagnostic import Position, position_in
 from poolsmith.core.diagnostics.message_text import cut, printable
 from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.scalars import FALSE_WORDS, TRUE_WORDS, NotJsonError, resolve_plain
@@ -82,8 +82,7 @@ def ambiguities(text: str) -> list[YamlProblem]:
 def _of_break(text: str, match: re.Match[str]) -> YamlProblem:
     sign, start = match[0], match.start()
     message, advice = _BREAKS.get(sign) or (part.format(ord(sign)) for part in _OTHER_BREAK)
-    line = text.count("\n", 0, start)
-    return _problem(message, advice, Position(line + 1, start - text.rfind("\n", 0, start)))
+    return _problem(message, advice, position_in(text, start))
 
 
 def _problem(message: str, advice: str, position: Position) -> YamlProblem:

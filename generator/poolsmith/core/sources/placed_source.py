@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import re
+from bisect import bisect_right
+from functools import cached_property
+from typing import Any
 
-from poolsmith.core.diagnostics.diagnostic import Location, Span
+from poolsmith.core.diagnostics.diagnostic import Location, Position, Span
 from poolsmith.core.sources.pointer import parent
 from poolsmith.core.sources.source_file import SourceFile
 
-if TYPE_CHECKING:
-    from poolsmith.core.diagnostics.diagnostic import Position
+
+class LinedText:
+    """A text of which many places are asked for."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def position(self, at: int) -> Position:
+        line = bisect_right(self._line_starts, at)
+        return Position(line, at - self._line_starts[line - 1] + 1)
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        return [0, *(found.end() for found in re.finditer(r"\n", self.text))]
 
 
 class PlacedSource(SourceFile):

@@ -7,15 +7,14 @@ Source: POSIX.1-2024, Shell Command Language, 2.2 Quoting, 2.6.2 Parameter Expan
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections import defaultdict
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics.diagnostic import Position
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
+from poolsmith.core.sources.placed_source import LinedText
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,9 +74,9 @@ class Command:
     given: tuple[int, int] | None = None
 
 
-class ShellText:
+class ShellText(LinedText):
     def __init__(self, text: str) -> None:
-        self.text = text
+        super().__init__(text)
         self._known: dict[str, str | None] = {}
         self._depth = 0
 
@@ -90,17 +89,9 @@ class ShellText:
                 after = max(match.end(), *(word.end for word in command.words[-1:]), *(command.given or ()))
                 yield command
 
-    def position(self, at: int) -> Position:
-        line = bisect_right(self._starts, at)
-        return Position(line, at - self._starts[line - 1] + 1)
-
     def is_indented(self, at: int) -> bool:
         """Whether a command stands in a branch, a function or a target, as far as its line shows."""
         return self.text[self.text.rfind("\n", 0, at) + 1 : at][:1].isspace()
-
-    @cached_property
-    def _starts(self) -> list[int]:
-        return [0, *(found.end() for found in re.finditer(r"\n", self.text))]
 
     def _stop_of(self, at: int) -> str | None:
         """The quote that ends a command, empty without one; None of what stands there and is no command."""

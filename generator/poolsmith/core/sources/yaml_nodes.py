@@ -13,7 +13,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics.diagnostic import Position
+from poolsmith.core.diagnostics.diagnostic import Position, position_in
 from poolsmith.core.diagnostics.message_text import cut, one_line
 from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.scalars import NotJsonError, Scalar, key_text, resolve_plain
@@ -63,7 +63,7 @@ class NodeParser(CParser):  # type: ignore[misc]  # the C class carries no types
 
 
 def documents_of(nodes: Iterable[Node], duplicates: list[YamlProblem] | None = None) -> list[YamlValue]:
-    """The same, of documents that are composed already."""
+    """The data of documents that are composed; `duplicates` as `read_documents` has them. Raises YamlProblem."""
     return [_Builder(duplicates).build(node, 0) for node in nodes]
 
 
@@ -98,13 +98,13 @@ def _refuse_what_is_not_yaml(text: str) -> None:
         raise YamlProblem(
             reason="merge-conflict-marker",
             message=f"merge-conflict marker `{match[0].strip()[:40]}`",
-            position=_position_at(text, match.start()),
+            position=position_in(text, match.start()),
         )
     if "---" in text and (match := _TEXT_AFTER_MARKER.search(text)):
         raise YamlProblem(
             reason="text-after-document-marker",
             message="text after `---` on the same line: Kubernetes throws it away silently",
-            position=_position_at(text, match.start("text")),
+            position=position_in(text, match.start("text")),
         )
     if deserves_counting(text):
         _refuse_too_much(text)
@@ -364,7 +364,7 @@ def _character_problem(text: str, error: ReaderError) -> YamlProblem:
     return YamlProblem(
         reason="yaml-syntax",
         message=f"the control character U+{error.character:04X} is not allowed in YAML",
-        position=_position_at(text, len(before)),
+        position=position_in(text, len(before)),
         help="remove it, or write it as an escape in double quotes",
     )
 
@@ -372,8 +372,3 @@ def _character_problem(text: str, error: ReaderError) -> YamlProblem:
 def _line_at(text: str, index: int) -> str:
     lines = text.split("\n", index + 1)
     return lines[index] if index < len(lines) else ""
-
-
-def _position_at(text: str, offset: int) -> Position:
-    line = text.count("\n", 0, offset)
-    return Position(line + 1, offset - (text.rfind("\n", 0, offset) + 1) + 1)

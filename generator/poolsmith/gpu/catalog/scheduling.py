@@ -49,14 +49,14 @@ class ExternalDiscovery:
 
 @record
 class DiscoveryChart:
-    """A chart that installs Node Feature Discovery: always, or as the first of `value` says that is a boolean;
-    `default` None: nobody knows.
+    """A chart that installs Node Feature Discovery: always, or by `value`, the condition of a dependency; `default`
+    None: nobody knows.
 
     `worker` are the keys of its worker's values.
     """
 
     chart: str
-    value: tuple[str, ...]
+    value: str
     default: bool | None
     worker: tuple[str, ...]
 
@@ -144,7 +144,7 @@ def scheduling_from(data: dict[str, Any]) -> Scheduling:
 def _discovery(entry: dict[str, Any]) -> DiscoveryChart:
     return DiscoveryChart(
         chart=entry["chart"],
-        value=tuple(filter(None, entry.get("value", "").split(","))),
+        value=entry.get("value", ""),
         default=entry["default"] if "value" in entry else True,
         worker=tuple(entry["worker"]),
     )

@@ -61,6 +61,7 @@ class Surroundings:
     def __init__(self, model: RepositoryModel) -> None:
         self.model = model
         self._commands: dict[str, defaultdict[str, list[HelmCommand]]] = {}
+        self._versions: dict[tuple[str, str], set[str]] = {}
 
     @cached_property
     def claimed(self) -> frozenset[str]:
@@ -88,16 +89,21 @@ class Surroundings:
         if (named := _TAG.search(posixpath.basename(path))) is not None and is_release(chart, named[0]):
             return named[0]
         for folder in (*folders_above(path), *([] if path.startswith("/") else [""])):
-            versions = (
-                self._pins.get((chart, folder))
-                or set(_of_archives(folder, self.model, chart))
-                or set(_of_commands(folder, self.model, chart))
-            )
-            if versions:
+            if versions := self._named_in(folder, chart):
                 return next(iter(versions)) if len(versions) == 1 else None
             if folder in self.model.left_out:
                 return None
         return None
+
+    def _named_in(self, folder: str, chart: str) -> set[str]:
+        place = chart, folder
+        if place not in self._versions:
+            self._versions[place] = (
+                self._pins.get(place)
+                or set(_of_archives(folder, self.model, chart))
+                or set(_of_commands(folder, self.model, chart))
+            )
+        return self._versions[place]
 
     def commands_with(self, path: str) -> list[HelmCommand]:
         """The `helm` commands in READMEs and scripts of a values file's folder that name it."""

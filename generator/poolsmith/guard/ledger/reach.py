@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.facts import store
 from poolsmith.core.record import record
@@ -98,9 +98,15 @@ class ReachRow:
 
 
 @cache
+def _facts() -> Mapping[str, Any]:
+    """No pack of facts adds to them."""
+    return store.read_own_yaml(_FILE)
+
+
+@cache
 def reach_table() -> tuple[ReachRow, ...]:
-    """No pack of facts adds to it. The first line that fits holds; of a wildcard, the worst of all that it touches."""
-    table = store.read_own_yaml(_FILE)
+    """The first line that fits holds; of a wildcard, the worst of all that it touches."""
+    table = _facts()
     plain = (_row(row["privilege"], row.get("of", ()), row) for row in table["privileges"])
     of_api = (
         _row("rbac", [row.get(part, "") for part in ("groups", "resources", "verbs")], row) for row in table["api"]
@@ -151,7 +157,7 @@ def _may_be_meant(value: str, words: _Words) -> bool:
 
 @cache
 def _known_verbs() -> _Words:
-    return _words(store.table(_FILE)["read"]) | _words(store.table(_FILE)["write"])
+    return _words(_facts()["read"]) | _words(_facts()["write"])
 
 
 def _words(text: str) -> _Words:

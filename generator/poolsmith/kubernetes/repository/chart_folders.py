@@ -23,7 +23,7 @@ from poolsmith.kubernetes.repository.flux_releases import GROUP, last, release_o
 from poolsmith.kubernetes.repository.manifest_files import LATER, Form
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from poolsmith.kubernetes.repository.flux_releases import Finder
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
@@ -223,13 +223,19 @@ def _without(values: dict[str, Any], paths: list[tuple[str, ...]]) -> dict[str, 
 
 
 def _is_on(dependency: Dependency, values: dict[str, Any], layers: tuple[ValuesLayer, ...]) -> bool:
-    """The first path of a condition that is there decides; without any the dependency is installed."""
-    for path in (dependency.condition or "").split(","):
-        steps = tuple(path.strip().split("."))
-        said = next((layer.values for layer in reversed(layers) if layer.at == steps), value_at(values, steps))
-        if isinstance(said, bool):
-            return said
-    return True
+    """Without a path that decides the dependency is installed."""
+
+    def value(path: str) -> Any:
+        steps = tuple(path.split("."))
+        return next((layer.values for layer in reversed(layers) if layer.at == steps), value_at(values, steps))
+
+    return deciding(dependency.condition or "", value)[1] is not False
+
+
+def deciding(condition: str, value: Callable[[str], Any]) -> tuple[str, bool | None]:
+    """The first path of a dependency's condition at which a boolean stands, and which; nothing where none does."""
+    said = ((path, value(path)) for path in map(str.strip, condition.split(",")))
+    return next(((path, found) for path, found in said if isinstance(found, bool)), ("", None))
 
 
 _KINDS = ("kind: Application", "kind: HelmRelease")

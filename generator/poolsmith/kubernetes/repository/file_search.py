@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.pattern import bytes_pattern
 from poolsmith.core.record import record
-from poolsmith.kubernetes.repository.installed_charts import PROJECT_FILES, is_helmfile
+from poolsmith.kubernetes.repository.installed_charts import is_helmfile, is_project
 from poolsmith.kubernetes.repository.manifest_files import HELM, is_script
 from poolsmith.kubernetes.repository.repository_files import RepositoryFile
 
@@ -66,7 +66,7 @@ def searched(files: RepositoryFiles, listed: Listed, may_be: Callable[[bytes], b
                 hits.append(path)
         elif not is_template and _CONTENT.search(content) is not None:
             plain.append(path)
-    if any(posixpath.basename(path) in PROJECT_FILES for path in (*listed.yaml, *listed.others)):
+    if any(map(is_project, (*listed.yaml, *listed.others))):
         return None
     if _are_taken_in(files, listed, may_be):
         return None

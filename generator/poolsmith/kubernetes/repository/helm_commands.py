@@ -20,32 +20,15 @@ _HELM = pattern(r"(?<![\w./~=])(?<![\w-]-)(?:[\w.~-]*+/)*+(?:helm3?|\$[({]?HELM(
 _VERBS = ("install", "upgrade", "template")
 _GIVEN = frozenset(
     (
-        *(
-            "ca-file",
-            "cert-file",
-            "description",
-            "history-max",
-            "key-file",
-            "keyring",
-            "kube-apiserver",
-            "kube-as-group",
-        ),
-        *("kube-as-user", "kube-ca-file", "kube-context", "kube-tls-server-name", "kube-token", "kube-version"),
-        *("kubeconfig", "labels", "l", "name-template", "namespace", "n", "o", "output", "output-dir", "password"),
-        *(
-            "post-renderer",
-            "post-renderer-args",
-            "kube-as-group",
-            "qps",
-            "burst-limit",
-            "registry-config",
-            "release-name",
-            "repo",
-        ),
-        *("repository-cache", "repository-config", "set", "set-file", "set-json", "set-literal", "set-string", "s"),
-        *("show-only", "api-versions", "a", "timeout", "username", "values", "f", "version"),
+        "a", "api-versions", "burst-limit", "ca-file", "cert-file", "description", "f", "history-max",
+        "key-file", "keyring", "kube-apiserver", "kube-as-group", "kube-as-user", "kube-ca-file",
+        "kube-context", "kube-tls-server-name", "kube-token", "kube-version", "kubeconfig", "l", "labels", "n",
+        "name-template", "namespace", "o", "output", "output-dir", "password", "post-renderer",
+        "post-renderer-args", "qps", "registry-config", "release-name", "repo", "repository-cache",
+        "repository-config", "s", "set", "set-file", "set-json", "set-literal", "set-string", "show-only",
+        "timeout", "username", "values", "version",
     )
-)
+)  # fmt: skip
 """Flags that are followed by what they are given."""
 _LONG = {"n": "namespace", "f": "values"}
 
@@ -63,8 +46,8 @@ class HelmCommand:
     rest: tuple[Word, ...] = ()
     given: tuple[int, int] | None = None
 
-    def of(self, *names: str) -> Iterator[Word]:
-        return (word for flag, word in self.flags if flag in names)
+    def of(self, name: str) -> Iterator[Word]:
+        return (word for flag, word in self.flags if flag == name)
 
     def last(self, name: str) -> Word | None:
         """What the flag is given; of several times the last one counts."""

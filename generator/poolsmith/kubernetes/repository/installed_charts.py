@@ -374,7 +374,7 @@ def loose_installations(
             from poolsmith.kubernetes.repository.ansible_charts import ansible_charts  # on demand
 
             yield from ansible_charts(document, files)
-        if posixpath.basename(document.path) in PROJECT_FILES and _PULUMI in document.text:
+        if is_project(document.path) and _PULUMI in document.text:
             from poolsmith.kubernetes.repository.program_charts import pulumi_charts  # on demand
 
             yield from pulumi_charts(document, files)
@@ -382,22 +382,27 @@ def loose_installations(
             from poolsmith.kubernetes.repository.script_charts import charts_of_texts  # on demand
 
             yield from charts_of_texts(document, files)
-    for path in (*sorted(whole.paths), *others):
+    paths = sorted(whole.paths)
+    for path in (*paths, *others):
         if is_helmfile(path):
             yield from helmfile_releases(path, files)
-    projects = [path for path in (*sorted(whole.paths), *others) if posixpath.basename(path) in PROJECT_FILES]
+    projects = [path for path in (*paths, *others) if is_project(path)]
     if projects:
         from poolsmith.kubernetes.repository.program_charts import program_charts  # on demand
 
         yield from program_charts(projects, files)
-    for path in sorted(whole.paths):
+    for path in paths:
         if posixpath.basename(path) == CHART_FILE and path not in used:
             yield from copies(posixpath.dirname(path), files)
 
 
 _ANSIBLE, _PULUMI = "chart_ref", "helm.sh/"
-PROJECT_FILES = ("Pulumi.yaml", "Pulumi.yml", "cdk.json", "cdktf.json")
-"""Beside programs that may install charts."""
+_PROJECT_FILES = ("Pulumi.yaml", "Pulumi.yml", "cdk.json", "cdktf.json")
+
+
+def is_project(path: str) -> bool:
+    """Whether programs stand beside a file that may install charts."""
+    return posixpath.basename(path) in _PROJECT_FILES
 
 
 def of_other_languages(paths: Iterable[str], files: RepositoryFiles) -> Iterator[ChartInstallation]:

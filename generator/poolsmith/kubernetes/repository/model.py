@@ -231,8 +231,14 @@ class _Modelling:
             units.setdefault(place, []).extend(found.units)
         for place, objects in by_place.items():
             inside = self._kustomizations_of(folders[place])
-            self._add(place, objects.values(), kustomizations=inside, refused=self._refused_in(folders[place]))
-            self.deliveries[-1] = replace(self.deliveries[-1], emptied=tuple(emptied[place]), units=tuple(units[place]))
+            self._add(
+                place,
+                objects.values(),
+                kustomizations=inside,
+                refused=self._refused_in(folders[place]),
+                emptied=tuple(emptied[place]),
+                units=tuple(units[place]),
+            )
 
     def _applied_in(self, folder: str) -> frozenset[Identity]:
         """What a folder's kustomization applies; nothing of one without."""
@@ -263,9 +269,14 @@ class _Modelling:
             self._built(found.folders)
             place = f"{found.place} ({found.destination})" if found.destination else found.place
             inside = self._kustomizations_of(found.folders)
-            refused = self._refused_in(found.folders)
-            self._add(place, found.objects, (*found.installations, *self._inflated(inside)), inside, refused=refused)
-            self.deliveries[-1] = replace(self.deliveries[-1], units=found.units)
+            self._add(
+                place,
+                found.objects,
+                (*found.installations, *self._inflated(inside)),
+                inside,
+                refused=self._refused_in(found.folders),
+                units=found.units,
+            )
 
     def _kustomizations(self, parts: frozenset[str]) -> None:
         """Those at the top of what nobody has taken yet."""
@@ -376,6 +387,8 @@ class _Modelling:
         *,
         refused: tuple[Unknown, ...] = (),
         by_engine: bool = True,
+        emptied: tuple[Emptied, ...] = (),
+        units: tuple[tuple[Delivered, ...], ...] = (),
     ) -> None:
         items = tuple(objects)
         tree = CheckedTree(items, frozenset(item.path for item in items))
@@ -390,6 +403,8 @@ class _Modelling:
                 kustomizations=kustomizations,
                 by_engine=by_engine,
                 refused=refused,
+                emptied=emptied,
+                units=units,
             )
         )
 

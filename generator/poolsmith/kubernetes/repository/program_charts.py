@@ -12,7 +12,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics.diagnostic import Position
+from poolsmith.core.diagnostics.diagnostic import position_in
 from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.hcl_file import COMPUTED, without_computed
 from poolsmith.core.sources.placed_source import PlacedSource
@@ -124,8 +124,7 @@ def _programs(project: str, files: RepositoryFiles) -> Iterator[str]:
 
 
 def _named_by_program(path: str, text: str, at: int, chart: str) -> ChartInstallation:
-    before = text[:at].rpartition("\n")[2]
-    place = Position(text.count("\n", 0, at) + 1, len(before) + 1)
+    place = position_in(text, at)
     source = PlacedSource(path, text, {}, {"": (place, place)}, {})
     document = PlacedDocument(path, 0, {}, text, places=source, title=path)
     unknown = Unknown(source.locate(""), "values that a program computes", is_here=True)

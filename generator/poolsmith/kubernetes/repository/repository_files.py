@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 
 _BEGINNING = pattern(r"^---(?=[ \t\r]*(?:#.*)?$)", re.MULTILINE)
+_MAYBE_YAML = (".json", *FILLED_ENDINGS)
 MOST_DOCUMENTS = 100
 """Each is read with the lines above it empty, so that places stay those of the file; so are broken ones in the rest."""
 MOST_BYTES = 256 * 1024
@@ -231,7 +232,7 @@ class RepositoryFiles:
     def _is_read_as_yaml(self, path: str) -> bool:
         """Whether a file of another name has objects of interest or values in JSON, or is a template with nothing to
         fill in."""
-        if not path.endswith((".json", *FILLED_ENDINGS)):
+        if not path.endswith(_MAYBE_YAML):
             return False
         if path not in self._as_yaml:
             content = self.content(path)

@@ -11,6 +11,7 @@ from poolsmith.core.sources.pod_template import mapping
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.gpu.catalog.stack_objects import CHART_NAMES
 from poolsmith.guard.rules.setup.value_turned_off import RULE
+from poolsmith.kubernetes.repository.chart_folders import deciding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,20 +31,19 @@ def check(installations: tuple[ChartInstallation, ...]) -> Iterator[Finding[Loca
 
 def _switched_off(item: ChartInstallation, values: Any, row: dict[str, Any]) -> Iterator[Finding[Location]]:
     """A note where somebody says that it is off: what is left there does no harm."""
-    asked = [(path, value_at(values, path.split("."), None)) for path in row["condition"].split(",")]
-    switch, said = next(((path, said) for path, said in asked if isinstance(said, bool)), ("", row["default"]))
-    key = row["key"]
+    switch, said = deciding(row["condition"], lambda path: value_at(values, path.split(".")))
+    is_on, first, key = row["default"] if said is None else said, row["condition"].partition(",")[0], row["key"]
     below = [
         name
         for name, value in mapping(values.get(key)).items()
         if f"{key}.{name}" != switch and value not in (None, {})
     ]
-    if said is False and below:
-        why = f"`{switch}` is false" if switch else f"`{asked[0][0]}` is off by default"
+    if is_on is False and below:
+        why = f"`{switch}` is false" if switch else f"`{first}` is off by default"
         yield Finding(
             message=f"`{key}.{below[0]}` has no effect: {why}, and Helm leaves the chart out that it is for",
             place=item.locate((key, str(below[0]))),
-            help=f"write `{asked[0][0]}: true`, or remove `{key}`",
+            help=f"write `{first}: true`, or remove `{key}`",
             subject=item.document.name,
             severity=Severity.NOTE if switch else Severity.WARNING,
         )

@@ -55,8 +55,11 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
     for pod in pods:
         asked = max(_asked(pod), default=None)
         known = _selected(view, pod, machines) if asked is not None else None
-        if asked is not None and known and max(max(claim.counts) for _, claim in known) < asked[0]:
-            yield _finding(pod, asked, *max(known, key=lambda item: max(item[1].counts)))
+        if asked is None or not known:
+            continue
+        template, claim = max(known, key=lambda item: max(item[1].counts))
+        if max(claim.counts) < asked[0]:
+            yield _finding(pod, asked, template, claim)
 
 
 def _asked(pod: LinkedPod) -> Iterator[tuple[int, str]]:
@@ -74,9 +77,8 @@ def _selected(
     """The machines on which it may run, each with what is known of its GPUs; None where nothing is known of one."""
     if pod.spec.get("affinity"):
         return None
-    selector = {str(key): str(value) for key, value in mapping(pod.spec.get("nodeSelector")).items()}
     found = []
-    for template in (view.machines.whole[index] for index in view.machines.by_labels.of(selector)):
+    for template in (view.machines.whole[index] for index in view.machines.by_labels.of(pod.selector)):
         claims = [claim for claim in gpu_claims(template, machines[template.tool]) if claim.counts]
         if not claims:
             return None

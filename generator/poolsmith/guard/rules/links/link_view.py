@@ -22,6 +22,7 @@ from poolsmith.gpu.catalog.gpu_requests import brings_gpus, custom_pods, is_gpu_
 from poolsmith.gpu.catalog.node_labels import SelectedNodes
 from poolsmith.gpu.catalog.stack_objects import DRA_DRIVER_CHARTS, OPERATOR
 from poolsmith.guard.rules.names.need import OPEN
+from poolsmith.kubernetes.repository.chart_folders import deciding
 from poolsmith.kubernetes.repository.manifest_files import CheckedTree
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class LinkedChart:
 
     def condition(self, paths: str) -> bool | None:
         """The first of these values that is a boolean, as Helm reads a dependency's `condition`."""
-        return next((found for found in map(self.value, paths.split(",")) if isinstance(found, bool)), None)
+        return deciding(paths, self.value)[1]
 
     def says(self, path: str) -> bool:
         """Whether the user's own values say something there."""
@@ -145,6 +146,10 @@ class LinkedPod:
     def containers(self) -> tuple[tuple[str, Mapping[str, Any]], ...]:
         """Each with the pointer to it in the spec."""
         return tuple((f"/{field}/{index}", container) for field, index, container in container_places(self.spec))
+
+    @property
+    def selector(self) -> dict[str, str]:
+        return {str(key): str(value) for key, value in mapping(self.spec.get("nodeSelector")).items()}
 
     @cached_property
     def images(self) -> tuple[str, ...]:

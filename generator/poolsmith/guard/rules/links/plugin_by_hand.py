@@ -1,16 +1,15 @@
-"""DaemonSets of the device plugin without its chart: configurations that it does not read, and MPS without a root."""
+"""The device plugin without its chart: what somebody wrote by hand, and it can't work with."""
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
-from poolsmith.core.record import record
-from poolsmith.core.sources.pod_template import mapping, mappings, started_with, word, words
+from poolsmith.core.sources.pod_template import mapping, mappings, word, words
 from poolsmith.gpu.catalog.node_labels import DEPLOY
+from poolsmith.guard.rules.links.plugin_containers import plugin_containers
 from poolsmith.guard.rules.links.plugin_offers import parsed_configuration
 
 if TYPE_CHECKING:
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkedChart, LinkedPod, LinkView
+    from poolsmith.guard.rules.links.plugin_containers import PluginContainer
 
 RULE = RuleInfo(
     code="PSM787",
@@ -42,7 +42,6 @@ RULE = RuleInfo(
         "NVIDIA/gpu-operator issue 1704; NVIDIA/mig-parted:deployments/container/reconfigure-mig.sh",
     ),
 )
-IMAGE = "nvidia/k8s-device-plugin"
 _FILE, _ROOT = ("CONFIG_FILE", "--config-file"), ("MPS_ROOT", "--mps-root")
 _STRATEGY, _MONITOR = ("MIG_STRATEGY", "--mig-strategy"), "NVIDIA_MIG_MONITOR_DEVICES"
 _RANCHER = "/var/lib/rancher/"
@@ -53,26 +52,16 @@ _STOPPED = f"{DEPLOY}device-plugin"
 _SECTIONS = frozenset(("sharing", "flags", "resources"))
 
 
-@record(kw_only=False)
-class _Plugin:
-    """A container of the plugin's image at a pointer; `said` has its variables and flags by name."""
-
-    pod: LinkedPod
-    at: str
-    container: Mapping[str, Any]
-    said: Mapping[str, str]
-
-    def says(self, variable: str, flag: str) -> str:
-        return self.said.get(variable, self.said.get(flag, ""))
-
-
 def check(view: LinkView) -> Iterator[Finding[Location]]:
-    plugins = tuple(_plugins(view))
+    plugins = tuple(plugin_containers(view))
+    if not plugins:
+        return
     sets = {id(item.pod): item.pod for item in plugins if item.pod.owner.kind == "DaemonSet"}.values()
     yield from _not_stopped(view, sets)
-    maps = {item.own_name: mapping(item.data.get("data")) for item in view.of_kind("ConfigMap") if plugins}
+    maps = {item.own_name: mapping(item.data.get("data")) for item in view.of_kind("ConfigMap")}
     for plugin in plugins:
-        yield from _judged(plugin, maps)
+        yield from _as_variables(plugin, maps)
+        yield from _without_root(plugin, maps)
         yield from _without_monitor(plugin)
         if plugin.pod.owner.kind == "DaemonSet":
             yield from _without_kubelet(plugin)
@@ -81,28 +70,17 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
         yield from _waiting_for_itself(pod)
 
 
-def _plugins(view: LinkView) -> Iterator[_Plugin]:
-    alike: dict[bytes, Mapping[str, str]] = {}
-    for pod in filter(is_plugin, view.pods):
-        for image, (at, container) in zip(pod.images, pod.containers, strict=True):
-            if IMAGE in image:
-                key = started_with(container)
-                if key not in alike:
-                    alike[key] = _said(container)
-                yield _Plugin(pod, at, container, alike[key])
-
-
-def _without_monitor(plugin: _Plugin) -> Iterator[Finding[Location]]:
+def _without_monitor(plugin: PluginContainer) -> Iterator[Finding[Location]]:
     """What looks at MIG devices has to be given those that tell of them."""
     if plugin.says(*_STRATEGY) not in ("single", "mixed"):
         return
-    pod, at, container, said = plugin.pod, plugin.at, plugin.container, plugin.said
+    pod, container, said = plugin.pod, plugin.container, plugin.said
     is_given = _MONITOR in said or said.get("NVIDIA_VISIBLE_DEVICES", "").startswith("management.")
     if not is_given and mapping(container.get("securityContext")).get("privileged") is not True:
         yield Finding(
             message=f"{pod.owner.name} has the MIG strategy `{plugin.says(*_STRATEGY)}` and no `{_MONITOR}`: where a "
             "GPU has MIG on, the device plugin lacks the permission to look at it, and ends",
-            place=pod.place(at + _place_of(container, *_STRATEGY)),
+            place=pod.place(plugin.at + plugin.place_of(*_STRATEGY)),
             help=f"add the variable `{_MONITOR}: all` and the capability `SYS_ADMIN`, as its chart does",
         )
 
@@ -115,11 +93,11 @@ def _kubelet_of_before(pod: LinkedPod) -> Iterator[Finding[Location]]:
                 message=f"{pod.owner.name} mounts `{shorten(path)}`, where the kubelet of an early k3s had its folder: "
                 "there is no socket today",
                 place=pod.place(f"/volumes/{number}/hostPath/path"),
-                help="write `/var/lib/kubelet/device-plugins`",
+                help=f"write `{_SOCKETS}`",
             )
 
 
-def _without_kubelet(plugin: _Plugin) -> Iterator[Finding[Location]]:
+def _without_kubelet(plugin: PluginContainer) -> Iterator[Finding[Location]]:
     if not [*words(plugin.container.get("command")), _PROGRAM][0].endswith(_PROGRAM) or plugin.says(*_SOCKET):
         return
     paths = [word(mount.get("mountPath")) for mount in mappings(plugin.container.get("volumeMounts"))]
@@ -163,26 +141,24 @@ def _makes_slices(chart: LinkedChart) -> bool:
     return is_on and chart.value("devicePlugin.enabled") is False and chart.says("mig.strategy")
 
 
-def is_plugin(pod: LinkedPod) -> bool:
-    return any(IMAGE in image for image in pod.images)
-
-
-def _judged(plugin: _Plugin, maps: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding[Location]]:
-    pod, at, container = plugin.pod, plugin.at, plugin.container
-    for number, source in enumerate(mappings(container.get("envFrom"))):
+def _as_variables(plugin: PluginContainer, maps: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding[Location]]:
+    for number, source in enumerate(mappings(plugin.container.get("envFrom"))):
         name = word(mapping(source.get("configMapRef")).get("name"))
         if any(map(_configuration, maps.get(name, {}).values())):
             yield Finding(
-                message=f"{pod.owner.name} gets the configurations of ConfigMap/{name} as variables, and the device "
-                "plugin reads a file",
-                place=pod.place(f"{at}/envFrom/{number}"),
+                message=f"{plugin.pod.owner.name} gets the configurations of ConfigMap/{name} as variables, and the "
+                "device plugin reads a file",
+                place=plugin.pod.place(f"{plugin.at}/envFrom/{number}"),
                 help=f"mount the ConfigMap, and name its file by the variable `{_FILE[0]}`",
             )
-    path = plugin.says(*_FILE)
+
+
+def _without_root(plugin: PluginContainer, maps: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding[Location]]:
+    pod, path = plugin.pod, plugin.says(*_FILE)
     if path and not plugin.says(*_ROOT) and _shares_by_mps(pod, path, maps):
         yield Finding(
             message=f"{pod.owner.name} shares GPUs by MPS, and nothing names its root: the device plugin stops",
-            place=pod.place(f"{at}/env" if "env" in container else at),
+            place=pod.place(f"{plugin.at}/env" if "env" in plugin.container else plugin.at),
             help=f"install the chart, which brings the root and the control daemon; by hand add `{_ROOT[0]}`",
         )
 
@@ -191,26 +167,6 @@ def _configuration(text: object) -> Mapping[str, Any]:
     """Empty where a text is none."""
     found = mapping(parsed_configuration(text))
     return found if _SECTIONS & found.keys() else {}
-
-
-def _said(container: Mapping[str, Any]) -> Mapping[str, str]:
-    """What is said first of each variable and flag, whose value may be the next word; `-` is a flag without one."""
-    said = [(word(item.get("name")), word(item.get("value"))) for item in mappings(container.get("env"))]
-    given = (*words(container.get("command")), *words(container.get("args")), "-")
-    for item, after in pairwise(given):
-        flag, _, value = item.partition("=")
-        said.append((flag, value or ("-" if after.startswith("-") else after)))
-    return dict(reversed(said))
-
-
-def _place_of(container: Mapping[str, Any], variable: str, flag: str) -> str:
-    """Below the container, where a variable or a flag stands."""
-    for field in ("command", "args"):
-        for number, item in enumerate(words(container.get(field))):
-            if item.partition("=")[0] == flag:
-                return f"/{field}/{number}"
-    named = (number for number, item in enumerate(mappings(container.get("env"))) if item.get("name") == variable)
-    return f"/env/{next(named, 0)}"
 
 
 def _shares_by_mps(pod: LinkedPod, path: str, maps: Mapping[str, Mapping[str, Any]]) -> bool:

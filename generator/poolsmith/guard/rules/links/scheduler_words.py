@@ -14,13 +14,14 @@ from poolsmith.core.sources.pod_template import mapping, mappings, word, words
 from poolsmith.core.sources.pointer import join, reach, reached, value_at
 from poolsmith.gpu.catalog.gpu_requests import GPU, is_gpu_resource
 from poolsmith.gpu.values.values_places import is_filled_later
+from poolsmith.guard.rules.names.kept import kept
 from poolsmith.kubernetes.quantity import amount_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.links.link_view import LinkedPod, LinkView
+    from poolsmith.guard.rules.links.link_view import LinkedPod, LinkView, Machines
     from poolsmith.guard.rules.setup.setup_view import SetupObject
 
 RULE = RuleInfo(
@@ -54,8 +55,7 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
     queues = list(view.of_kind("ClusterQueue"))
     for queue in queues:
         yield from _quotas(queue)
-    texts = (document.text for document in view.machines.tree.documents)
-    if queues and not any(_LEFT_OUT in text or _REPLACED in text for text in texts):
+    if queues and not _counts_otherwise(view.machines):
         for pod in view.gpu_pods:
             yield from _uncovered(view, pod)
     kai = store.table("scheduling.yaml")["kai"]
@@ -64,6 +64,11 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
             yield from _of_kai(view, pod, kai)
         elif pod.spec.get("schedulerName") == _VOLCANO:
             yield from _of_volcano(pod)
+
+
+@kept
+def _counts_otherwise(files: Machines) -> bool:
+    return any(mark in document.text for document in files.tree.documents for mark in (_LEFT_OUT, _REPLACED))
 
 
 def _of_volcano(pod: LinkedPod) -> Iterator[Finding[Location]]:
@@ -156,14 +161,11 @@ def _of_kai(view: LinkView, pod: LinkedPod, kai: Mapping[str, Any]) -> Iterator[
             yield Finding(message=text, place=place, help=f"remove the annotation, or the limit `{GPU}`")
     label = kai["queueLabel"]
     chart = next(view.named(kai["scheduler"]), None)
-    if label["old"] in mapping(held.get("labels")) and chart is not None and _is_since(chart.version, label["until"]):
+    version = chart.version if chart is not None else None
+    if label["old"] in mapping(held.get("labels")) and version and not is_older(version, label["until"]):
         yield Finding(
             message=f"KAI of {label['until']} and later does not read `{label['old']}`: {pod.owner.name} has no queue",
             place=pod.owner.place(join(at, "labels", label["old"])),
             help=f"write `{label['new']}`",
             severity=Severity.WARNING,
         )
-
-
-def _is_since(version: str | None, first: str) -> bool:
-    return bool(version) and not is_older(str(version).removeprefix("v"), first.removeprefix("v"))

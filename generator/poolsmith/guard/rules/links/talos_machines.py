@@ -10,44 +10,62 @@ from poolsmith.core.sources.pointer import join, reached, value_at
 from poolsmith.gpu.catalog import Catalog
 from poolsmith.gpu.catalog.node_labels import GPU_PRODUCT
 from poolsmith.guard.rules.links.machine_images import TALOS, known_images
+from poolsmith.guard.rules.names.kept import kept_all
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.links.link_view import LinkView
+    from poolsmith.guard.rules.links.link_view import LinkView, Machines
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
 
 _EXTENSIONS = ("customization", "systemExtensions", "officialExtensions")
 _OPEN, _PROPRIETARY = "siderolabs/nvidia-open-gpu-kernel-modules", "siderolabs/nonfree-kmod-nvidia"
 """Beginnings of the names of extensions that bring modules. Source: siderolabs/extensions, nvidia-gpu."""
-
 _MODULE = "nvidia_uvm"
 """Of NVIDIA's, in patches of any form and in files of tools that write machines too."""
 
 
 def talos_machines(view: LinkView) -> Iterator[Finding[Location]]:
-    machines: list[tuple[CheckedDocument, Mapping[str, Any]]] = []
-    schematics: list[tuple[CheckedDocument, str, str]] = []
-    for document in view.machines.tree.documents:
-        if not document.is_object:
-            data = mapping(document.data)
-            if machine := mapping(data.get("machine")):
-                machines.append((document, machine))
-            for index, name in enumerate(words(value_at(data, _EXTENSIONS), empty=True)):
-                if name.startswith((_OPEN, _PROPRIETARY)):
-                    schematics.append((document, join("", *_EXTENSIONS, index), name))
-    for document, machine in machines:
-        yield from _without_extension(document, machine)
-    are_loaded = any(_modules(machine) for _, machine in machines) or not schematics
-    if not are_loaded and not any(_MODULE in document.text for document in view.machines.tree.documents):
-        yield from _unloaded(machines, schematics[0])
-    for schematic in schematics if view.is_whole or view.is_alone else ():
+    yield from _of_all(view.machines)
+    for schematic in _schematics(view.machines) if view.is_whole or view.is_alone else ():
         yield from _wrong_modules(view, *schematic)
 
 
-def _modules(machine: Mapping[str, Any]) -> bool:
-    """Whether it loads NVIDIA's."""
+@kept_all
+def _of_all(files: Machines) -> Iterator[Finding[Location]]:
+    """What is true of the files, whichever cluster is looked at."""
+    machines, schematics = _machines(files), _schematics(files)
+    for document, machine in machines:
+        yield from _without_extension(document, machine)
+    if schematics and not _are_loaded(files):
+        yield from _unloaded(machines, schematics[0])
+
+
+@kept_all
+def _machines(files: Machines) -> Iterator[tuple[CheckedDocument, Mapping[str, Any]]]:
+    for document in files.tree.documents:
+        if not document.is_object and (machine := mapping(mapping(document.data).get("machine"))):
+            yield document, machine
+
+
+@kept_all
+def _schematics(files: Machines) -> Iterator[tuple[CheckedDocument, str, str]]:
+    """Extensions that bring modules, each with its pointer and its name."""
+    for document in files.tree.documents:
+        listed = () if document.is_object else words(value_at(document.data, _EXTENSIONS), empty=True)
+        for index, name in enumerate(listed):
+            if name.startswith((_OPEN, _PROPRIETARY)):
+                yield document, join("", *_EXTENSIONS, index), name
+
+
+def _are_loaded(files: Machines) -> bool:
+    is_by_machine = any(_loads_modules(machine) for _, machine in _machines(files))
+    return is_by_machine or any(_MODULE in document.text for document in files.tree.documents)
+
+
+def _loads_modules(machine: Mapping[str, Any]) -> bool:
+    """NVIDIA's."""
     return any(word(name).startswith("nvidia") for _, name in reached(machine, ("kernel", "modules", "*", "name")))
 
 
@@ -55,7 +73,7 @@ def _without_extension(document: CheckedDocument, machine: Mapping[str, Any]) ->
     """Modules that the installer does not have."""
     install = mapping(machine.get("install"))
     is_plain = word(install.get("image")).startswith(tuple(known_images()[TALOS]["plain"]))
-    if is_plain and not install.get("extensions") and _modules(machine):
+    if is_plain and not install.get("extensions") and _loads_modules(machine):
         yield Finding(
             message="these machines load NVIDIA's modules, and the installer without extensions has none",
             place=document.source.locate("/machine/install/image"),
@@ -64,7 +82,7 @@ def _without_extension(document: CheckedDocument, machine: Mapping[str, Any]) ->
 
 
 def _unloaded(
-    machines: list[tuple[CheckedDocument, Mapping[str, Any]]], schematic: tuple[CheckedDocument, str, str]
+    machines: Iterable[tuple[CheckedDocument, Mapping[str, Any]]], schematic: tuple[CheckedDocument, str, str]
 ) -> Iterator[Finding[Location]]:
     """An extension of modules, and workers of which nobody loads them; patches of machines count too."""
     workers = [document for document, machine in machines if machine.get("type") == "worker"]

@@ -9,7 +9,7 @@ from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts import store
 from poolsmith.core.record import record
-from poolsmith.core.sources.pod_template import mapping, mappings
+from poolsmith.core.sources.pod_template import mappings
 from poolsmith.core.sources.pointer import MISSING
 from poolsmith.fleet.profiles.toleration import Tolerations, covered, keeps_away, shown_taint
 from poolsmith.gpu.catalog.gpu_requests import GPU
@@ -17,7 +17,7 @@ from poolsmith.gpu.catalog.node_labels import GPU_PRESENT, PCI_NVIDIA, matches
 from poolsmith.guard.rules.links.link_view import Domain
 from poolsmith.guard.rules.links.machine_images import makes_gpu_nodes
 from poolsmith.guard.rules.links.name_needs import names_of
-from poolsmith.guard.rules.links.plugin_by_hand import is_plugin
+from poolsmith.guard.rules.links.plugin_containers import is_plugin
 from poolsmith.guard.rules.names.kept import kept_all
 from poolsmith.guard.rules.names.need import WHOLE, Need, Offer, State
 from poolsmith.guard.rules.setup.setup_view import named
@@ -156,7 +156,7 @@ def _of_templates(view: LinkView, pod: LinkedPod, name: str) -> Iterator[Tainted
     is_plugin_by_hand = _stands_for_plugin(view, pod)
     if not (pod.asks_for_gpus or is_plugin_by_hand):
         return
-    nodes = [view.machines.whole[index] for index in view.machines.by_labels.of(_selector(pod))]
+    nodes = [view.machines.whole[index] for index in view.machines.by_labels.of(pod.selector)]
     if nodes:
         gaps = [_gap_of(pod, item, adds=not is_plugin_by_hand) for item in nodes]
         mark = next((mark for mark in nodes[0].taints if _taint(mark.key, mark.value, mark.effect) == gaps[0]), None)
@@ -176,12 +176,8 @@ def _gap_of(pod: LinkedPod, item: NodeTemplate, *, adds: bool) -> Taint | None:
     return _gap(pod, known, adds=adds and item.tool not in _ADDS_NONE)
 
 
-def _selector(pod: LinkedPod) -> dict[str, str]:
-    return {str(key): str(value) for key, value in mapping(pod.spec.get("nodeSelector")).items()}
-
-
 def _is_selected(pod: LinkedPod, node: SetupNode) -> bool:
-    return matches(node.labels, {key: value for key, value in _selector(pod).items() if key in node.labels})
+    return matches(node.labels, {key: value for key, value in pod.selector.items() if key in node.labels})
 
 
 def _gap(pod: LinkedPod, taints: Iterable[Taint], *, adds: bool) -> Taint | None:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Location, RuleInfo, Severity
-from poolsmith.core.diagnostics.diagnostic import Position, Span
+from poolsmith.core.diagnostics.diagnostic import Position, Span, position_in
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.pattern import pattern
@@ -91,13 +91,6 @@ def _why(fields: dict[str, str]) -> tuple[str, str] | None:
 
 
 def _place(document: CheckedDocument, start: int, end: int) -> Location:
-    line = document.text.count("\n", 0, start) + 1
-    begin = document.text.rfind("\n", 0, start) + 1
-    return Location(
-        span=Span(
-            path=document.path,
-            start=Position(line, start - begin + 1),
-            end=Position(line, end - begin + 1),
-        ),
-        source_line=document.source.line(line),
-    )
+    first = position_in(document.text, start)
+    last = Position(first.line, first.column + end - start)
+    return Location(span=Span(path=document.path, start=first, end=last), source_line=document.source.line(first.line))

@@ -17,6 +17,7 @@ from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART, OPERATOR_RELEAS
 from poolsmith.guard.rules.names.kept import kept_all
 from poolsmith.guard.rules.names.need import Need, Offer, State, Supply, judged
 from poolsmith.guard.rules.setup.setup_view import FEW
+from poolsmith.kubernetes.repository.chart_folders import deciding
 from poolsmith.kubernetes.repository.declared_charts import first_document
 
 if TYPE_CHECKING:
@@ -92,8 +93,7 @@ def _brings(known: DiscoveryChart, values: Any, *, partial: bool) -> bool:
     """For certain; what nobody says is no."""
     if not known.value:
         return True
-    given = (value_at(values, path.split("."), None) for path in known.value)
-    said = next((value for value in given if isinstance(value, bool)), None)
+    _, said = deciding(known.value, lambda path: value_at(values, path.split(".")))
     return said is True or (said is None and known.default is True and not partial)
 
 

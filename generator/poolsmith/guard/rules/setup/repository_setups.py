@@ -126,8 +126,16 @@ def setups_of(
         beside = tuple(other for other in installed if _is_beside(other, item.installation))
         objects = tuple(_without_rendered(nearest[index]))
         applied = tuple(_of_other_files(item, model, others_in))
-        setup = Setup(found=item, objects=objects, charts=beside, others=applied, is_one_of_several=several)
-        setups.append(replace(setup, is_gathered=item.is_file))
+        setups.append(
+            Setup(
+                found=item,
+                objects=objects,
+                charts=beside,
+                others=applied,
+                is_one_of_several=several,
+                is_gathered=item.is_file,
+            )
+        )
     told = told_distribution(model)
     is_open = told is not None and not enforced_by(model.documents)
     made: dict[int, tuple[SetupObject, ...]] = {}

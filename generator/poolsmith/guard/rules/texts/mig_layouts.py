@@ -154,7 +154,9 @@ def _both_modes(entries: list[Any], place: tuple[str | int, ...], layout: str) -
 def _of_instances(
     wanted: dict[str, Any], place: tuple[str | int, ...], layout: str, device_filter: Any
 ) -> Iterator[TextMistake]:
-    taken, is_counted = 0, True
+    from poolsmith.fleet.plan.sharing.mig_placements import lacking, misfit_everywhere  # on demand
+
+    taken, is_counted, filtered = 0, True, _filtered(device_filter)
     for profile, count in wanted.items():
         found = _PROFILE.fullmatch(profile)
         if found is None or found["slices"] not in _POSSIBLE:
@@ -171,7 +173,7 @@ def _of_instances(
                 Severity.WARNING,
             )
             return
-        if found["parts"] is None and (products := _without(profile, device_filter)):
+        if found["parts"] is None and filtered and (products := lacking(profile, filtered)):
             yield TextMistake(
                 (*place, profile),
                 f"{layout}: no GPU of the filter has `{profile}` ({', '.join(products[:_FEW])})",
@@ -187,9 +189,7 @@ def _of_instances(
         )
     elif is_counted:
         counts = {profile: count for profile, count in wanted.items() if count}
-        from poolsmith.fleet.plan.sharing.mig_placements import misfit_everywhere  # on demand
-
-        nowhere = misfit_everywhere(counts, _filtered(device_filter))
+        nowhere = misfit_everywhere(counts, filtered)
         if nowhere is not None:
             why, products = nowhere
             yield TextMistake(place, f"{layout}: {why} ({', '.join(products)})", "ask for fewer or smaller instances")
@@ -208,13 +208,6 @@ def _of_no_gpu(profile: str) -> str | None:
     )
     told = [f"`{slices}g.{there}gb` ({', '.join(products[slices, there][:_FEW])})" for _, there in near[:_NEAREST]]
     return " or ".join(told) or None
-
-
-def _without(profile: str, device_filter: Any) -> tuple[str, ...]:
-    from poolsmith.fleet.plan.sharing.mig_placements import lacking  # on demand
-
-    filtered = _filtered(device_filter)
-    return lacking(profile, filtered) if filtered else ()
 
 
 def _numbers(profile: str) -> tuple[int, int]:
