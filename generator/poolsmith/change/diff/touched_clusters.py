@@ -115,8 +115,8 @@ _DEEPEST = 32
 def on_disk(
     root: Path, folders: Iterable[str], known: Mapping[str, GitFile], settled: Mapping[str, IndexEntry]
 ) -> dict[str, GitFile]:
-    """The same of what is checked out. `known` are those of a revision: they tell what sort of ids there are. What
-    is as `settled` entries of the index say is not read.
+    """Of what is checked out: the files of some folders of the project, by path from its root. `known` are those of a
+    revision: they tell what sort of ids there are. What is as `settled` entries of the index say is not read.
 
     A link, a special file or one too large to be ours is like nothing that a revision has. Raises OSError where a
     folder can't be listed.

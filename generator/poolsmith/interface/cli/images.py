@@ -81,7 +81,7 @@ def _copy_plan(root: Path, clusters: tuple[str, ...], form: str, to: str | None)
 
     plan = copy_plan(root, clusters, to)
     if plan.diagnostics:
-        print_problems(plan.diagnostics, output_format="json" if form == "json" else "text")
+        print_problems(plan.diagnostics, output_format=form)
         return Exit.FINDINGS
     write(copy_plan_json(plan) if form == "json" else copy_plan_text(plan, form))
     return Exit.CLEAN
