@@ -293,9 +293,17 @@ def test_two_charts_of_branches_are_not_beside_each_other(tmp_path):
     assert {item.primary.span.path for item in found if item.code == "PSM276"} == {"both.sh"}
 
 
-def test_a_folder_of_the_repository_is_a_chart(tmp_path):
+@pytest.mark.parametrize(
+    "script",
+    [
+        "helm install gpu ./charts/gpu --set a=b\n",
+        ': "${FROM:=/tmp/src}"\nhelm install gpu "${FROM}/charts/gpu" --set a=b\n',
+        'helm install gpu "$(git rev-parse --show-toplevel)/charts/gpu" --set a=b\n',
+    ],
+)
+def test_a_folder_of_the_repository_is_a_chart(tmp_path, script):
     chart = "apiVersion: v2\nname: gpu-operator\nversion: v25.3.0\n"
-    found = installed(tmp_path, install_sh="helm install gpu ./chart --set a=b\n", chart__Chart_yaml=chart)
+    found = installed(tmp_path, install_sh=script, charts__gpu__Chart_yaml=chart)
 
     assert [(item.chart, item.version) for item in found] == [("gpu-operator", "v25.3.0")]
 
