@@ -100,3 +100,44 @@ def test_lines_before_a_mistake(tmp_path, wrong, name):
     outcome = checked(tmp_path, {"values.yaml": f"daemonsets:\n  labels:\n{labels}{wrong}\n"})
 
     assert name in {item.name for item in outcome.diagnostics}
+
+
+HELM_RELEASE = """resource "helm_release" "gpu" {
+  chart      = "gpu-operator"
+  repository = "https://helm.ngc.nvidia.com/nvidia"
+  version    = "v26.3.3"
+  set {
+    name  = "driver.enabldd"
+    value = "false"
+  }
+}
+"""
+COMMAND = "helm install gpu nvidia/gpu-operator --version v26.3.3 --set driver.enabldd=false"
+VALUES = "driver: {enabldd: false}\n"
+HIDDEN = {
+    "a long number of Terraform": ("main.tf", f"{HELM_RELEASE}locals {{ a = {'9' * 5_000} }}\n", "not-judged"),
+    "brackets of Terraform": ("main.tf", f"{HELM_RELEASE}locals {{ a = {'(' * 300}1{')' * 300} }}\n", "not-judged"),
+    "an open text of Terraform": ("main.tf", f'{HELM_RELEASE}locals {{ a = "\n}}\n', "not-judged"),
+    "Terraform that is not UTF-8": ("main.tf", f"{HELM_RELEASE}# f\xfcr\n", "not-utf8"),
+    "Terraform with a byte order mark": ("main.tf", f"\xef\xbb\xbf{HELM_RELEASE}", "unknown-value"),
+    "a script that is not UTF-8": ("install.sh", f"# f\xfcr\n{COMMAND}\n", "unknown-value"),
+    "indexes of a setting": ("install.sh", f"{COMMAND} --set a{'[0]' * 700}=b\n", "unknown-value"),
+    "more indexes of a setting": ("install.sh", f"{COMMAND} --set a{'[0]' * 7_000}=b\n", "unknown-value"),
+    "brackets in values": ("values.yaml", f"{VALUES}a: {'[' * 900}{']' * 900}\n", "input-limit"),
+}
+
+
+@pytest.mark.parametrize("case", HIDDEN)
+def test_what_nobody_can_read_hides_no_mistake(tmp_path, case):
+    path, text, name = HIDDEN[case]
+    (tmp_path / path).write_bytes(text.encode("latin-1"))
+
+    outcome = check_paths(tmp_path, [tmp_path / path], release="v26.3.3")
+
+    assert name in {item.name for item in outcome.diagnostics}
+
+
+def test_terraform_of_other_things_may_be_broken(tmp_path):
+    texts = {"main.tf": 'resource "x" "y" {\n', "values.yaml": "driver: {enabled: false}\n"}
+
+    assert [item.name for item in checked(tmp_path, texts).diagnostics] == []

@@ -12,9 +12,9 @@ from support.circles import DEEP
 PLACES = ("profiles/broken/pool-0.yaml", "profiles/broken/cluster.yaml", "profiles/_bases/base.yaml")
 BOMB = "".join(f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 9)}]\n" for level in range(1, 9))
 BAD_FILES = {
-    "an open bracket": (b"spec: [1, 2\nkind: x\n", "yaml-syntax", ":2:5"),
-    "a colon too many": (b"kind: a: b\n", "yaml-syntax", ":1:8"),
-    "an open quote": (b'kind: "x\n', "yaml-syntax", ":2:1"),
+    "an open bracket": (b"spec: [1, 2\nkind: x\n", "yaml-syntax", ":1:7"),
+    "a colon too many": (b"kind: a: b\n", "yaml-syntax", ":1:7"),
+    "an open quote": (b'kind: "x\n', "yaml-syntax", ":1:7"),
     "a tab as indentation": (b"spec:\n\tgpu: 1\n", "yaml-syntax", ":2:1"),
     "a merge conflict": (
         b"kind: x\n<<<<<<< HEAD\na: 1\n=======\na: 2\n>>>>>>> main\n",

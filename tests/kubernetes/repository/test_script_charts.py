@@ -93,6 +93,11 @@ OPEN = {
     "of itself": "V=$V\nhelm install gpu nvidia/gpu-operator --version $V\n",
     "of each other": "V=$W\nW=$V\nhelm install gpu nvidia/gpu-operator --version $V\n",
     "a default beside a branch": "if x; then V=v2; fi\nhelm install gpu nvidia/gpu-operator --version ${V:-v1}\n",
+    "made by a command in commands": "helm install gpu nvidia/gpu-operator --set a=$(b $(c $(d $(e f) g) h) i) --version $V\n",
+    "made by a command in commands that are read": "helm install gpu nvidia/gpu-operator -f <(a <(b <(c d))) --version $V\n",
+    "made by lines in backticks": "helm install gpu nvidia/gpu-operator --set a=`b\nc d` --version $V\n",
+    "worked out": "helm install gpu nvidia/gpu-operator --set a=$((1 + (2 * (3 + (4))))) --version $V\n",
+    "behind a word without an end to see": f"helm install gpu nvidia/gpu-operator --set a={'${b:-' * 2_000}{'}' * 2_000} --version $V\n",
     "made by a command in lines": "helm install gpu nvidia/gpu-operator --set a=$(\n curl x\n) --version $V\n",
     "behind what a command prints": "helm install gpu nvidia/gpu-operator -f <(envsubst < v.yaml) --version $V\n",
     "a default of a default": 'helm install gpu nvidia/gpu-operator --version "${V:-${W}}"\n',
@@ -288,9 +293,17 @@ def test_two_charts_of_branches_are_not_beside_each_other(tmp_path):
     assert {item.primary.span.path for item in found if item.code == "PSM276"} == {"both.sh"}
 
 
-def test_a_folder_of_the_repository_is_a_chart(tmp_path):
+@pytest.mark.parametrize(
+    "script",
+    [
+        "helm install gpu ./charts/gpu --set a=b\n",
+        ': "${FROM:=/tmp/src}"\nhelm install gpu "${FROM}/charts/gpu" --set a=b\n',
+        'helm install gpu "$(git rev-parse --show-toplevel)/charts/gpu" --set a=b\n',
+    ],
+)
+def test_a_folder_of_the_repository_is_a_chart(tmp_path, script):
     chart = "apiVersion: v2\nname: gpu-operator\nversion: v25.3.0\n"
-    found = installed(tmp_path, install_sh="helm install gpu ./chart --set a=b\n", chart__Chart_yaml=chart)
+    found = installed(tmp_path, install_sh=script, charts__gpu__Chart_yaml=chart)
 
     assert [(item.chart, item.version) for item in found] == [("gpu-operator", "v25.3.0")]
 

@@ -16,6 +16,8 @@ from poolsmith.core.sources.placed_source import LinedText
 from poolsmith.core.sources.pointer import MISSING
 
 _MOST_DEPTH = 100
+_BYTE_ORDER = "\ufeff"
+"""HCL takes it at the start of a file (hclsyntax/scan_tokens.rl, stripUTF8BOM)."""
 LONGEST_FILLED = 200
 WORD = compiled_later(r"[A-Za-z_][\w-]*")
 SPACE = compiled_later(r"(?:[ \t\r]++|#[^\n]*+|//[^\n]*+|/\*.*?\*/)++", re.DOTALL)
@@ -42,7 +44,7 @@ class HclText(LinedText):
         self.path = path
         self.resolve = resolve
         self.assigned: dict[str, Any] = {}
-        self.at = 0
+        self.at = len(_BYTE_ORDER) if text.startswith(_BYTE_ORDER) else 0
         self.depth = 0
         self.rounds = 0
         self.read_again = 0

@@ -24,7 +24,7 @@ _LONGEST = 4096
 _MOST_WORDS = 400
 _MOST_TEXTS = 100
 _DEEPEST = 40
-"""Variables that are set by others, one in the other."""
+"""Variables that are set by others, and commands in commands, one in the other."""
 _ASSIGNED = pattern(
     r"(?:^|[;&|(]|(?<!\$)\{|\b(?:then|do|else)\b)[ \t]*"
     r"(?:(?:export|readonly|local|declare|typeset|ENV|ARG)[ \t]+(?:-\w+[ \t]+)?)?"
@@ -40,6 +40,7 @@ _PIECE = pattern(
     r"|(?P<rest>[^\s'\"\\$`;|&()<>]+|\$)"
 )
 _QUOTED = pattern(r"(?P<end>\")|\\(?P<escaped>[\"$`\\\n])|(?P<rest>[^\"\\$`]+|\\)|(?=[$`])")
+_BRACKETS = pattern(r"\\.|'[^']{0,999}'|[()]")
 _SPACE = pattern(r"(?:[ \t\r]|\\\r?\n)*")
 _REDIRECTED = pattern(r"\d?(?:>>?|<<<|<(?!\())[&|]?[ \t]*")
 _HEREDOC = pattern(r"(?<!<)<<-?[ \t]*(?P<quote>[\"']?)(?P<tag>[A-Za-z_]\w*)(?P=quote)")
@@ -143,7 +144,7 @@ class ShellText(LinedText):
             elif not sign or sign in "\n;|&()#" or sign == stop:
                 break
             else:
-                word = self._word(at, stop)
+                word = self._word(at, stop, is_whole=True)
                 words += _split(word, self.text[at : word.end])
                 at = max(word.end, at + 1)
         return Command(words=tuple(words), given=given)
@@ -152,20 +153,41 @@ class ShellText(LinedText):
         match = space.match(self.text, at)
         return at if match is None else match.end()
 
-    def _word(self, start: int, stop: str = "") -> Word:
+    def _word(self, start: int, stop: str = "", *, is_whole: bool = False) -> Word:
+        """Its text as far as anybody asks for it; `is_whole`: it ends where the shell ends it."""
         at, parts, size = start, [], 0
         is_quoted = False
-        while size <= _LONGEST and at < len(self.text) and self.text[at] != stop:
+        while (is_whole or size <= _LONGEST) and at < len(self.text) and self.text[at] != stop:
             match = (_QUOTED if is_quoted else _PIECE).match(self.text, at)
             if match is not None and match.end() == at:  # a variable within quotes
                 match = _PIECE.match(self.text, at)
+            if match is None or match.end() == at or match[0] == "$(":
+                closed = self._closed(at)
+                if closed > at:  # what a run says, nested deeper than the pattern
+                    parts.append(f"{OPEN}}}")
+                    at = closed
+                    continue
             if match is None or match.end() == at:
                 break
             at = match.end()
             is_quoted ^= match.lastgroup in ("quote", "end")
-            parts.append(self._told(match))
-            size += len(parts[-1])
+            if size <= _LONGEST:
+                parts.append(self._told(match))
+                size += len(parts[-1])
         return Word("".join(parts), start, at)
+
+    def _closed(self, at: int) -> int:
+        """Where `$(`, `<(` or a backtick ends; `at` where that is too far, or too deep."""
+        if self.text.startswith("`", at):
+            return self.text.find("`", at + 1, at + _LONGEST) + 1
+        if not self.text.startswith(("$(", "<("), at):
+            return at
+        depth = 0
+        for sign in _BRACKETS.finditer(self.text, at, at + _LONGEST):
+            depth += {"(": 1, ")": -1}.get(sign[0], 0)
+            if depth in (0, _DEEPEST):
+                return at if depth else sign.end()
+        return at
 
     def _told(self, match: re.Match[str]) -> str:
         found = match.groupdict()

@@ -50,7 +50,7 @@ from poolsmith.interface.app.check_scope import (
     scope_of,
 )
 from poolsmith.interface.app.coverage import coverage_of
-from poolsmith.interface.app.stopped import long_scripts, missing_folders, refused_builds
+from poolsmith.interface.app.stopped import missing_folders, refused_builds, unread_scripts
 from poolsmith.kubernetes.repository.file_search import OTHER_ENDINGS, searched
 from poolsmith.kubernetes.repository.manifest_files import (
     YAML_ENDINGS,
@@ -179,7 +179,7 @@ def _check_paths(
     scope = scope_of(model, named, everything=everything)
     if only is not None:
         scope, listed.yaml = replace(scope, named=frozenset(), only=only), tuple(filter(only.__contains__, listed.yaml))
-    diagnostics = [*listed.problems, *missing_folders(model, scope), *long_scripts(listed.others, files, scope)]
+    diagnostics = [*listed.problems, *missing_folders(model, scope), *unread_scripts(listed.others, files, scope)]
     unread = search.unread if search is not None else frozenset()
     diagnostics += file_problems((path for path in listed.yaml if path not in unread), files, scope)
     parts = tuple(judged_trees(model, scope))

@@ -1,4 +1,4 @@
-"""Where the tools that deliver a repository stop, and scripts that are too long to read."""
+"""Where the tools that deliver a repository stop, and scripts that nobody can read."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import Severity, diagnose, whole_file
 from poolsmith.core.diagnostics.codes import reading
-from poolsmith.core.diagnostics.codes.hygiene import BUILD_REFUSED
+from poolsmith.core.diagnostics.codes.hygiene import BUILD_REFUSED, NOT_JUDGED
 from poolsmith.gpu.catalog.stack_words import mentions
 from poolsmith.guard.rules.charts.missing_values_file import RULE as MISSING_FILE
-from poolsmith.kubernetes.repository.manifest_files import HELM, LONGEST_SCRIPT, is_script
+from poolsmith.kubernetes.repository.manifest_files import HELM, LONGEST_SCRIPT, TERRAFORM, is_script
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,13 +21,33 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 
 
-def long_scripts(paths: Iterable[str], files: RepositoryFiles, scope: Scope) -> Iterator[Diagnostic]:
+def unread_scripts(paths: Iterable[str], files: RepositoryFiles, scope: Scope) -> Iterator[Diagnostic]:
     """Scripts and Terraform of the stack, of which nobody reads a word."""
     for path in paths:
-        text = (files.text(path) or "") if is_script(path) and scope.tells(path) else ""
-        if len(text) > LONGEST_SCRIPT and HELM in text and mentions(text.encode()):
-            why = f"the file has {len(text):,} signs; at most {LONGEST_SCRIPT:,} are read"
-            yield diagnose(reading.INPUT_LIMIT, why, whole_file(path), help="take out what does not belong there")
+        if not is_script(path) or not scope.tells(path):
+            continue
+        file = files.file(path)
+        text = file.unread if file.text is None else file.text
+        if HELM in text and mentions(text.encode()):
+            yield from file.problems if file.text is None else _unread(path, text)
+
+
+def _unread(path: str, text: str) -> Iterator[Diagnostic]:
+    if len(text) > LONGEST_SCRIPT:
+        why = f"the file has {len(text):,} signs; at most {LONGEST_SCRIPT:,} are read"
+        yield diagnose(reading.INPUT_LIMIT, why, whole_file(path), help="take out what does not belong there")
+    elif path.endswith(TERRAFORM):
+        from poolsmith.core.sources.hcl_file import HclProblemError  # on demand
+        from poolsmith.core.sources.hcl_literals import read_hcl  # on demand
+
+        try:
+            read_hcl(path, text)
+        except HclProblemError as problem:
+            why = f"this is not judged: it can't be read as Terraform ({problem})"
+            yield diagnose(NOT_JUDGED, why, whole_file(path), help=_CORRECT)
+
+
+_CORRECT = "correct it: `terraform fmt` says where, if Terraform refuses it too"
 
 
 def refused_builds(model: RepositoryModel, scope: Scope, others: Iterable[Diagnostic]) -> Iterator[Diagnostic]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
+from poolsmith.core.sources.shell_text import OPEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,7 +65,8 @@ def helm_commands(text: ShellText) -> tuple[list[HelmCommand], dict[str, str]]:
         if told[:2] == ["repo", "add"] and told[3:]:
             repositories[told[2]] = told[3]
         elif told[:1] and told[0] in _VERBS:
-            chart = next((word for word in reversed(words[1:]) if not word.text.startswith("${")), None)
+            named = (word for word in reversed(words[1:]) if not word.text.startswith(OPEN) or "/" in word.text)
+            chart = next(named, None)
             if chart is not None:
                 before = [word for word in words[1:] if word.at < chart.at]
                 release = before[-1].text if before and not before[-1].is_open else None

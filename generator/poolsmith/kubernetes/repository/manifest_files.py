@@ -55,7 +55,8 @@ def is_yaml_by_content(path: str, content: bytes, is_of_interest: Callable[[byte
 LONGEST_SCRIPT = 1 << 20
 HELM = "helm"
 """Without this word a script installs no chart."""
-_SCRIPT_ENDINGS = (".sh", ".bash", ".zsh", ".mk", ".just", ".tf", ".tpl", ".tftpl")
+TERRAFORM = ".tf"
+_SCRIPT_ENDINGS = (".sh", ".bash", ".zsh", ".mk", ".just", TERRAFORM, ".tpl", ".tftpl")
 _SCRIPT_NAMES = frozenset(("Makefile", "GNUmakefile", "makefile", "justfile", "Justfile", "Dockerfile"))
 
 

@@ -26,6 +26,7 @@ from poolsmith.core.sources.yaml_places import StreamPlaces
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents, read_if_yaml
 from poolsmith.kubernetes.repository.manifest_files import (
     FILLED_ENDINGS,
+    TERRAFORM,
     YAML_ENDINGS,
     CheckedDocument,
     Form,
@@ -34,6 +35,7 @@ from poolsmith.kubernetes.repository.manifest_files import (
     form_of_bytes,
     has_control,
     has_marks,
+    is_script,
     is_yaml_by_content,
     without_marks,
 )
@@ -150,7 +152,7 @@ _SKIPPED_FOLDERS = frozenset((".git", "node_modules", ".venv", "__pycache__"))
 _CHART = "Chart.yaml"
 _TEMPLATES = "templates"
 _SUBMODULE = pattern(r"^[ \t]*path[ \t]*=[ \t]*([^\n]*)$", re.MULTILINE)
-_NO_YAML = (".tf", ".toml", ".csv")
+_NO_YAML = (TERRAFORM, ".toml", ".csv")
 
 
 @record
@@ -403,8 +405,10 @@ class RepositoryFiles:
         try:
             text = content.decode("utf-8")
         except UnicodeDecodeError:
-            problem = diagnose(reading.NOT_UTF8, "the file is not UTF-8", whole_file(path))
-            return RepositoryFile(path=path, problems=(problem,), unread=_made_out(content))
+            text = _made_out(content)
+            if not is_script(path) or path.endswith(TERRAFORM):  # a shell takes any bytes
+                problem = diagnose(reading.NOT_UTF8, "the file is not UTF-8", whole_file(path))
+                return RepositoryFile(path=path, problems=(problem,), unread=text)
         if self.chart_of_template(path) is not None:
             return RepositoryFile(path=path, text=text, form=Form.CHART_TEMPLATE)
         is_yaml = posixpath.basename(path).endswith(YAML_ENDINGS) or self._as_yaml.get(path, False)
@@ -470,7 +474,7 @@ def _parsed(path: str, text: str, content: bytes) -> RepositoryFile:
     try:
         found = read_documents(text, duplicates)
     except YamlProblem as problem:
-        if has_marks(text) and _is_template(text):
+        if problem.reason != reading.INPUT_LIMIT.name and has_marks(text) and _is_template(text):
             return RepositoryFile(path=path, text=text, form=Form.TEMPLATE)
         documents, problems = read_apart(path, content, yaml_diagnostic(path, text, problem))
         return RepositoryFile(path=path, text=text, documents=tuple(documents), problems=tuple(problems))

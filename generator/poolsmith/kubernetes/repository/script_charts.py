@@ -49,6 +49,7 @@ _VENDORS = ("nvidia", "nvdp", "nvgfd", "nfd", "ngc", "kubernetes-sigs")
 """Words in names and addresses of the repositories that charts of the stack come from: a mirror may lack the newest."""
 _PATCHED, _README = ("clusterpolic", "patch"), ".md"
 _SET = ("set-json", "set", "set-string", "set-file", "set-literal")
+_MOST_STEPS = 6
 _FROM_BEFORE = ("reuse-values", "reset-then-reuse-values")
 
 
@@ -106,7 +107,7 @@ class _Script:
     def _installed(self, command: HelmCommand, repositories: dict[str, str]) -> Iterator[ChartInstallation]:
         place, repo = join("", COMMANDS, len(self._data)), command.last("repo")
         written, alias = command.chart.text, command.chart.text.partition("/")[0]
-        folder = self._found(written, self._files.is_folder)
+        folder = self._chart_folder(written)
         if not (repo or "://" in written or "/" in written or written.endswith(".tgz") or folder):
             return
         version = command.last("version")
@@ -188,6 +189,13 @@ class _Script:
             return None if OPEN in body else layer_of_text(self._source, pointer, body)
         path = self._found(word.text, self._files.is_file)
         return file_layer(path, self._files) if path is not None else None
+
+    def _chart_folder(self, written: str) -> str | None:
+        """An absolute path is where a run has this repository: two names or more at its end say which folder it is."""
+        parts = written.split("/")[1:][-_MOST_STEPS:] if written.startswith("/") else []
+        tried = (written, *("/".join(parts[index:]) for index in range(len(parts) - 1)))
+        found = (self._found(path, self._files.is_folder) for path in tried)
+        return next((folder for folder in found if folder is not None), None)
 
     def _found(self, path: str, is_there: Callable[[str], bool]) -> str | None:
         """What a path means beside the script, or above it; a variable in front of it is some folder there."""

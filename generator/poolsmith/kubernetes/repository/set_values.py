@@ -39,7 +39,7 @@ def set_layer(
 
 
 def _steps(path: str) -> Steps | None:
-    """None of several paths, and of an index that is too large."""
+    """None of several paths, of an index that is too large, and of more steps than anybody reads."""
     node: Any = _assigned(f"{path}=")
     steps: list[str | int] = []
     while isinstance(node, (dict, list)):
@@ -49,7 +49,7 @@ def _steps(path: str) -> Steps | None:
         steps.append(step)
         node = node[step]
     has_room = all(step < _MOST_ITEMS if isinstance(step, int) else step for step in steps)
-    return tuple(steps) if steps and has_room else None
+    return tuple(steps) if steps and has_room and len(steps) <= _MOST_ITEMS else None
 
 
 def _given(value: Any) -> str | None:
@@ -65,7 +65,7 @@ def _assigned(text: str) -> dict[str, Any] | None:
     values: dict[str, Any] = {}
     try:
         apply_set(values, text)
-    except SetError:
+    except (SetError, RecursionError):
         return None
     return values
 

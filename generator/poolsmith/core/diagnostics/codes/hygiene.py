@@ -68,7 +68,7 @@ NOT_JUDGED = RuleInfo(
     name="not-judged",
     applies_to="manifest",
     what="A configuration of the GPU stack that nobody judged: its release is older or newer than all that are known, "
-    "all of its values are made by a template, or the chart's values are not known.",
+    "all of its values are made by a template, the chart's values are not known, or its Terraform can't be read.",
     why="A run without findings would look as if the configuration had been judged.",
     fix="do what the message says, or accept it with a waiver or a baseline entry",
     bad="# in fleet.yaml\nhelm: {chart: gpu-operator, version: v1.11.1, values: {driver: {enabled: false}}}\n",
