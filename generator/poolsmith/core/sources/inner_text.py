@@ -73,8 +73,8 @@ class InnerText(SourceFile):
     def _value(self, pointer: str, start: Position) -> tuple[Position, Position] | None:
         """Where the scalar at `pointer` stands in the user's file."""
         extent = self._own_marks.value(pointer, start.line)
-        found = tuple(map(self.outer_position, extent or ()))
-        return (found[0], found[1]) if len(found) == 2 and found[0] and found[1] else None
+        first, last = map(self.outer_position, extent) if extent is not None else (None, None)
+        return None if first is None or last is None else (first, last)
 
     def outer_position(self, inner: Position) -> Position | None:
         """Where a position of the text stands in the user's file; None where its lines are not those of the file."""
