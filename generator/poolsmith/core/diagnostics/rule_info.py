@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from enum import StrEnum
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from poolsmith.core.record import record
@@ -12,7 +11,6 @@ from poolsmith.core.record import record
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_TABLE = Path(__file__).parents[2] / "data/rules.json"
 _Info = TypeVar("_Info", bound="RuleInfo")
 
 
@@ -60,8 +58,10 @@ class RuleInfo:
 @cache
 def _rows() -> dict[str, dict[str, Any]]:
     import json  # on demand
+    from pathlib import Path  # on demand
 
-    return {row["code"]: row for row in json.loads(_TABLE.read_bytes())}
+    table = Path(__file__).parents[2] / "data/rules.json"
+    return {row["code"]: row for row in json.loads(table.read_bytes())}
 
 
 def rules_by_code() -> dict[str, RuleInfo]:
