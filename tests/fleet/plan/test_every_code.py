@@ -6,11 +6,12 @@ import re
 
 import pytest
 
-from poolsmith.core.diagnostics.codes import compatibility, entries_of, gpu_use, node_software, schema, support
+from poolsmith.core.diagnostics.codes import compatibility, gpu_use, node_software, schema, support
 from poolsmith.core.diagnostics.codes.schema import REFUSED_BY_DEFINITION
 from poolsmith.gpu.values.registry import VALUE_RULES
-from poolsmith.guard.rules.rule_book import rule_book
+from poolsmith.guard.rules.rule_book import find_rule, rule_book
 from support.clusters import placed
+from support.code_book import entries_of
 
 KATA = {
     "driver": None,
@@ -1178,7 +1179,7 @@ OF_DRIVERS = ("PSM218", "PSM219", *(f"PSM{number}" for number in (*range(234, 24
 PROFILE_CODES = [
     rule
     for rule in (*(item for module in MODULES for item in entries_of(module)), *VALUE_CODES)
-    if rule.applies_to != "manifest" and rule.code not in OF_DRIVERS
+    if find_rule(rule.code).applies_to != "manifest" and rule.code not in OF_DRIVERS
     if rule is not REFUSED_BY_DEFINITION  # of what is rendered: tests/gpu/values
 ]
 

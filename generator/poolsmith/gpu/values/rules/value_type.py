@@ -16,18 +16,7 @@ if TYPE_CHECKING:
     from poolsmith.core.sources.scalars import Scalar
     from poolsmith.gpu.values.document import KnownValue, ValuePlace, ValuesDocument
 
-RULE = RuleInfo(
-    code="PSM303",
-    name="value-type",
-    applies_to="values",
-    what="Helm values set a value of another type than the chart's default has, or than the field has to which the "
-    "chart writes it.",
-    why="The chart renders it, and the API server refuses or prunes the custom resource. A switch in quotes is let alone "
-    "where the template prints it without them; where one asks for it, `'false'` is true.",
-    bad="nfd:\n  enabled: 'false'\n",
-    good="nfd:\n  enabled: false\n",
-    references=("values.yaml, values.schema.json and CRDs of the chart at its tag",),
-)
+RULE = RuleInfo.of("PSM303")
 _TEXT_LISTS = ("imagePullSecrets", "args")
 _SCALARS = (bool, int, float)
 _LONGEST_NAME = 60
