@@ -125,7 +125,8 @@ def shape(value, name):
         if is_dataclass(value)
         else []
     )
-    parts = {key for key in vars(value) if not key.startswith("_") and key not in getattr(value, "_fields", ())}
+    names = value._fields if issubclass(value, tuple) else ()
+    parts = {key for key in vars(value) if not key.startswith("_") and key not in names}
     slots = () if issubclass(value, tuple) else getattr(value, "__slots__", None) or ()
     words = value.__doc__ or ""
     said = "" if words.startswith(f"{value.__name__}(") else words  # `typing` writes one where a tuple has none
