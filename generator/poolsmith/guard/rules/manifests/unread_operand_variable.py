@@ -24,10 +24,10 @@ RULE = RuleInfo(
     name="unread-operand-variable",
     severity=Severity.WARNING,
     applies_to="manifest",
-    what="A container of the device plugin, GPU Feature Discovery, dcgm-exporter, the MIG manager, the vGPU device "
-    "manager, the driver manager or the DRA driver, in a workload that somebody wrote, has a variable that the version "
-    "of its image does not read, or whose name is one letter from one that it reads; or a word that the device plugin "
-    "refuses.",
+    what="A container of an operand (device plugin and its MPS daemon, GPU Feature Discovery, toolkit, dcgm, "
+    "dcgm-exporter, MIG, vGPU, VFIO, CC, Kata and driver managers, plugins for Kata and KubeVirt, DRA driver), in a "
+    "workload that somebody wrote, has a variable that the version of its image does not read, or whose name is one "
+    "letter from one that it reads; or a word that the device plugin refuses.",
     why="Nothing reports a variable that nobody reads: the operand keeps its default. At a wrong word the plugin ends.",
     fix="correct the name, remove it, or take an image that reads it",
     bad="image: nvcr.io/nvidia/k8s/dcgm-exporter:3.3.5-3.4.0-ubuntu22.04\nenv:\n"
@@ -40,21 +40,28 @@ RULE = RuleInfo(
         "flags of kubernetes-sigs/dra-driver-nvidia-gpu at its tags",
     ),
 )
-_IMAGE = pattern(
-    r"(?:^|/)(k8s-device-plugin|gpu-feature-discovery|dcgm-exporter|k8s-mig-manager"
-    r"|k8s-driver-manager|vgpu-device-manager|k8s-dra-driver-gpu|dra-driver-nvidia-gpu)(?::([\w][\w.-]{0,127}+))?(?:@|$)"
-)
 _PLUGIN = "k8s-device-plugin"
 _OPERANDS = {
     _PLUGIN: "devicePlugin",
     "gpu-feature-discovery": "gfd",
+    "mps-control-daemon": "mpsControlDaemon",
+    "container-toolkit": "toolkit",
+    "dcgm": "dcgm",
     "dcgm-exporter": "dcgmExporter",
     "k8s-mig-manager": "migManager",
     "k8s-driver-manager": "driver.manager",
+    "k8s-kata-manager": "kataManager",
+    "k8s-cc-manager": "ccManager",
+    "kubevirt-gpu-device-plugin": "sandboxDevicePlugin",
+    "nvidia-sandbox-device-plugin": "kataSandboxDevicePlugin",
+    "vfio-manage": "vfioManager",
     "vgpu-device-manager": "vgpuDeviceManager",
     "k8s-dra-driver-gpu": "draDriver",
     "dra-driver-nvidia-gpu": "draDriver",
 }
+"""By image, or by the program that one of several in it is."""
+_PROGRAMS = ("gpu-feature-discovery", "mps-control-daemon", "vfio-manage")
+_IMAGE = pattern(rf"(?:^|/)({'|'.join(sorted(_OPERANDS))})(?::([\w][\w.-]{{0,127}}+))?(?:@|$)")
 
 
 @record(kw_only=False)
@@ -105,11 +112,9 @@ def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
 
 
 def _operand(image: str, container: Mapping[str, Any]) -> str:
-    """The image of the plugin has GPU Feature Discovery, too: the command says which of them runs."""
-    if image != _PLUGIN:
-        return _OPERANDS[image]
+    """Some images have several programs: the command says which of them runs."""
     said = (*words(container.get("command")), *words(container.get("args")))
-    return _OPERANDS["gpu-feature-discovery" if any("gpu-feature-discovery" in item for item in said) else image]
+    return _OPERANDS[next((program for program in _PROGRAMS for item in said if program in item), image)]
 
 
 def _variables(container: Mapping[str, Any]) -> dict[int, tuple[str, str]]:
