@@ -55,6 +55,26 @@ COMPONENTS = {
     "vfioManager.driverManager": _MANAGER,
 }
 """Where values have their variables, with the operand whose image reads them."""
+OF_IMAGES = {
+    "k8s-device-plugin": "devicePlugin",
+    "gpu-feature-discovery": "gfd",
+    "mps-control-daemon": "mpsControlDaemon",
+    "container-toolkit": "toolkit",
+    "dcgm": "dcgm",
+    "dcgm-exporter": "dcgmExporter",
+    "k8s-mig-manager": "migManager",
+    "k8s-driver-manager": "driver.manager",
+    "k8s-kata-manager": "kataManager",
+    "k8s-cc-manager": "ccManager",
+    "kubevirt-gpu-device-plugin": "sandboxDevicePlugin",
+    "nvidia-sandbox-device-plugin": "kataSandboxDevicePlugin",
+    "vfio-manage": "vfioManager",
+    "vgpu-device-manager": "vgpuDeviceManager",
+    "k8s-dra-driver-gpu": "draDriver",
+    "dra-driver-nvidia-gpu": "draDriver",
+}
+"""By image, or by the program that one of several in it is."""
+_OF_SEVERAL = ("k8s-device-plugin", "k8s-driver-manager")
 _OF_CHARTS = {
     "dcgm-exporter": ("dcgmExporter", ("extraEnv",)),
     "nvidia-dra-driver-gpu": (
@@ -87,8 +107,8 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
             version = text(document, "image.tag") or document.release.tag
             yield from _of_list(document, tuple(path.split(".")), operand, version)
     for path, operand in COMPONENTS.items() if document.release.is_of_operator else ():
-        if not is_off(document, f"{path.partition('.')[0]}.enabled"):
-            yield from _of_list(document, (*path.split("."), "env"), operand, image_version(document, path, operand))
+        if not is_off(document, f"{path.partition('.')[0]}.enabled") and (runs := running(document, path, operand)):
+            yield from _of_list(document, (*path.split("."), "env"), runs, image_version(document, path, operand))
 
 
 def _of_list(
@@ -100,6 +120,14 @@ def _of_list(
         for found in unread(operand, [(entry.name, entry.value) for entry in entries], tag):
             place = (*document.above, *entries[found.at].path, found.field)
             yield Finding(place=place, message=found.message, help=found.help)
+
+
+def running(document: ValuesDocument, path: str, operand: str) -> str | None:
+    """The operand whose image values name at a path, in the place of the usual one; None where nobody knows it."""
+    place = f"{_VALIDATOR if path.startswith(_VALIDATOR) else path}.image"
+    image = text(document, place).rpartition("/")[2].partition(":")[0]
+    is_usual = image in ("", image_default(place, document.release.tag), *_OF_SEVERAL)
+    return operand if is_usual else OF_IMAGES.get(image)
 
 
 def image_version(document: ValuesDocument, path: str, operand: str) -> str | None:

@@ -12,7 +12,7 @@ from poolsmith.gpu.catalog.container_toolkit import ToolkitVariable, known_varia
 from poolsmith.gpu.catalog.operand_inputs import operand_inputs
 from poolsmith.gpu.catalog.releases import advisable, behaviour_at
 from poolsmith.gpu.values.effective_values import text, toolkit_environment
-from poolsmith.gpu.values.rules.operand_variable import TOOLKIT, image_version, unread
+from poolsmith.gpu.values.rules.operand_variable import TOOLKIT, image_version, running, unread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,9 +49,10 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     env = toolkit_environment(document)
     if env is None:
         return
+    operand = running(document, TOOLKIT, TOOLKIT)
     tag = operand_inputs(TOOLKIT).tag_of(image_version(document, TOOLKIT, TOOLKIT))
     given = [(variable.name, variable.value) for variable in env.entries]
-    by_place = {found.at: found for found in unread(TOOLKIT, given, tag)}
+    by_place = {found.at: found for found in unread(TOOLKIT, given, tag)} if operand == TOOLKIT else {}
     for index, variable in enumerate(env.entries):
         of_operator = [*_of_operator(variable, document)]
         yield from of_operator

@@ -10,7 +10,7 @@ from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import started_with, word, words
 from poolsmith.gpu.catalog.operand_inputs import operand_inputs
-from poolsmith.gpu.values.rules.operand_variable import Unread, unread
+from poolsmith.gpu.values.rules.operand_variable import OF_IMAGES, Unread, unread
 from poolsmith.guard.rules.names.kept import kept_all
 
 if TYPE_CHECKING:
@@ -40,28 +40,8 @@ RULE = RuleInfo(
         "flags of kubernetes-sigs/dra-driver-nvidia-gpu at its tags",
     ),
 )
-_PLUGIN = "k8s-device-plugin"
-_OPERANDS = {
-    _PLUGIN: "devicePlugin",
-    "gpu-feature-discovery": "gfd",
-    "mps-control-daemon": "mpsControlDaemon",
-    "container-toolkit": "toolkit",
-    "dcgm": "dcgm",
-    "dcgm-exporter": "dcgmExporter",
-    "k8s-mig-manager": "migManager",
-    "k8s-driver-manager": "driver.manager",
-    "k8s-kata-manager": "kataManager",
-    "k8s-cc-manager": "ccManager",
-    "kubevirt-gpu-device-plugin": "sandboxDevicePlugin",
-    "nvidia-sandbox-device-plugin": "kataSandboxDevicePlugin",
-    "vfio-manage": "vfioManager",
-    "vgpu-device-manager": "vgpuDeviceManager",
-    "k8s-dra-driver-gpu": "draDriver",
-    "dra-driver-nvidia-gpu": "draDriver",
-}
-"""By image, or by the program that one of several in it is."""
 _PROGRAMS = ("gpu-feature-discovery", "mps-control-daemon", "vfio-manage")
-_IMAGE = pattern(rf"(?:^|/)({'|'.join(sorted(_OPERANDS))})(?::([\w][\w.-]{{0,127}}+))?(?:@|$)")
+_IMAGE = pattern(rf"(?:^|/)({'|'.join(sorted(OF_IMAGES))})(?::([\w][\w.-]{{0,127}}+))?(?:@|$)")
 
 
 @record(kw_only=False)
@@ -114,7 +94,7 @@ def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
 def _operand(image: str, container: Mapping[str, Any]) -> str:
     """Some images have several programs: the command says which of them runs."""
     said = (*words(container.get("command")), *words(container.get("args")))
-    return _OPERANDS[next((program for program in _PROGRAMS for item in said if program in item), image)]
+    return OF_IMAGES[next((program for program in _PROGRAMS for item in said if program in item), image)]
 
 
 def _variables(container: Mapping[str, Any]) -> dict[int, tuple[str, str]]:
