@@ -83,13 +83,12 @@ class Probe:
 
     def __init__(self, release: str) -> None:
         self.release = release
-        chart = read_chart(OPERATOR_CHART, release)
-        assert chart is not None, release
+        chart, known = read_chart(OPERATOR_CHART, release), value_paths().release(release)
+        assert chart is not None, f"{release} is not there: tests/tools/import_operands.py"
+        assert known is not None, f"{release} is not there: tests/tools/record_release.py"
         self.chart: Chart = chart
         self.apis = frozenset((_MONITORS, *served_by(release, None)))
         self._known: dict[str, tuple[str, str] | None] = {}
-        known = value_paths().release(release)
-        assert known is not None, release
         read = {path for path in known.paths.read_paths(release) if path.partition(".")[0] != SUBCHART}
         above = {path.rpartition(".")[0] for path in read}
         self.leaves = tuple(path for path in sorted(read) if path not in above)

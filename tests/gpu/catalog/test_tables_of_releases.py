@@ -65,7 +65,7 @@ def test_what_an_operand_reads_is_known_at_the_version_of_a_release(operand, rel
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_whose_variables_a_release_takes_has_a_table_or_its_reason_stands_here(release):
-    values = value_paths().release(release).paths.read_paths(release)
+    values = value_paths().read_paths(release)
     sections = {path.removesuffix(".env") for path in values if path.endswith(".env")}
 
     assert sections - READERS.keys() - NOT_READ.keys() == set(), "add a row to tests/tools/record_operand_inputs.py"
