@@ -17,14 +17,14 @@ from poolsmith.gpu.values.rules.operand_variable import COMPONENTS
 CATALOG = Catalog()
 RELEASES = tuple(CATALOG.releases.by_tag)
 READERS = {"toolkit": "toolkit", **COMPONENTS}
-OPERANDS = {
-    **{operand: place for place, operand in READERS.items() if operand not in ("driver", "vgpuManager", "validator")},
-    "draDriver": "draDriver",
-    **{f"{name}.flags": name for name in ("devicePlugin", "gfd", "dcgmExporter")},
-    **{f"mpsControlDaemon{what}": "devicePlugin" for what in ("", ".flags")},
-    "metrics": "dcgmExporter",
-}
-"""What is read, by the name of its table, and the section of the chart's values that says the version."""
+OPERANDS = (
+    *((operand, place) for place, operand in READERS.items() if operand not in ("driver", "vgpuManager", "validator")),
+    ("draDriver", "draDriver"),
+    *((f"{name}.flags", name) for name in ("devicePlugin", "gfd", "dcgmExporter")),
+    *((f"mpsControlDaemon{what}", "devicePlugin") for what in ("", ".flags")),
+    ("metrics", "dcgmExporter"),
+)
+"""The table of what is read, and the section of the chart's values that says the version."""
 NOT_READ = {
     "operator": "its variables are those of Go and of its own image",
     "gds": "the scripts of its image are not published",
@@ -55,12 +55,12 @@ def test_a_release_has_its_file(form, release):
 
 
 @pytest.mark.parametrize("release", RELEASES)
-@pytest.mark.parametrize("operand", OPERANDS)
-def test_what_an_operand_reads_is_known_at_the_version_of_a_release(operand, release):
-    version = image_default(f"{OPERANDS[operand]}.version", release)
+@pytest.mark.parametrize(("operand", "place"), OPERANDS)
+def test_what_an_operand_reads_is_known_at_the_version_of_a_release(operand, place, release):
+    version = image_default(f"{place}.version", release)
     is_there = version is None or operand_inputs(operand).tag_of(version) is not None
 
-    assert is_there is ((OPERANDS[operand], release) not in UNPUBLISHED), "run tests/tools/record_operand_inputs.py"
+    assert is_there is ((place, release) not in UNPUBLISHED), f"{version}: run tests/tools/record_operand_inputs.py"
 
 
 @pytest.mark.parametrize("release", RELEASES)
