@@ -8,7 +8,7 @@ from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import mapping
-from poolsmith.core.sources.pointer import join
+from poolsmith.core.sources.pointer import join, value_at
 from poolsmith.gpu.catalog.gpu_requests import GPU
 from poolsmith.gpu.catalog.gpus import instance_types
 from poolsmith.gpu.nodes.machine_gpus import gpu_claims
@@ -29,7 +29,7 @@ RULE = RuleInfo(
     applies_to="manifest",
     what="A container asks for more GPUs than each machine has that its pod selects, as files describe them: by types "
     "and families of machines, or the number that Karpenter is asked for. Some families have GPUs of another maker, or "
-    "none that Karpenter counts.",
+    "none that Karpenter counts. Or a NodePool's limit of GPUs is less than pods ask for there, or one machine has.",
     why="The pod stays Pending, and no autoscaler starts a node for it.",
     fix="ask for fewer, or allow a machine that has as many",
     bad="# values: [g4dn.2xlarge]: one GPU\nresources: {limits: {nvidia.com/gpu: 2}}\n",
@@ -52,6 +52,7 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
     if not view.machines.whole or any(_OTHERS in str(pod.spec) for pod in view.pods):
         return
     machines = {tool: instance_types(tool) for tool in {template.tool for template in view.machines.whole}}
+    yield from _of_limits(view, pods, machines)
     for pod in pods:
         asked = max(_asked(pod), default=None)
         known = _selected(view, pod, machines) if asked is not None else None
@@ -60,6 +61,36 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
         template, claim = max(known, key=lambda item: max(item[1].counts))
         if max(claim.counts) < asked[0]:
             yield _finding(pod, asked, template, claim)
+
+
+def _of_limits(
+    view: LinkView, pods: list[LinkedPod], machines: Mapping[str, Mapping[str, tuple[str, int]]]
+) -> Iterator[Finding[Location]]:
+    """Pools of Karpenter that may have fewer GPUs in all than one machine has, or than the pods ask for that only run
+    there."""
+    wanted: dict[str, int] = {}
+    for pod in pods:
+        found = _selected(view, pod, machines) or []
+        for template, _ in found if len(found) == 1 else ():
+            wanted[template.title] = wanted.get(template.title, 0) + _replicas(pod) * sum(n for n, _ in _asked(pod))
+    for template in view.machines.whole:
+        limit = value_at(template.body, ("spec", "limits", GPU))
+        if template.tool != "karpenter" or not _NUMBER.fullmatch(str(limit)):
+            continue
+        least = min((min(claim.counts) for claim in gpu_claims(template, machines["karpenter"]) if claim.counts), default=0)
+        asked = wanted.get(template.title, 0)
+        if int(limit) < max(least, asked):
+            most = f"each of its machines has {least}" if int(limit) < least else f"pods ask for {asked} there"
+            yield Finding(
+                message=f"{template.title} may have {limit} of {GPU} in all, and {most}: Karpenter starts no more",
+                place=template.at(join(template.top, "spec", "limits", GPU)),
+                help=f"raise the limit to {max(least, asked)}",
+            )
+
+
+def _replicas(pod: LinkedPod) -> int:
+    said = [pod.owner.spec.get(field) for field in ("replicas", "parallelism")]
+    return next((number for number in said if isinstance(number, int)), 1)
 
 
 def _asked(pod: LinkedPod) -> Iterator[tuple[int, str]]:

@@ -45,7 +45,8 @@ RULE = RuleInfo(
     applies_to="manifest",
     what="A pod that asks for GPUs, or a chart of the stack, selects nodes by a label that is a misspelling of "
     "one of GPU feature discovery or of a NodeFeatureRule here, by a value that these do not write, by a label of "
-    "PCI devices that Node Feature Discovery here builds of other fields, by one that is a tag of instances, or that "
+    "PCI devices that Node Feature Discovery here builds of other fields, by one that is a tag of instances or stays with"
+    " a machine of Cluster API, or that "
     "the operator writes from a later release on. As a warning: by a label, or a value, that no description of "
     "machines here has, or that a chart selects by itself while nothing here writes it; a note where somebody outside "
     "of the files may, and by one that the chart's own pods write once they run there. Or a part of a chart runs on "
@@ -199,6 +200,14 @@ def _selects(need: Need, how: str, advice: str) -> Finding[Location]:
 
 
 def _tagged(need: Need, tagged: Tagged) -> Iterator[Finding[Location]]:
+    if tagged.of_machines:
+        (template, *_) = tagged.templates
+        key = shorten(need.name)
+        text = f"by `{key}`, a label of machines: Cluster API hands few domains on to nodes, and this is none of them"
+        advice = f"write it into the kubelet's `node-labels`, or `node.cluster.x-k8s.io/{key.rpartition('/')[2]}`"
+        related = (template.at(template.labels_at, "the nodes of these machines"),)
+        yield replace(_selects(need, text, advice), severity=Severity.WARNING, related=related)
+        return
     for template in tagged.templates:
         yield Finding(
             message=f"{template.title} has the tag `{shorten(need.name)}`, and {need.who} selects nodes by a label of "

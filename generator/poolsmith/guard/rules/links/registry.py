@@ -18,6 +18,7 @@ from poolsmith.guard.rules.links import (
     device_not_permitted,
     driver_root,
     engine_difference,
+    engine_fault,
     gpu_pod_isolation,
     gpu_request,
     gpus_held,
@@ -35,6 +36,7 @@ from poolsmith.guard.rules.links import (
     part_of_the_host,
     part_twice,
     plugin_by_hand,
+    project_rights,
     pod_security_of_namespace,
     quota_for_critical_pods,
     quota_of_gpus,
@@ -69,6 +71,7 @@ LINK_RULES: tuple[Rule[LinkView, Location], ...] = (
     release_forced,
     null_around_a_chart,
     engine_difference,
+    engine_fault,
     taints_not_set,
     scheduler_words,
     device_attribute,
@@ -91,6 +94,7 @@ LINK_RULES: tuple[Rule[LinkView, Location], ...] = (
     gpus_of_machines,
     default_runtime,
     plugin_by_hand,
+    project_rights,
     quota_for_critical_pods,
 )
 

@@ -1,0 +1,89 @@
+"""Fields by which a controller beside the stack does something else than is meant, by a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.message_text import shorten
+from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.facts import store
+from poolsmith.core.sources.pointer import reached
+from poolsmith.core.sources.scalars import text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from poolsmith.core.diagnostics import Location
+    from poolsmith.guard.rules.links.link_view import LinkView
+
+RULE = RuleInfo(
+    code="PSM943",
+    name="engine-fault",
+    severity=Severity.WARNING,
+    applies_to="manifest",
+    what="An object beside the stack has a field by which its controller does something else than is meant: a GPU taint "
+    "that Karpenter waits for, a Job that Argo CD is to replace, a spec of the operator's that is ignored and so never "
+    "applied, mediated devices that KubeVirt takes away from the operator's.",
+    why="The object is accepted, and nothing says why nodes are never ready, a sync fails or a value has no effect.",
+    fix="write the field that the finding shows",
+    bad="startupTaints: [{key: nvidia.com/gpu, effect: NoSchedule}]\n",
+    good="taints: [{key: nvidia.com/gpu, effect: NoSchedule}]\n",
+    symptom="`Node isn't initialized`; `field is immutable`; Synced, and the new value is not in the cluster",
+    references=("data/engines/faults.yaml",),
+)
+_ALL = "charts"
+
+
+def check(view: LinkView) -> Iterator[Finding[Location]]:
+    for row in store.table("engines/faults.yaml")["faults"]:
+        if not _is_beside(view, row):
+            continue
+        for kind, inside in row["kinds"].items():
+            group, _, name = kind.rpartition("/")
+            for item in view.of_kind(name):
+                for pointer, value in _found(item.data, inside, row) if item.group == group else ():
+                    yield Finding(
+                        message=f"{item.name}: `{_shown(pointer, value)}` {row['says']}",
+                        place=item.place(pointer),
+                        help=row["do"],
+                    )
+
+
+def _is_beside(view: LinkView, row: Mapping[str, Any]) -> bool:
+    wanted = row.get("beside", {})
+    return not wanted or any(
+        all(chart.value(path) is value for path, value in wanted.items() if path != _ALL)
+        for chart in view.named(*wanted[_ALL])
+    )
+
+
+def _found(data: Any, inside: list[str], row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """What is wrong in an object, each with its pointer; once in an item."""
+    for top, body in reached(data, inside):
+        for at, item in reached(body, row.get("each", ())):
+            held = [(f"{top}{at}{below}", value) for path in row["at"] for below, value in reached(item, path)]
+            wrong = [found for found in held if _fits(found[1], row.get("if", {}))]
+            if wrong and all(_holds(body, item, part) for part in row.get("with", ())):
+                yield from () if any(_holds(body, item, part) for part in row.get("unless", ())) else wrong[:1]
+
+
+def _holds(body: Any, item: Any, part: Mapping[str, Any]) -> bool:
+    return any(_fits(value, part) for _, value in reached(body if part.get("of") == "object" else item, part["at"]))
+
+
+def _fits(value: Any, part: Mapping[str, Any]) -> bool:
+    text = text_of(value)
+    return (
+        ("is" not in part or text in _texts(part["is"]))
+        and ("starts" not in part or text.startswith(_texts(part["starts"])))
+        and ("has" not in part or any(word in text for word in _texts(part["has"])))
+    )
+
+
+def _texts(said: str | list[str]) -> tuple[str, ...]:
+    return (said,) if isinstance(said, str) else tuple(said)
+
+
+def _shown(pointer: str, value: Any) -> str:
+    return shorten(value if isinstance(value, str) else pointer.rpartition("/")[2])
