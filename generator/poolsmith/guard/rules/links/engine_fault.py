@@ -8,6 +8,7 @@ from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts import store
+from poolsmith.core.sources.pod_template import mapping
 from poolsmith.core.sources.pointer import reached
 from poolsmith.core.sources.scalars import text_of
 
@@ -24,7 +25,7 @@ RULE = RuleInfo(
     applies_to="manifest",
     what="An object beside the stack has a field by which its controller does something else than is meant: a GPU taint "
     "that Karpenter waits for, a Job that Argo CD is to replace, a spec of the operator's that is ignored and so never "
-    "applied, mediated devices that KubeVirt takes away from the operator's.",
+    "applied, mediated devices that KubeVirt takes away from the operator's, waves of Applications that don't wait.",
     why="The object is accepted, and nothing says why nodes are never ready, a sync fails or a value has no effect.",
     fix="write the field that the finding shows",
     bad="startupTaints: [{key: nvidia.com/gpu, effect: NoSchedule}]\n",
@@ -37,7 +38,7 @@ _ALL = "charts"
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
     for row in store.table("engines/faults.yaml")["faults"]:
-        if not _is_beside(view, row):
+        if not _is_beside(view, row) or not _is_lacking(view, row.get("lacks")):
             continue
         for kind, inside in row["kinds"].items():
             group, _, name = kind.rpartition("/")
@@ -47,6 +48,7 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
                         message=f"{item.name}: `{_shown(pointer, value)}` {row['says']}",
                         place=item.place(pointer),
                         help=row["do"],
+                        severity=Severity.NOTE if row.get("note") else None,
                     )
 
 
@@ -56,6 +58,13 @@ def _is_beside(view: LinkView, row: Mapping[str, Any]) -> bool:
         all(chart.value(path) is value for path, value in wanted.items() if path != _ALL)
         for chart in view.named(*wanted[_ALL])
     )
+
+
+def _is_lacking(view: LinkView, wanted: Mapping[str, Any] | None) -> bool:
+    if wanted is None:
+        return True
+    found = [item.data.get("data") for item in view.of_kind(wanted["kind"]) if item.own_name == wanted["name"]]
+    return bool(found) and not any(key in mapping(data) for data in found for key in wanted["keys"])
 
 
 def _found(data: Any, inside: list[str], row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -77,6 +86,7 @@ def _fits(value: Any, part: Mapping[str, Any]) -> bool:
     return (
         ("is" not in part or text in _texts(part["is"]))
         and ("starts" not in part or text.startswith(_texts(part["starts"])))
+        and ("above" not in part or (text.isdecimal() and int(text[:9]) > part["above"]))
         and ("has" not in part or any(word in text for word in _texts(part["has"])))
     )
 
