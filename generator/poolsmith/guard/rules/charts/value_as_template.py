@@ -24,10 +24,10 @@ RULE = RuleInfo(
     code="PSM945",
     name="value-as-template",
     applies_to="manifest",
-    what="Values of a chart of the stack have a variable such as `${PROXY}`, and a fleet.yaml installs the chart without "
-    "`helm: {disablePreProcess: true}`.",
-    why="Fleet takes `${...}` in values for a template of its own, and the word in it for a function, which it does not "
-    "have: the bundle is not deployed.",
+    what="Values of a chart of the stack have a variable such as `${PROXY}`, and a fleet.yaml installs the chart "
+    "without `helm: {disablePreProcess: true}`.",
+    why="Fleet takes `${...}` in values for a template of its own, and the word in it for a function, which it does "
+    "not have: the bundle is not deployed.",
     fix="write `disablePreProcess: true`, or ${`${PROXY}`}",
     bad="helm: {chart: gpu-operator, values: {driver: {env: [{name: A, value: '${A}'}]}}}\n",
     good="helm: {chart: gpu-operator, disablePreProcess: true, values: {driver: {env: [{name: A, value: '${A}'}]}}}\n",

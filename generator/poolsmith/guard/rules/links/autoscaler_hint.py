@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.facts import store
 from poolsmith.core.sources.pod_template import mapping, words
 from poolsmith.core.sources.pointer import MISSING, join, value_at
 from poolsmith.core.sources.scalars import text_of
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkView
+    from poolsmith.kubernetes.repository.node_templates import NodeTemplate
 
 RULE = RuleInfo(
     code="PSM760",
@@ -46,7 +48,7 @@ _CAPACITY = "capacity.cluster-autoscaler.kubernetes.io/"
 _COUNT, _TYPE, _DRIVER = f"{_CAPACITY}gpu-count", f"{_CAPACITY}gpu-type", f"{_CAPACITY}dra-driver"
 _ACCELERATOR, _AUTOSCALER = "k8s.amazonaws.com/accelerator", "cluster-autoscaler"
 _GROUPS = ("eks", "terraform-eks")
-_OF_MACHINES = "cluster-api/accelerator"
+_OF_MACHINES, _NOT_READY = "cluster-api/accelerator", "not-ready"
 _TAG = "k8s.io/cluster-autoscaler/node-template/label/"
 _TAGS = (("spec", "cloudLabels"), ("tags",), ("spec", "tags"))
 _KINDS = ("MachineDeployment", "MachineSet", "MachinePool")
@@ -83,16 +85,23 @@ def _of_machines(view: LinkView) -> Iterator[Finding[Location]]:
     }
     for template in view.machines.whole:
         found = [announced[name] for name in template.names if name in announced and not template.announces]
-        keys = {mark.key for mark in template.labels}
-        if found and template.tool == "cluster-api" and _OF_MACHINES not in keys:
+        is_told = any(mark.key == _OF_MACHINES for mark in template.labels) or _waits(template)
+        if found and template.tool == "cluster-api" and not is_told:
             yield Finding(
-                message=f"nodes of {template.title} have GPUs and no label `{_OF_MACHINES}`: until a new node offers its "
-                "GPUs the autoscaler takes it for one without, and starts another for the same pod",
+                message=f"nodes of {template.title} have GPUs and no label `{_OF_MACHINES}`: until a new node offers "
+                "its GPUs the autoscaler takes it for one without, and starts another for the same pod",
                 place=found[0].at(join(found[0].top, "metadata", "annotations", _TYPE)),
                 help=f"give the nodes the label `{_OF_MACHINES}`, with the GPU's name",
                 related=(template.at(template.labels_at),),
                 severity=Severity.WARNING,
             )
+
+
+def _waits(template: NodeTemplate) -> bool:
+    """Whether a taint says that a new node can't be used yet."""
+    temporary = tuple(store.table("scheduling.yaml")["startupTaints"]["prefixes"])
+    keys = [mark.key for mark in (*template.taints, *template.startup)]
+    return any(key.startswith(temporary) or _NOT_READY in key for key in keys)
 
 
 def _told_otherwise(view: LinkView) -> Iterator[Finding[Location]]:

@@ -23,9 +23,10 @@ RULE = RuleInfo(
     name="engine-fault",
     severity=Severity.WARNING,
     applies_to="manifest",
-    what="An object beside the stack has a field by which its controller does something else than is meant: a GPU taint "
-    "that Karpenter waits for, a Job that Argo CD is to replace, a spec of the operator's that is ignored and so never "
-    "applied, mediated devices that KubeVirt takes away from the operator's, waves of Applications that don't wait.",
+    what="An object beside the stack has a field by which its controller does something else than is meant: a GPU "
+    "taint that Karpenter waits for, a Job that Argo CD is to replace, a spec of the operator's that is ignored and so "
+    "never applied, mediated devices that KubeVirt takes away from the operator's, waves of Applications that don't "
+    "wait.",
     why="The object is accepted, and nothing says why nodes are never ready, a sync fails or a value has no effect.",
     fix="write the field that the finding shows",
     bad="startupTaints: [{key: nvidia.com/gpu, effect: NoSchedule}]\n",

@@ -77,7 +77,9 @@ def _of_limits(
         limit = value_at(template.body, ("spec", "limits", GPU))
         if template.tool != "karpenter" or not _NUMBER.fullmatch(str(limit)):
             continue
-        least = min((min(claim.counts) for claim in gpu_claims(template, machines["karpenter"]) if claim.counts), default=0)
+        least = min(
+            (min(claim.counts) for claim in gpu_claims(template, machines["karpenter"]) if claim.counts), default=0
+        )
         asked = wanted.get(template.title, 0)
         if int(limit) < max(least, asked):
             most = f"each of its machines has {least}" if int(limit) < least else f"pods ask for {asked} there"

@@ -34,8 +34,7 @@ RULE = RuleInfo(
     good="clusterResourceWhitelist: [{group: '*', kind: '*'}]\n",
     symptom="`resource nvidia.com:ClusterPolicy is not permitted in project`; `InvalidSpecError`",
     references=(
-        "argoproj/argo-cd:pkg/apis/application/v1alpha1/app_project_types.go, IsGroupKindNamePermitted, "
-        "IsSourcePermitted, IsDestinationPermitted",
+        "argoproj/argo-cd:pkg/apis/application/v1alpha1/app_project_types.go, IsGroupKindNamePermitted",
         "argoproj/argo-cd issue 970; openshift-psap/fournos pull request 120",
     ),
 )

@@ -60,7 +60,7 @@ def _has_crio(view: LinkView) -> bool:
     return view.distributions == {_OPENSHIFT} or (is_openshift and not view.distributions)
 
 
-def _operators(view: LinkView) -> Iterator[tuple[str, Any, list[Mapping[str, Any]]]]:
+def _operators(view: LinkView) -> Iterator[tuple[str, Any, Iterator[Mapping[str, Any]]]]:
     """Of each the release, what is said of CDI, and the toolkit's variables."""
     for chart in view.charts:
         if chart.is_operator and not chart.partial:
@@ -73,7 +73,7 @@ def _operators(view: LinkView) -> Iterator[tuple[str, Any, list[Mapping[str, Any
             yield release, said, mappings(value_at(policy, ("toolkit", "env")))
 
 
-def _hooks(release: str, cdi: object, env: list[Mapping[str, Any]]) -> bool:
+def _hooks(release: str, cdi: object, env: Iterator[Mapping[str, Any]]) -> bool:
     if any(item.get("name") == _MODE for item in env) or not release:
         return False
     rows = store.table("releases.yaml")["releases"].values()

@@ -220,12 +220,13 @@ _TARGETS = ("dest", "path")
 def _with_target(text: StackText, data: Any) -> StackText:
     above = parent(text.pointer)
     holder = reach(data, above)[0] if text.shape is Shape.CONTAINERD else None
-    key = next((key for key in _TARGETS if isinstance(holder, dict) and isinstance(holder.get(key), str)), None)
+    said = holder if isinstance(holder, dict) else {}
+    key = next((key for key in _TARGETS if isinstance(said.get(key), str)), None)
     if key is None:
         return text
     from dataclasses import replace  # on demand
 
-    return replace(text, written_to=(holder[key], join(above, key)))
+    return replace(text, written_to=(said[key], join(above, key)))
 
 
 def _has_words(text: str) -> bool:
