@@ -46,10 +46,10 @@ RULE = RuleInfo(
     what="A pod that asks for GPUs, or a chart of the stack, selects nodes by a label that is a misspelling of "
     "one of GPU feature discovery or of a NodeFeatureRule here, by a value that these do not write, by a label of "
     "PCI devices that Node Feature Discovery here builds of other fields, by one that is a tag of instances or stays "
-    "with a machine of Cluster API, or that the operator writes from a later release on. As a warning: by a label, or a value, that no description of "
-    "machines here has, or that a chart selects by itself while nothing here writes it; a note where somebody outside "
-    "of the files may, and by one that the chart's own pods write once they run there. Or a part of a chart runs on "
-    "nodes of the control plane, which the cloud hides.",
+    "with a machine of Cluster API, or that the operator writes from a later release on. As a warning: by a label, or "
+    "a value, that no description of machines here has, or that a chart selects by itself while nothing here writes "
+    "it; a note where somebody outside of the files may, and by one that the chart's own pods write once they run "
+    "there. Or a part of a chart runs on nodes of the control plane, which the cloud hides.",
     why="No node has the label: the pod stays Pending, the DaemonSet wants no pod, is ready, and there is no event.",
     fix="write the label as it is written to nodes; install Node Feature Discovery with labels by vendor, or label the "
     "nodes",
