@@ -8,6 +8,8 @@ from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts import store
+from poolsmith.core.facts.versions import covers
+from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import mapping
 from poolsmith.core.sources.pointer import reached
 from poolsmith.core.sources.scalars import text_of
@@ -35,11 +37,12 @@ RULE = RuleInfo(
     references=("data/engines/faults.yaml",),
 )
 _ALL = "charts"
+_NUMBER = pattern(r"[0-9]{1,9}")
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
     for row in store.table("engines/faults.yaml")["faults"]:
-        if not _is_beside(view, row) or not _is_lacking(view, row.get("lacks")):
+        if not _is_here(view, row) or not _is_beside(view, row) or not _is_lacking(view, row.get("lacks")):
             continue
         for kind, inside in row["kinds"].items():
             group, _, name = kind.rpartition("/")
@@ -51,6 +54,14 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
                         help=row["do"],
                         severity=Severity.NOTE if row.get("note") else None,
                     )
+
+
+def _is_here(view: LinkView, row: Mapping[str, Any]) -> bool:
+    """Whether nodes start from its image, and the version of its engine is one of those."""
+    engine = row.get("engine")
+    version = view.engines.get(engine["name"]) if engine else None
+    is_version = engine is None or (version is not None and covers(engine, version))
+    return is_version and ("image" not in row or row["image"] in view.machines.images)
 
 
 def _is_beside(view: LinkView, row: Mapping[str, Any]) -> bool:
@@ -84,10 +95,13 @@ def _holds(body: Any, item: Any, part: Mapping[str, Any]) -> bool:
 
 def _fits(value: Any, part: Mapping[str, Any]) -> bool:
     text = text_of(value)
+    digits = _NUMBER.match(text)
+    number = int(digits[0]) if digits else None
     return (
         ("is" not in part or text in _texts(part["is"]))
         and ("starts" not in part or text.startswith(_texts(part["starts"])))
-        and ("above" not in part or (text.isdecimal() and int(text[:9]) > part["above"]))
+        and ("above" not in part or (number is not None and number > part["above"]))
+        and ("below" not in part or (number is not None and number < part["below"]))
         and ("has" not in part or any(word in text for word in _texts(part["has"])))
     )
 
