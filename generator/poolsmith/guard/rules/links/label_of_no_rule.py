@@ -176,6 +176,14 @@ def _selects(need: Need, how: str, advice: str) -> Finding[Location]:
 
 
 def _tagged(need: Need, tagged: Tagged) -> Iterator[Finding[Location]]:
+    if tagged.of_machines:
+        (template, *_) = tagged.templates
+        key = shorten(need.name)
+        text = f"by `{key}`, a label of machines: Cluster API hands few domains on to nodes, and this is none of them"
+        advice = f"write it into the kubelet's `node-labels`, or `node.cluster.x-k8s.io/{key.rpartition('/')[2]}`"
+        related = (template.at(template.labels_at, "the nodes of these machines"),)
+        yield replace(_selects(need, text, advice), severity=Severity.WARNING, related=related)
+        return
     for template in tagged.templates:
         yield Finding(
             message=f"{template.title} has the tag `{shorten(need.name)}`, and {need.who} selects nodes by a label of "
