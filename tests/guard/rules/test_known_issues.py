@@ -12,7 +12,8 @@ from poolsmith.guard.rules.setup import known_issue
 from poolsmith.guard.rules.setup.setup_view import SetupValues, SetupView
 from poolsmith.interface.app import check_paths
 
-ISSUES = {issue["id"]: issue for issue in store.read_yaml("known_issues.yaml")["issues"]}
+ISSUES = {issue["id"]: issue for issue in reversed([*known_issue.issues()])}
+"""The first of each row."""
 RELEASE = """\
 apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease
@@ -32,7 +33,6 @@ HAVE = {
     "host-engine-address": ("v26.7.0", "{dcgm: {enabled: true, args: [-n]}}"),
     "driver-object-in-spite": ("v25.3.4", "{driver: {enabled: false, nvidiaDriverCRD: {enabled: true}}}"),
     "validator-image-moved": ("v25.10.0", "{validator: {image: gpu-operator-validator}}"),
-    "status-exporter-image-moved": ("v26.3.3", "{nodeStatusExporter: {image: gpu-operator-validator}}"),
     "vfio-image-moved": ("v26.3.0", "{vfioManager: {image: cuda}}"),
     "discovery-image-moved": ("v24.6.2", "{gfd: {image: gpu-feature-discovery}}"),
     "pod-labels-by-variable": (
@@ -56,13 +56,10 @@ HAVE = {
     ),
     "address-without-colon": ("v26.3.3", "{dcgmExporter: {env: [{name: DCGM_EXPORTER_LISTEN, value: '9400'}]}}"),
     "token-without-nls": ("v26.3.3", "{driver: {licensingConfig: {secretName: a, nlsEnabled: false}}}"),
-    "token-without-nls-in-a-map": ("v25.3.4", "{driver: {licensingConfig: {configMapName: a, nlsEnabled: false}}}"),
     "socket-before-variables": ("v25.3.3", "{toolkit: {env: [{name: CONTAINERD_SOCKET, value: /run/k3s/a.sock}]}}"),
     "labels-that-openshift-does-not-read": ("v25.10.1", "{}"),
     "command-that-k0s-lacks": ("v25.3.4", "{}"),
-    "layouts-of-the-operator": ("v26.3.3", "{}"),
-    "clients-of-the-operator": ("v26.7.0", "{}"),
-    "vgpus-of-the-operator": ("v25.3.4", "{sandboxWorkloads: {enabled: true}}"),
+    "map-of-the-operator": ("v26.3.3", "{}"),
     "driver-too-old-for-compute-domains": ("v25.10.1", "{driver: {version: 570.133.20}}"),
     "version-of-talos": ("v26.3.0", "{}"),
     "network-devices-for-all": ("v26.3.2", "{}"),
@@ -75,6 +72,9 @@ HAVE = {
         "v26.3.3",
         "{dcgmExporter: {env: [{name: DCGM_EXPORTER_KUBERNETES_GPU_ID_TYPE, value: device-name}]}}",
     ),
+    "driver-folder-at-the-root": ("v25.10.1", "{hostPaths: {driverInstallDir: /}}"),
+    "nri-without-the-toolkit": ("v26.3.1", "{cdi: {nriPluginEnabled: true}, toolkit: {enabled: false}}"),
+    "nri-where-the-toolkit-is-kept-off": ("v26.7.0", "{cdi: {nriPluginEnabled: true}}"),
 }
 MENDED = {
     "network-driver-of-the-host-not-seen": ("v25.10.1", "{driver: {rdma: {enabled: true, useHostMofed: true}}}"),
@@ -87,7 +87,6 @@ MENDED = {
     "host-engine-address": ("v26.7.0", "{dcgm: {enabled: true, args: [-n, --bind-interface=0.0.0.0]}}"),
     "driver-object-in-spite": ("v25.10.1", "{driver: {enabled: false, nvidiaDriverCRD: {enabled: true}}}"),
     "validator-image-moved": ("v25.3.4", "{validator: {image: gpu-operator-validator}}"),
-    "status-exporter-image-moved": ("v25.3.4", "{nodeStatusExporter: {image: gpu-operator-validator}}"),
     "vfio-image-moved": ("v25.10.1", "{vfioManager: {image: cuda}}"),
     "discovery-image-moved": ("v24.6.2", "{gfd: {image: gpu-feature-discovery, version: v0.8.1-ubi8}}"),
     "pod-labels-by-variable": ("v26.3.3", "{dcgmExporter: {enablePodLabels: true}}"),
@@ -108,13 +107,10 @@ MENDED = {
     ),
     "address-without-colon": ("v26.3.3", "{dcgmExporter: {env: [{name: DCGM_EXPORTER_LISTEN, value: ':9400'}]}}"),
     "token-without-nls": ("v26.3.3", "{driver: {licensingConfig: {secretName: a, nlsEnabled: true}}}"),
-    "token-without-nls-in-a-map": ("v25.3.4", "{driver: {licensingConfig: {configMapName: a}}}"),
     "socket-before-variables": ("v25.3.4", "{toolkit: {env: [{name: CONTAINERD_SOCKET, value: /run/k3s/a.sock}]}}"),
     "labels-that-openshift-does-not-read": ("v26.3.0", "{}"),
     "command-that-k0s-lacks": ("v25.10.0", "{}"),
-    "layouts-of-the-operator": ("v26.3.3", "{migManager: {config: {name: own}}}"),
-    "clients-of-the-operator": ("v26.7.0", "{migManager: {enabled: false}}"),
-    "vgpus-of-the-operator": ("v25.3.4", "{sandboxWorkloads: {enabled: false}}"),
+    "map-of-the-operator": ("v26.3.3", "{migManager: {enabled: false}}"),
     "driver-too-old-for-compute-domains": ("v25.10.1", "{driver: {version: 570.172.08}}"),
     "version-of-talos": ("v26.3.1", "{}"),
     "network-devices-for-all": ("v26.3.2", "{devicePlugin: {env: [{name: MOFED_ENABLED, value: 'false'}]}}"),
@@ -124,6 +120,9 @@ MENDED = {
         "v26.3.3",
         "{dcgmExporter: {env: [{name: DCGM_EXPORTER_KUBERNETES_GPU_ID_TYPE, value: uid}]}}",
     ),
+    "driver-folder-at-the-root": ("v25.10.1", "{hostPaths: {driverInstallDir: /run/nvidia/driver}}"),
+    "nri-without-the-toolkit": ("v26.3.1", "{cdi: {nriPluginEnabled: false}, toolkit: {enabled: false}}"),
+    "nri-where-the-toolkit-is-kept-off": ("v26.7.0", "{cdi: {nriPluginEnabled: false}}"),
 }
 OF_A_DISTRIBUTION = {name for name, issue in ISSUES.items() if any("distribution" in item for item in issue["when"])}
 ELSEWHERE = [name for name in ISSUES if name not in OF_A_DISTRIBUTION]
@@ -157,6 +156,7 @@ NODES = """\
 - name: node-2
   labels:
     nvidia.com/gpu.present: "true"
+    nvidia.com/gpu.deploy.container-toolkit: "false"
     feature.node.kubernetes.io/system-os_release.ID: ubuntu
     feature.node.kubernetes.io/system-os_release.VERSION_ID: "24.04"
 """

@@ -30,8 +30,9 @@ RULE = RuleInfo(
     applies_to="manifest",
     what="A ClusterQueue of Kueue gives quotas of a flavor in another order than its group covers them, or lacks one; "
     "a workload asks for a resource that no group of its queue covers (a warning). Or a pod of the KAI scheduler has "
-    "an annotation for a part of a GPU with a value that KAI refuses, or beside a whole GPU, or names its queue by a "
-    "label that this version no longer reads. Or a pod of Volcano asks for parts of GPUs in both of its ways.",
+    "an annotation for a part of a GPU with a value that KAI refuses, beside a whole GPU, or under a name that it does "
+    "not read, or names its queue by a label that this version no longer reads. Or a pod of Volcano asks for parts of "
+    "GPUs in both of its ways.",
     why="Kueue's webhook refuses the queue; a workload that its queue does not cover waits for ever. KAI refuses the "
     "pod, or leaves it without a queue.",
     fix="write what the message names",
@@ -159,6 +160,13 @@ def _of_kai(view: LinkView, pod: LinkedPod, kai: Mapping[str, Any]) -> Iterator[
         elif row.get("part") and any(_takes_whole(item) for _, item in pod.containers):
             text = f"KAI refuses {pod.owner.name}: it asks for a part of a GPU by `{row['key']}`, and for whole ones"
             yield Finding(message=text, place=place, help=f"remove the annotation, or the limit `{GPU}`")
+    for key in sorted(kai["notRead"].keys() & annotations.keys()) if not asked else ():
+        yield Finding(
+            message=f"KAI does not read the annotation `{key}` of {pod.owner.name}: it gets no part of a GPU",
+            place=pod.owner.place(join(at, "annotations", key)),
+            help=f"write `{kai['notRead'][key]}`",
+            severity=Severity.WARNING,
+        )
     label = kai["queueLabel"]
     chart = next(view.named(kai["scheduler"]), None)
     version = chart.version if chart is not None else None

@@ -31,6 +31,8 @@ def selections(view: LinkView) -> Iterator[Need]:
     for pod in view.pods:
         if pod.asks_for_gpus or (pod.owner.kind == "DaemonSet" and _serves_gpus(pod)):
             yield from _selected(pod.spec, pod.place, pod.owner.name)
+        else:
+            yield from (need for need in _selected(pod.spec, pod.place, pod.owner.name) if _is_of_gpus(need.name))
     for chart in view.charts:
         for part in _CHART_PODS:
             yield from selections_in(chart, part)

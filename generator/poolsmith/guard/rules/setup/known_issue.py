@@ -12,6 +12,7 @@ from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import mappings
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.gpu.catalog.unpublished import is_tag_since
+from poolsmith.guard.rules.names.known_labels import labels_of_rules
 from poolsmith.guard.rules.setup.node_drivers import node_drivers
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ NEEDS = ("values", "release")
 
 
 def check(view: SetupView) -> Iterator[Finding[Location]]:
-    for issue in store.table("known_issues.yaml")["issues"]:
+    for issue in issues():
         if not covers(issue.get("releases", {}), view.tag or ""):
             continue
         if all(_holds(view, item) for item in issue["when"]) and not _is_excepted(view, issue):
@@ -47,6 +48,23 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
                 help=issue["do"],
                 severity=Severity(issue["severity"]) if "severity" in issue else None,
             )
+
+
+def issues() -> Iterator[Mapping[str, Any]]:
+    """The rows, one for `each` of those that stand for several."""
+    for row in store.table("known_issues.yaml")["issues"]:
+        yield from (_filled(row, each) for each in row["each"]) if "each" in row else (row,)
+
+
+def _filled(node: Any, words: Mapping[str, str]) -> Any:
+    """A row with words in place of `{...}`."""
+    if isinstance(node, dict):
+        return {key: _filled(value, words) for key, value in node.items() if key != "each"}
+    if isinstance(node, list):
+        return [_filled(item, words) for item in node]
+    for key, value in words.items() if isinstance(node, str) else ():
+        node = node.replace(f"{{{key}}}", value)
+    return node
 
 
 def _place(view: SetupView, issue: Mapping[str, Any]) -> Location:
@@ -94,6 +112,8 @@ def _holds(view: SetupView, condition: Mapping[str, Any]) -> bool:
         return _object(view, condition) is not None
     if "kinds" in condition:
         return any(map(view.of_kind, condition["kinds"])) is bool(condition["are"])
+    if "label" in condition:
+        return condition["is"] in _labelled(view, condition["label"])
     if "bound" in condition:
         return _is_bound(view, condition["bound"]) is bool(condition["is"])
     path = condition["path"]
@@ -141,6 +161,14 @@ def is_so(condition: Mapping[str, Any], value: Any) -> bool:
 def _variable(env: Any, names: str | list[str]) -> str | None:
     wanted = (names,) if isinstance(names, str) else names
     return next((str(item.get("value")).lower() for item in mappings(env) if item.get("name") in wanted), None)
+
+
+def _labelled(view: SetupView, label: str) -> Iterator[str]:
+    """Values that rules and nodes here give it."""
+    offers = labels_of_rules(view.of_kind("NodeFeatureRule"))
+    for offer in offers:
+        yield from offer.keys if offer.name == label and isinstance(offer.keys, frozenset) else ()
+    yield from (node.labels[label] for node in view.nodes or () if label in node.labels)
 
 
 def _is_bound(view: SetupView, account: str) -> bool:

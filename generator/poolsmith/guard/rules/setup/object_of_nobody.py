@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.guard.rules.names.messages import changed, elsewhere, lacking, slip
+from poolsmith.guard.rules.names.messages import changed, elsewhere, lacking, refused, slip, unread
 from poolsmith.guard.rules.names.need import State
 from poolsmith.guard.rules.setup.named_objects import verdicts
 
@@ -24,7 +24,8 @@ RULE = RuleInfo(
     applies_to="setup",
     what="A field of the operator's values, of a ClusterPolicy or of an NVIDIADriver names a ConfigMap or a Secret "
     "that kustomize calls otherwise, or that lacks a key which its reader mounts; or one in a file that the "
-    "kustomization beside it does not list. As a warning: the only one of the name is in another namespace than the "
+    "kustomization beside it does not list; or parameters of kernel modules in the form of modprobe.d. As a warning: "
+    "none of its keys is a file that its reader looks at, or the only one of the name is in another namespace than the "
     "operator, whose operands mount those of their own. As a note: nothing here makes a ConfigMap; Secrets rarely "
     "stand in git.",
     why="kustomize puts a hash or a prefix into names in pods, and in no field of these objects. Whoever mounts what "
@@ -46,10 +47,11 @@ _SAID = {State.CHANGED: changed, State.NEAR: slip}
 
 def check(view: SetupView) -> Iterator[Finding[Location]]:
     for verdict in verdicts(view):
+        yield from refused(verdict)
         if verdict.state in _SAID:
             yield _SAID[verdict.state](verdict)
         elif verdict.state is State.LACKS_KEY and _is_short(verdict):
-            yield lacking(verdict)
+            yield unread(verdict) if verdict.need.values else lacking(verdict)
         elif verdict.state is State.ELSEWHERE and view.namespace is not None and not view.is_generated:
             yield replace(elsewhere(verdict), severity=Severity.WARNING)
 
