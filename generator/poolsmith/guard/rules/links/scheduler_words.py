@@ -14,6 +14,7 @@ from poolsmith.core.sources.pod_template import mapping, mappings, word, words
 from poolsmith.core.sources.pointer import join, reach, reached, value_at
 from poolsmith.gpu.catalog.gpu_requests import GPU, is_gpu_resource
 from poolsmith.gpu.values.values_places import is_filled_later
+from poolsmith.guard.rules.links.volcano_configuration import configuration_mistakes
 from poolsmith.guard.rules.names.kept import kept
 from poolsmith.kubernetes.quantity import amount_of
 
@@ -32,7 +33,7 @@ RULE = RuleInfo(
     "a workload asks for a resource that no group of its queue covers (a warning). Or a pod of the KAI scheduler has "
     "an annotation for a part of a GPU with a value that KAI refuses, beside a whole GPU, or under a name that it does "
     "not read, or names its queue by a label that this version no longer reads. Or a pod of Volcano asks for parts of "
-    "GPUs in both of its ways.",
+    "GPUs in both of its ways, or the configuration of its scheduler does not give them out, or stops it.",
     why="Kueue's webhook refuses the queue; a workload that its queue does not cover waits for ever. KAI refuses the "
     "pod, or leaves it without a queue.",
     fix="write what the message names",
@@ -59,6 +60,7 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
     if queues and not _counts_otherwise(view.machines):
         for pod in view.gpu_pods:
             yield from _uncovered(view, pod)
+    yield from configuration_mistakes(view)
     kai = store.table("scheduling.yaml")["kai"]
     for pod in view.pods:
         if pod.spec.get("schedulerName") == kai["scheduler"]:
