@@ -75,6 +75,9 @@ HAVE = {
     "driver-folder-at-the-root": ("v25.10.1", "{hostPaths: {driverInstallDir: /}}"),
     "nri-without-the-toolkit": ("v26.3.1", "{cdi: {nriPluginEnabled: true}, toolkit: {enabled: false}}"),
     "nri-where-the-toolkit-is-kept-off": ("v26.7.0", "{cdi: {nriPluginEnabled: true}}"),
+    "lists-without-a-folder": ("v25.3.4", "{driver: {repoConfig: {configMapName: a}}}"),
+    "lists-without-a-folder-on-oracle-linux": ("v26.3.3", "{driver: {repoConfig: {configMapName: a}}}"),
+    "upgrade-without-a-drain": ("v26.3.3", "{driver: {upgradePolicy: {autoUpgrade: true, drain: null}}}"),
 }
 MENDED = {
     "network-driver-of-the-host-not-seen": ("v25.10.1", "{driver: {rdma: {enabled: true, useHostMofed: true}}}"),
@@ -123,6 +126,9 @@ MENDED = {
     "driver-folder-at-the-root": ("v25.10.1", "{hostPaths: {driverInstallDir: /run/nvidia/driver}}"),
     "nri-without-the-toolkit": ("v26.3.1", "{cdi: {nriPluginEnabled: false}, toolkit: {enabled: false}}"),
     "nri-where-the-toolkit-is-kept-off": ("v26.7.0", "{cdi: {nriPluginEnabled: false}}"),
+    "lists-without-a-folder": ("v26.7.0", "{driver: {repoConfig: {configMapName: a}}}"),
+    "lists-without-a-folder-on-oracle-linux": ("v26.7.0", "{driver: {repoConfig: {configMapName: a}}}"),
+    "upgrade-without-a-drain": ("v26.7.0", "{driver: {upgradePolicy: {autoUpgrade: true, drain: null}}}"),
 }
 OF_A_DISTRIBUTION = {name for name, issue in ISSUES.items() if any("distribution" in item for item in issue["when"])}
 ELSEWHERE = [name for name in ISSUES if name not in OF_A_DISTRIBUTION]
@@ -148,6 +154,8 @@ MAPS = "".join(
     for name in ("default-mig-parted-config", "default-gpu-clients", "default-vgpu-devices-config")
 )
 NODES = """\
+- name: node-0
+  labels: {nvidia.com/gpu.present: "true", feature.node.kubernetes.io/system-os_release.ID: ol}
 - name: node-1
   labels:
     nvidia.com/gpu.present: "true"
@@ -208,6 +216,12 @@ def test_it_is_not_told_where_it_is_mended(tmp_path, name):
 CHARTS = {issue["id"]: issue for issue in store.read_yaml("known_issues.yaml")["charts"]}
 OF_CHARTS = {
     "default-of-no-map": ("0.17.4", "{config: {default: a}}", "0.17.4", "{config: {default: a, name: maps}}"),
+    "profiling-without-the-capability": (
+        "4.8.1",
+        "{arguments: [-f, /etc/dcgm-exporter/dcp-metrics-included.csv], securityContext: {capabilities: {add: []}}}",
+        "4.8.1",
+        "{arguments: [-f, /etc/dcgm-exporter/default-counters.csv], securityContext: {capabilities: {add: []}}}",
+    ),
     "exporter-without-memory": ("4.7.1", "{}", "4.7.1", "{resources: {limits: {memory: 1Gi}}}"),
     "chart-under-its-former-name": ("0.4.0", "{}", "25.12.0", "{}"),
     "chart-before-its-name": ("25.12.0", "{}", "0.4.1", "{}"),

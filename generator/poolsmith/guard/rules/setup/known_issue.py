@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.setup.setup_view import SetupObject, SetupView
+    from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupObject, SetupView
     from poolsmith.kubernetes.repository.declared_charts import DeclaredChart
 
 RULE = RuleInfo(
@@ -104,8 +104,7 @@ def _holds(view: SetupView, condition: Mapping[str, Any]) -> bool:
             for found in node_drivers(view)
         )
     if "nodes" in condition:
-        system = condition["nodes"], condition["version"]
-        return any((node.os_id, node.os_version.partition(".")[0]) == system for node in view.nodes or ())
+        return any(node.os_id in condition["nodes"] and _is_of(node, condition) for node in view.nodes or ())
     if "chart" in condition:
         return any(_charts(view, condition))
     if "object" in condition:
@@ -123,6 +122,10 @@ def _holds(view: SetupView, condition: Mapping[str, Any]) -> bool:
     if "variable" in condition:
         value = _variable(value, condition["variable"])
     return is_so(condition, value)
+
+
+def _is_of(node: SetupNode, condition: Mapping[str, Any]) -> bool:
+    return "version" not in condition or node.os_version.partition(".")[0] == condition["version"]
 
 
 def _charts(view: SetupView, condition: Mapping[str, Any]) -> Iterator[Location]:
