@@ -5,7 +5,7 @@ from __future__ import annotations
 from posixpath import dirname
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import word, words
 from poolsmith.gpu.catalog.stack_objects import OLM_PACKAGE
@@ -22,8 +22,7 @@ RULE = RuleInfo(
     name="operator-group",
     applies_to="manifest",
     what="OLM can't install the gpu-operator: its Subscription stands in a namespace whose OperatorGroup is for all "
-    "namespaces, or for several, or in which two groups stand; or the group for it stands in another namespace. As a "
-    "note: it can, and no file has the ClusterPolicy that tells it what to deploy.",
+    "namespaces, or for several, or in which two groups stand; or the group for it stands in another namespace.",
     why="The operator serves one namespace alone, and OLM takes the one group of the namespace in which the "
     "Subscription stands. With another group, or two, it installs nothing, and with two no other operator either.",
     fix="give the operator a namespace of its own with one OperatorGroup, whose target is that namespace",
@@ -36,7 +35,6 @@ RULE = RuleInfo(
         "NVIDIA/gpu-operator issue 330",
     ),
 )
-_POLICIES = ("ClusterPolicy", "GPUCluster")
 _OLM = "operators.coreos.com"
 _OF_OPENSHIFT, _OF_OLM = "openshift-operators", "operators"
 """Where OpenShift and OLM by itself have the group of all namespaces; the second name may be one of one's own."""
@@ -48,7 +46,6 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
     for item in view.of_kind("Subscription"):
         if item.group == _OLM and item.spec.get("name") == OLM_PACKAGE and (space := _namespace(item)):
             yield from _judge(view, item, space, groups)
-            yield from _without_policy(view, item)
 
 
 def _judge(view: LinkView, item: SetupObject, space: str, groups: list[SetupObject]) -> Iterator[Finding[Location]]:
@@ -70,18 +67,6 @@ def _judge(view: LinkView, item: SetupObject, space: str, groups: list[SetupObje
         yield from _wrong_targets(here[0], space)
     else:
         yield from (_elsewhere(item, space, group) for group in groups if space in _targets(group))
-
-
-def _without_policy(view: LinkView, item: SetupObject) -> Iterator[Finding[Location]]:
-    """A chart makes the policy itself, OLM does not."""
-    if not any(document.kind in _POLICIES for document in view.machines.tree.documents):
-        yield Finding(
-            message=f"{item.name} installs the operator, and no file here has a ClusterPolicy: it deploys nothing "
-            "without one",
-            place=item.place("/metadata/name"),
-            help="add a ClusterPolicy; where it comes from elsewhere, nothing is missing",
-            severity=Severity.NOTE,
-        )
 
 
 def _wrong_targets(group: SetupObject, space: str) -> Iterator[Finding[Location]]:
