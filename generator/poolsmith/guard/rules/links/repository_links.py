@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.node_templates import NodeTemplate
 
 _MADE_BY_ARGO = "CreateNamespace=true"
-_BESIDE = frozenset(("kube-prometheus-stack", "hami", "cluster-autoscaler", "kai-scheduler"))
+_BESIDE = frozenset(("kube-prometheus-stack", "hami", "cluster-autoscaler", "kai-scheduler", "volcano"))
 """Charts beside the stack that take something of it by name, do what it does, or start its nodes."""
 
 

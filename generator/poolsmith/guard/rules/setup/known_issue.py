@@ -42,12 +42,19 @@ def check(view: SetupView) -> Iterator[Finding[Location]]:
         if not covers(issue.get("releases", {}), view.tag or ""):
             continue
         if all(_holds(view, item) for item in issue["when"]) and not _is_excepted(view, issue):
-            yield Finding(
-                message=issue["says"],
-                place=_place(view, issue),
-                help=issue["do"],
-                severity=Severity(issue["severity"]) if "severity" in issue else None,
-            )
+            yield _finding(issue, _place(view, issue))
+        for item in view.of_kind("NVIDIADriver", "nvidia.com") if "drivers" in issue else ():
+            if all(_says(row, _of_driver(item, row["path"])) for row in issue["when"]):
+                yield _finding(issue, item.place(f"/spec/{issue['at'].removeprefix('driver.').replace('.', '/')}"))
+
+
+def _finding(issue: Mapping[str, Any], place: Location) -> Finding[Location]:
+    severity = Severity(issue["severity"]) if "severity" in issue else None
+    return Finding(message=issue["says"], place=place, help=issue["do"], severity=severity)
+
+
+def _of_driver(item: SetupObject, path: str) -> Any:
+    return value_at(item.spec, path.removeprefix("driver.").split("."))
 
 
 def issues() -> Iterator[Mapping[str, Any]]:
@@ -118,10 +125,13 @@ def _holds(view: SetupView, condition: Mapping[str, Any]) -> bool:
     path = condition["path"]
     if "set" in condition:
         return view.is_set(path) and view.value(path) != ""
-    value = view.value(path)
-    if "variable" in condition:
-        value = _variable(value, condition["variable"])
-    return is_so(condition, value)
+    return _says(condition, view.value(path))
+
+
+def _says(condition: Mapping[str, Any], value: Any) -> bool:
+    if "set" in condition:
+        return value not in (None, "")
+    return is_so(condition, _variable(value, condition["variable"]) if "variable" in condition else value)
 
 
 def _is_of(node: SetupNode, condition: Mapping[str, Any]) -> bool:
