@@ -77,6 +77,7 @@ HAVE = {
     "nri-where-the-toolkit-is-kept-off": ("v26.7.0", "{cdi: {nriPluginEnabled: true}}"),
     "lists-without-a-folder": ("v25.3.4", "{driver: {repoConfig: {configMapName: a}}}"),
     "lists-without-a-folder-on-oracle-linux": ("v26.3.3", "{driver: {repoConfig: {configMapName: a}}}"),
+    "probe-of-a-driver-that-compiles": ("v26.3.3", "{driver: {startupProbe: {failureThreshold: 5}}}"),
     "upgrade-without-a-drain": ("v26.3.3", "{driver: {upgradePolicy: {autoUpgrade: true, drain: null}}}"),
 }
 MENDED = {
@@ -128,6 +129,7 @@ MENDED = {
     "nri-where-the-toolkit-is-kept-off": ("v26.7.0", "{cdi: {nriPluginEnabled: false}}"),
     "lists-without-a-folder": ("v26.7.0", "{driver: {repoConfig: {configMapName: a}}}"),
     "lists-without-a-folder-on-oracle-linux": ("v26.7.0", "{driver: {repoConfig: {configMapName: a}}}"),
+    "probe-of-a-driver-that-compiles": ("v26.3.3", "{driver: {startupProbe: {failureThreshold: 60}}}"),
     "upgrade-without-a-drain": ("v26.7.0", "{driver: {upgradePolicy: {autoUpgrade: true, drain: null}}}"),
 }
 OF_A_DISTRIBUTION = {name for name, issue in ISSUES.items() if any("distribution" in item for item in issue["when"])}

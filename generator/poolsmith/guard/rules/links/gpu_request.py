@@ -13,6 +13,7 @@ from poolsmith.core.sources.pointer import join
 from poolsmith.gpu.catalog.gpu_requests import GPU, MIG, VENDOR, is_gpu_resource
 from poolsmith.gpu.values.values_places import is_filled_later
 from poolsmith.guard.rules.links.plugin_offers import plugin_offers
+from poolsmith.guard.rules.links.model_servers import server_mistakes
 from poolsmith.kubernetes.quantity import amount_of
 
 if TYPE_CHECKING:
@@ -27,8 +28,9 @@ RULE = RuleInfo(
     applies_to="manifest",
     what="A container asks for GPUs, or MIG devices, in a way that the API server refuses: a request without a limit, "
     "or another one than the limit, or no whole number, or a name without its domain. Or it asks for MIG devices of "
-    "two sizes, for these and whole GPUs, or for a name that is a slip of `nvidia.com/gpu` (warnings). Or for several "
-    "parts of GPUs, where the device plugin shares them by MPS, or with `failRequestsGreaterThanOne`.",
+    "two sizes, for these and whole GPUs, or for a name that is a slip of `nvidia.com/gpu`, or its model server splits "
+    "a model over more GPUs than it has, or over several without shared memory (warnings). Or for several parts of "
+    "GPUs, where the device plugin shares them by MPS, or with `failRequestsGreaterThanOne`.",
     why="GPUs are extended resources, which can't be overcommitted or divided. The workload is accepted where the pod "
     "is not: a Deployment, a Job or a DaemonSet stands there, and makes no pod. Each resource of the device plugin "
     "writes the same variable, and the last one replaces the others; a process of CUDA has one MIG device at most.",
@@ -52,6 +54,7 @@ _BRAND, _OF_QUOTAS = "nvidia", (f"requests.{VENDOR}", f"limits.{VENDOR}")
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
     for pod in view.pods:
+        yield from server_mistakes(pod)
         for at, container in pod.containers if pod.gpu_resources or any(map(_is_misnamed, pod.asked)) else ():
             resources = mapping(container.get("resources"))
             yield from _misnamed(pod, f"{at}/resources", resources)

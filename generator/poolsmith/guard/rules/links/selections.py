@@ -64,8 +64,9 @@ def selections_of_charts(view: LinkView) -> Iterator[tuple[LinkedChart, Need]]:
 
 
 def _selects(chart: LinkedChart, row: Mapping[str, Any]) -> bool:
-    """Whether it does at this version, and brings nothing that writes the labels."""
-    if "versions" in row and (chart.version is None or not covers(row["versions"], chart.version)):
+    """Whether it does at this version, without one at the newest, and brings nothing that writes the labels."""
+    versions = row.get("versions", {})
+    if "before" in versions if chart.version is None else not covers(versions, chart.version):
         return False
     return not any(map(chart.says, row["replacedBy"])) and chart.condition(row["bringsDiscovery"]) is not True
 

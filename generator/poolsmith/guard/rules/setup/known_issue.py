@@ -158,6 +158,8 @@ def is_so(condition: Mapping[str, Any], value: Any) -> bool:
         return bool(value != condition["isNot"])
     if "oneOf" in condition:
         return value in condition["oneOf"]
+    if "below" in condition:
+        return isinstance(value, int) and value < condition["below"]
     if "before" in condition:
         return isinstance(value, str) and value[:1].isdigit() and is_older(value, condition["before"])
     if "tagSince" in condition:
