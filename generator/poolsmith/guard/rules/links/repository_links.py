@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _MADE_BY_ARGO = "CreateNamespace=true"
 _MADE_BY = {"HelmRelease": ("install", "createNamespace"), "HelmChart": ("createNamespace",)}
 """Where Flux, and k3s, are told to make the namespace that a chart goes to."""
-_BESIDE = frozenset(("kube-prometheus-stack", "hami", "cluster-autoscaler", "kai-scheduler"))
+_BESIDE = frozenset(("kube-prometheus-stack", "hami", "cluster-autoscaler", "kai-scheduler", "volcano"))
 """Charts beside the stack that take something of it by name, do what it does, or start its nodes."""
 
 
