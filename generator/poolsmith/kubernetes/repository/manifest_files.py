@@ -240,7 +240,9 @@ def unfolded(document: CheckedDocument) -> Iterator[tuple[str, dict[str, Any]]]:
 _MARKS = ("{{", "{%", "<%", "[[", "((", "${", "%{")
 _CONTROL = pattern(r"\{\{-?\s*(?:if|range|with|end|else|define|template|include|block)\b|\{%|^[ \t]*%\{", re.MULTILINE)
 _LINE = pattern(r"^[ \t]*(?:\{\{.*?\}\}|\{%.*?%\}|<%.*?%>|\$\{[^{}\n]*\}|%\{[^{}\n]*\})[ \t\r]*$", re.MULTILINE)
-_ENDS = {"{{": "}}", "{%": "%}", "<%": "%>", "((": "))", "[[": "]]"}
+_BEGIN = pattern(r"^[ \t]*(\{\{|\{%|\{#|<%)", re.MULTILINE)
+_REST = pattern(r"[ \t\r]*$", re.MULTILINE)
+_ENDS = {"{{": "}}", "{%": "%}", "{#": "#}", "<%": "%>", "((": "))", "[[": "]]"}
 _VARIABLE = pattern(r"[$%]\{[^{}\n]*+\}")
 _VARIABLES = ("${", "%{")
 _GIT_CRYPT = b"\0GITCRYPT\0"
@@ -283,7 +285,21 @@ def has_marks(text: str) -> bool:
 
 def without_marks(text: str) -> str:
     """The text with LATER where a template fills something in; lines keep their numbers."""
-    return "\n".join(_without_inline(line) if has_marks(line) else line for line in _LINE.sub("", text).split("\n"))
+    lines = _LINE.sub("", _without_blocks(text)).split("\n")
+    return "\n".join(_without_inline(line) if has_marks(line) else line for line in lines)
+
+
+def _without_blocks(text: str) -> str:
+    """Without what a template language says on several lines of its own: comments, and long expressions."""
+    parts: list[str] = []
+    kept = 0
+    while (begin := _BEGIN.search(text, kept)) is not None and (end := text.find(_ENDS[begin[1]], begin.end())) >= 0:
+        end += len(_ENDS[begin[1]])
+        lines = text.count("\n", begin.start(), end)
+        is_block = lines > 0 and _REST.match(text, end) is not None
+        parts += (text[kept : begin.start()], "\n" * lines) if is_block else (text[kept:end],)
+        kept = end
+    return "".join((*parts, text[kept:]))
 
 
 def _without_inline(line: str) -> str:
