@@ -80,7 +80,9 @@ def _unread(settings: dict[str, Any], text: str) -> Iterator[TextMistake]:
     """Keys of the table `containerd` of a plugin, and of NVIDIA's runtimes, that stand at the other level."""
     levels, runtimes = _facts()[CONTAINERD]["fields"], _table(settings.get("runtimes"))
     tables = [("containerd", "runtime", settings)] if "nvidia" in str(settings) else []
-    tables += [("runtime", "containerd", _table(item)) for name, item in runtimes.items() if "nvidia" in f"{name}{item}"]
+    tables += [
+        ("runtime", "containerd", _table(item)) for name, item in runtimes.items() if "nvidia" in f"{name}{item}"
+    ]
     for level, other, table in tables:
         for key in (key for key in table if key in levels[other] and key not in levels[level]):
             where = "the table above `runtimes`" if other == "containerd" else "the table of a runtime"

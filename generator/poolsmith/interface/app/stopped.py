@@ -55,7 +55,7 @@ def refused_builds(model: RepositoryModel, scope: Scope, others: Iterable[Diagno
     told = {_start(item.primary) for item in others if item.severity is Severity.ERROR}
     for delivery in model.deliveries:
         for item in delivery.refused:
-            if _start(item.place) not in told and scope.has_unknown(item, model):
+            if _start(item.place) not in told and (scope.has_unknown(item, model) or scope.has_beside(item, model)):
                 why = item.what.partition("it stops here: ")[2] or item.what
                 yield diagnose(BUILD_REFUSED, f"kustomize stops here: {why}", item.place, help=item.advice or None)
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 YAML_ENDINGS = (".yaml", ".yml")
 KUSTOMIZATION_NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 KUSTOMIZATION = "Kustomization"
+KUSTOMIZE_GROUP, FLUX_GROUP = "kustomize.config.k8s.io", "kustomize.toolkit.fluxcd.io"
 KUSTOMIZE_VERSIONS = {
     KUSTOMIZATION: "kustomize.config.k8s.io/v1beta1",
     "Component": "kustomize.config.k8s.io/v1alpha1",
@@ -107,6 +108,14 @@ class CheckedDocument:
     @property
     def _is_kustomization(self) -> bool:
         return isinstance(self.data, dict) and self.path.rpartition("/")[2] in KUSTOMIZATION_NAMES
+
+    @property
+    def is_kustomization(self) -> bool:
+        """Also one whose kind or version is wrong, by the name of its file: kustomize takes it, and stops."""
+        group = self.api_version.partition("/")[0]
+        if group == KUSTOMIZE_GROUP:
+            return self.kind == KUSTOMIZATION or self._is_kustomization
+        return self.kind == KUSTOMIZATION and self._is_kustomization and group != FLUX_GROUP
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -197,11 +206,7 @@ class CheckedTree:
 
     @cached_property
     def kustomizations(self) -> tuple[CheckedDocument, ...]:
-        return tuple(
-            document
-            for document in self.objects
-            if document.kind == "Kustomization" and document.api_version.startswith("kustomize.config.k8s.io/")
-        )
+        return tuple(document for document in self.objects if document.is_kustomization)
 
 
 def parse_documents(shown: str, content: bytes) -> tuple[list[CheckedDocument], Diagnostic | None]:

@@ -280,7 +280,7 @@ class _Modelling:
 
     def _kustomizations(self, parts: frozenset[str]) -> None:
         """Those at the top of what nobody has taken yet."""
-        own = [item for item in self.whole.kustomizations if item.kind == "Kustomization" and item.path not in parts]
+        own = [item for item in self.whole.kustomizations if item.kind != "Component" and item.path not in parts]
         left = [item for item in own if posixpath.dirname(item.path) not in self.kustomized_folders]
         below: set[str] = set()
         for document in left:
