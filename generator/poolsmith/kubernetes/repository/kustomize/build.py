@@ -33,7 +33,13 @@ from poolsmith.kubernetes.repository.kustomize.transformer_config import (
     with_config,
     with_written,
 )
-from poolsmith.kubernetes.repository.manifest_files import KUSTOMIZATION_NAMES, YAML_ENDINGS, documents_of, unfolded
+from poolsmith.kubernetes.repository.manifest_files import (
+    KUSTOMIZATION_NAMES,
+    YAML_ENDINGS,
+    documents_of,
+    has_marks,
+    unfolded,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -92,6 +98,7 @@ class Builder:
         place = PlainPlace(source, pointer, names)
         making = accumulator.Accumulator()
         making.take(build, place, "")
+        making.is_partial |= has_marks(str(fields))  # an engine puts something in before the patches are for anybody
         if not making.config.name_prefix:
             making.config = default_config()
         self._components(making, fields, place, "")
@@ -343,6 +350,8 @@ def _finished(build: Build) -> Build:
 
         items = resolved(items, build.variables, build.config.var_reference, unknown, refused)
     objects = finish.printed(items, build.top)
+    if len(unknown) == len(refused):  # what is unknown besides may be what a refused line is for
+        unknown = refused = [replace(item, stops=True) for item in refused]
     return replace(build, objects=tuple(objects), unknown=tuple(unknown), refused=tuple(refused))
 
 
