@@ -102,7 +102,7 @@ class CheckedDocument:
     def api_version(self) -> str:
         version = self.data.get("apiVersion") if isinstance(self.data, dict) else None
         if version is None and self._is_kustomization:
-            return KUSTOMIZE_VERSIONS.get(self.kind, "")
+            return KUSTOMIZE_VERSIONS.get(self.kind, KUSTOMIZE_VERSIONS[KUSTOMIZATION])
         return version if isinstance(version, str) else ""
 
     @property
