@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 
 _ASSERTS = ("chainsaw-test.yaml", "kuttl-test.yaml")
+_PATCHES = "patches"
 _SAMPLES, _OPERATOR_SDK = ("config/samples", "config/manifests"), "PROJECT"
 """Source: operator-framework/operator-sdk: the layout of a project. The objects of a bundle are OLM's to apply."""
 _ASSERT_ENDINGS = ("-assert.yaml", "-errors.yaml", "-error.yaml")
@@ -196,9 +197,14 @@ class _Modelling:
             if folder not in beside:
                 beside[folder] = any(self.files.is_file(posixpath.join(folder, test)) for test in _ASSERTS)
             is_assert = name.endswith(_ASSERT_ENDINGS) or (beside[folder] and name not in _ASSERTS)
-            if is_assert or folder in bundles or self._is_sample(folder):
+            if is_assert or folder in bundles or self._is_sample(folder) or self._has_patches(folder):
                 found.add(path)
         return frozenset(found)
+
+    def _has_patches(self, folder: str) -> bool:
+        """Whether a folder stands below a kustomization, and says what it holds: one that is not listed is none yet."""
+        above, _, name = folder.rpartition("/")
+        return name == _PATCHES and self.builder.has_kustomization(above)
 
     def _is_sample(self, folder: str) -> bool:
         """Whether somebody writes an operator there, with objects that show what it takes."""

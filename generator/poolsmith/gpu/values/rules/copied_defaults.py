@@ -24,16 +24,14 @@ RULE = RuleInfo(
     fix="keep what differs from the chart's defaults, and remove the rest",
     references=("values.yaml of the chart at its tag",),
 )
-_SHARE = 0.6
 _EQUAL = 0.6
-_MANY = 40
 
 
 def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
+    if not document.is_copy:
+        return
     declared = document.release.leaves
     set_here = document.leaf_paths & declared
-    if len(set_here) < _MANY or len(set_here) < _SHARE * len(declared):
-        return
     message = f"{len(set_here)} of the {len(declared)} values that the chart's own file sets are set here"
     defaults = document.release.defaults
     if defaults is not None:

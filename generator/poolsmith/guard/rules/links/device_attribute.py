@@ -35,7 +35,8 @@ RULE = RuleInfo(
     what="A selector of a claim or of a DeviceClass asks for an attribute or a capacity of `gpu.nvidia.com` that no "
     "version of NVIDIA's DRA driver publishes, without asking first whether it is there.",
     why="The expression fails on every device, none is chosen, and the pod stays Pending.",
-    fix="take an attribute that the driver publishes, such as productName, architecture or memory",
+    fix="take an attribute that the driver publishes, such as productName or architecture; `memory` is a capacity: "
+    "`device.capacity['gpu.nvidia.com'].memory.isGreaterThan(quantity('20Gi'))`",
     bad="device.attributes['gpu.nvidia.com'].model == 'NVIDIA L4'\n",
     good="device.attributes['gpu.nvidia.com'].productName == 'NVIDIA L4'\n",
     symptom="`cannot allocate all claims`; `no such key: model`",
