@@ -72,6 +72,7 @@ _PREFIXES = {
     "migManager": ("MIG_PARTED_",),
     "vgpuDeviceManager": ("VGPU_DM_",),
     _MANAGER: ("DRAIN_", "ENABLE_"),
+    _VALIDATOR: ("DISABLE_DEV_", "SKIP_", "VALIDAT", "WITH_"),
 }
 """Whose name begins like this is meant for the operand, and has no effect when it is none that it reads."""
 
