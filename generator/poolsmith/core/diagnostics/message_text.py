@@ -128,7 +128,8 @@ def plural(number: int, word: str) -> str:
 
 
 _CUTOFF = 0.6
-_LONGEST_WORD = 80
+_SHORTEST, _LONGEST_WORD = 3, 80
+"""Words that any three letters are alike to, and those that nobody compares."""
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
@@ -185,7 +186,7 @@ def _nearest(word: str, candidates: tuple[str, ...], *, certain: bool) -> str | 
         return max(near, key=rank)
     if certain:
         return None
-    found = get_close_matches(word, candidates, n=1, cutoff=_CUTOFF)
+    found = get_close_matches(word, candidates, n=1, cutoff=_CUTOFF) if len(word) > _SHORTEST else []
     return found[0] if found else None
 
 
