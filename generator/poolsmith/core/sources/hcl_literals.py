@@ -48,17 +48,25 @@ _CONSTANTS = {"true": True, "false": False, "null": None}
 
 def read_hcl(path: str, text: str, resolve: Resolve | None = None) -> tuple[HclBlock, ...]:
     """The blocks of a file. Raises HclProblemError for a text that is no HCL."""
-    return _Reader(path, text, resolve).file()
+    if path.endswith(".json"):
+        from poolsmith.core.sources.hcl_json import JsonReader  # on demand
+
+        return JsonReader(path, text, resolve).file()
+    return HclReader(path, text, resolve).file()
 
 
 def read_assignments(path: str, text: str) -> dict[str, Any]:
-    """What a file of variables (`.tfvars`) sets. Raises HclProblemError as above."""
-    reader = _Reader(path, text, None)
+    """What a file of variables (`.tfvars`, `.tfvars.json`) sets. Raises HclProblemError as above."""
+    if path.endswith(".json"):
+        from poolsmith.core.sources.hcl_json import JsonReader  # on demand
+
+        return JsonReader(path, text, None).whole()
+    reader = HclReader(path, text, None)
     reader.file()
     return reader.assigned
 
 
-class _Reader(HclText):
+class HclReader(HclText):
     def file(self) -> tuple[HclBlock, ...]:
         found: list[HclBlock] = []
         while self._skip(SPACE_AND_LINES) and self.at < len(self.text):
@@ -75,6 +83,10 @@ class _Reader(HclText):
             source = PlacedSource(self.path, self.text, data, self.starts, self.texts)
             found.append(HclBlock(kind=kind, labels=labels, data=data, source=source))
         return tuple(found)
+
+    def expression(self) -> Any:
+        """A text that is nothing else."""
+        return self._value("", lambda: self.at >= len(self.text))
 
     def _body(self, pointer: str) -> dict[str, Any]:
         """Up to the brace that closes it."""

@@ -138,11 +138,17 @@ class HclText(LinedText):
             lines = [line for line in body.splitlines() if line.strip()]
             indent = min((len(line) - len(line.lstrip(" ")) for line in lines), default=0)
             body = "".join(line[indent:] if line.strip() else "\n" for line in body.splitlines(keepends=True))
+        value = self._filled_in(body)
+        if value is not COMPUTED:
+            self.texts[pointer] = (self.position(match.end()).line, indent)
+        return value
+
+    def _filled_in(self, body: str) -> Any:
+        """A text with what its names stand for; COMPUTED where that is not all."""
         body = _INTERPOLATION.sub(self._filled, body) if self.resolve is not None else body
         plain = body.replace("$${", "").replace("%%{", "")
         if "${" in plain or "%{" in plain:
             return COMPUTED
-        self.texts[pointer] = (self.position(match.end()).line, indent)
         return body.replace("$${", "${").replace("%%{", "%{")
 
     def _filled(self, match: re.Match[str]) -> str:

@@ -341,7 +341,6 @@ _UNREAD_ENDINGS = {
     ),
     **dict.fromkeys((".jsonnet", ".libsonnet", ".cue"), "another language, which its tool renders"),
     **dict.fromkeys((".YAML", ".YML"), "a name that no tool takes for YAML"),
-    ".tf.json": "Terraform in JSON, which is not read",
     ".yaml.gz": "compressed",
 }
 _MOST_LOOKED_AT = 1 << 20

@@ -19,7 +19,7 @@ from poolsmith.kubernetes.repository.chart_folders import CHART_FILE, chart_at, 
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
 from poolsmith.kubernetes.repository.flux_releases import GROUP as FLUX
 from poolsmith.kubernetes.repository.flux_releases import add_text, last, named, release_of
-from poolsmith.kubernetes.repository.manifest_files import HELM, LATER, is_script
+from poolsmith.kubernetes.repository.manifest_files import HELM, LATER, is_script, is_terraform
 from poolsmith.kubernetes.repository.set_values import set_layer
 
 if TYPE_CHECKING:
@@ -414,7 +414,7 @@ def of_other_languages(paths: Iterable[str], files: RepositoryFiles) -> Iterator
 
         for path in scripts:
             yield from script_charts(path, files)
-    terraform = [path for path in paths if path.endswith(".tf")]
+    terraform = [path for path in paths if is_terraform(path)]
     declaring = [path for path in terraform if any(word in (files.text(path) or "") for word in _HELM)]
     if declaring:
         from poolsmith.kubernetes.repository.infrastructure_code import terraform_charts  # on demand

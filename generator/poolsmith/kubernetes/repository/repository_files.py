@@ -152,7 +152,7 @@ _SKIPPED_FOLDERS = frozenset((".git", "node_modules", ".venv", "__pycache__"))
 _CHART = "Chart.yaml"
 _TEMPLATES = "templates"
 _SUBMODULE = pattern(r"^[ \t]*path[ \t]*=[ \t]*([^\n]*)$", re.MULTILINE)
-_NO_YAML = (TERRAFORM, ".toml", ".csv")
+_NO_YAML = (*TERRAFORM, ".toml", ".csv")
 
 
 @record

@@ -12,6 +12,7 @@ from poolsmith.core.record import record
 from poolsmith.core.sources.hcl_file import COMPUTED, HclFile, without_computed
 from poolsmith.core.sources.pod_template import mapping
 from poolsmith.kubernetes.repository.infrastructure_code import blocks_of
+from poolsmith.kubernetes.repository.manifest_files import is_terraform
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -44,7 +45,7 @@ class TerraformObject:
 def terraform_objects(paths: Iterable[str], files: RepositoryFiles) -> Iterator[TerraformObject]:
     """Of which the name is a literal; keys whose texts are computed are there."""
     for path in paths:
-        text = files.text(path) if path.endswith(".tf") else None
+        text = files.text(path) if is_terraform(path) else None
         for block in blocks_of(text, path) if text is not None and "kubernetes_" in text else ():
             kind = block.labels[0] if block.kind == "resource" and block.labels else ""
             if kind == _MANIFEST:

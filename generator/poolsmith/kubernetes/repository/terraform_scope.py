@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.sources.hcl_file import COMPUTED, HclProblemError
 from poolsmith.core.sources.hcl_literals import read_assignments, read_hcl
 from poolsmith.core.sources.pod_template import mappings
-from poolsmith.kubernetes.repository.manifest_files import LONGEST_SCRIPT
+from poolsmith.kubernetes.repository.manifest_files import LONGEST_SCRIPT, is_terraform
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,13 +22,14 @@ if TYPE_CHECKING:
     from poolsmith.core.sources.hcl_text import Resolve
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 
-ENDING = ".tf"
 _MOST_CALLS = 20
 _MOST_LOCALS = 4
 """Of which one stands for the next."""
 _MOST_ENTRIES = 40
 """Of one file, which is read anew for each."""
 _CALL = "module"
+_READ_FIRST = ("terraform.tfvars", "terraform.tfvars.json")
+_READ_BY_ITSELF = (".auto.tfvars", ".auto.tfvars.json")
 
 
 class TerraformScopes:
@@ -36,7 +37,7 @@ class TerraformScopes:
 
     def __init__(self, paths: Iterable[str], files: RepositoryFiles) -> None:
         self._files = files
-        self._paths = tuple(path for path in paths if path.endswith(ENDING))
+        self._paths = tuple(path for path in paths if is_terraform(path))
         self._raw: dict[str, tuple[HclBlock, ...]] = {}
         self._called: dict[str, list[tuple[str, HclBlock]]] | None = None
         self._scopes: dict[str, list[Resolve]] = {}
@@ -80,7 +81,7 @@ class TerraformScopes:
 
     def _scope(self, folder: str, inputs: dict[str, Any] | None) -> Resolve:
         """What the names of a folder stand for: with the inputs of a call, else as the module at the top."""
-        files = [path for path in self._files.files_in(folder) if path.endswith(ENDING)]
+        files = [path for path in self._files.files_in(folder) if is_terraform(path)]
         given = self._assigned(folder) if inputs is None else inputs
         variables: dict[str, Any] = {}
         for block in (found for path in files for found in self._blocks(path)):
@@ -109,8 +110,8 @@ class TerraformScopes:
     def _assigned(self, folder: str) -> dict[str, Any]:
         """What files of variables set that Terraform reads by itself."""
         found: dict[str, Any] = {}
-        names = [path for path in self._files.files_in(folder) if path.endswith(".auto.tfvars")]
-        for path in (posixpath.join(folder, "terraform.tfvars"), *names):
+        names = [path for path in self._files.files_in(folder) if path.endswith(_READ_BY_ITSELF)]
+        for path in (*(posixpath.join(folder, name) for name in _READ_FIRST), *names):
             text = self._files.text(path) if self._files.is_file(path) else None
             try:
                 found.update(read_assignments(path, text or ""))

@@ -25,7 +25,7 @@ from poolsmith.guard.rules.setup.setup_view import SetupObject, SetupValues, Set
 from poolsmith.kubernetes.repository.chart_folders import CHART_FILE
 from poolsmith.kubernetes.repository.declared_charts import DeclaredChart
 from poolsmith.kubernetes.repository.kustomize_roots import folder_of
-from poolsmith.kubernetes.repository.manifest_files import LATER, folders_above, unfolded
+from poolsmith.kubernetes.repository.manifest_files import LATER, folders_above, is_terraform, unfolded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -162,7 +162,7 @@ def _of_other_files(
 ) -> Iterator[SetupObject]:
     """What the files of Terraform in the same folder apply, or templates of the chart that has the operator's."""
     folder = folder_of(found.path)
-    if found.path.endswith(".tf"):
+    if is_terraform(found.path):
         from poolsmith.kubernetes.repository.terraform_objects import terraform_objects  # on demand
 
         for item in terraform_objects(others_in.get(folder, []), model.files):
