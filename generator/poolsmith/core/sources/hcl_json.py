@@ -65,9 +65,10 @@ class JsonReader(HclReader):
         return self._meant(text), text
 
     def _meant(self, text: str) -> Any:
-        if text.count(_OPENING) == 1 and text.startswith(_OPENING) and text.endswith(_CLOSING):
-            return HclReader(self.path, text[len(_OPENING) : -len(_CLOSING)], self.resolve).expression()
-        return self._filled_in(text)
+        value = COMPUTED
+        if text.startswith(_OPENING) and text.endswith(_CLOSING):
+            value = HclReader(self.path, text[len(_OPENING) : -len(_CLOSING)], self.resolve).expression()
+        return self._filled_in(text) if value is COMPUTED else value
 
     def _places(self, tops: set[str]) -> dict[str, dict[str, Any]]:
         """The places below each of the blocks, by pointers within it."""
