@@ -243,7 +243,9 @@ class HclText(LinedText):
 
 def as_text(value: Any) -> str | None:
     """What stands for an interpolation; None where it is no short text and no number."""
-    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if not isinstance(value, (str, int, float)):
         return None
     text = value if isinstance(value, str) else f"{value:.15g}" if isinstance(value, float) else f"{value:d}"
     return text if len(text) <= LONGEST_FILLED else None

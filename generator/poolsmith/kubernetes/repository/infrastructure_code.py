@@ -98,7 +98,7 @@ def _installation(
     """What the arguments of a helm_release say, which stand at `top` of the block."""
     document = document_of(block)
     chart, repository = data.get("chart"), data.get("repository")
-    if not isinstance(chart, str) or not chart or (data.get("count") == 0 and _is_switched_off(block)):
+    if not isinstance(chart, str) or not chart or is_switched_off(block):
         return []
     key = "chart_version" if top and "version" not in data else "version"
     name, archived = named(chart)
@@ -132,8 +132,10 @@ def _installation(
 _NO_COUNT = pattern(r"\s*count\s*=\s*0\s*(?:[#/].*)?")
 
 
-def _is_switched_off(block: HclBlock) -> bool:
+def is_switched_off(block: HclBlock) -> bool:
     """Whether a count of 0 is written there; the default of a switch is for somebody to turn."""
+    if block.data.get("count") != 0:
+        return False
     place = block.source.locate("/count").span.start
     return place is not None and _NO_COUNT.fullmatch(block.source.text.split("\n")[place.line - 1]) is not None
 
