@@ -128,6 +128,8 @@ def plural(number: int, word: str) -> str:
 
 
 _CUTOFF = 0.6
+_LEAST_ALIKE = 4
+"""Two of three letters make no word like another."""
 _LONGEST_WORD = 80
 
 
@@ -183,7 +185,7 @@ def _nearest(word: str, candidates: tuple[str, ...], *, certain: bool) -> str | 
             return sorted(flatten(candidate)) == sorted(flat), matcher.ratio()
 
         return max(near, key=rank)
-    if certain:
+    if certain or len(flat) < _LEAST_ALIKE:
         return None
     found = get_close_matches(word, candidates, n=1, cutoff=_CUTOFF)
     return found[0] if found else None
