@@ -17,7 +17,15 @@ from poolsmith.core.sources.yaml_reader import read_if_yaml
 from poolsmith.kubernetes.repository.ansible_variables import AnsibleVariables, is_computed
 from poolsmith.kubernetes.repository.argo_applications import file_layer
 from poolsmith.kubernetes.repository.chart_folders import resolved
-from poolsmith.kubernetes.repository.delivered import ChartInstallation, Delivered, Layer, Unknown, ValuesLayer
+from poolsmith.kubernetes.repository.delivered import (
+    DEFINITIONS,
+    HOOKS,
+    ChartInstallation,
+    Delivered,
+    Layer,
+    Unknown,
+    ValuesLayer,
+)
 from poolsmith.kubernetes.repository.flux_releases import named
 from poolsmith.kubernetes.repository.set_values import set_layer
 
@@ -101,6 +109,9 @@ class _Task:
             release_name=self._text(arguments.get("release_name", arguments.get("name"))),
             layers=tuple(self._layers),
             unknown=tuple(self._unknown),
+            leaves_out=tuple(
+                (part, key, join(self._pointer, key)) for key, part in _LEAVES_OUT.items() if arguments.get(key) is True
+            ),
             in_other_clusters=bool(mapping(arguments).get("kubeconfig") or mapping(arguments).get("context")),
         )
         if is_local:
@@ -180,4 +191,5 @@ class _Task:
                 self._told("set_values", "values of `set_values`")
 
 
+_LEAVES_OUT = {"skip_crds": DEFINITIONS, "disable_hook": HOOKS}
 _PLAIN = ("raw", "string")

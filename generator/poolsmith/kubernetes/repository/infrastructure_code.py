@@ -16,7 +16,7 @@ from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import join
 from poolsmith.kubernetes.repository.argo_applications import file_layer, normal
 from poolsmith.kubernetes.repository.chart_folders import resolved
-from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
+from poolsmith.kubernetes.repository.delivered import DEFINITIONS, HOOKS, ChartInstallation, Unknown, ValuesLayer
 from poolsmith.kubernetes.repository.flux_releases import layer_of_text, named
 from poolsmith.kubernetes.repository.manifest_files import LONGEST_SCRIPT, PlacedDocument, has_marks
 from poolsmith.kubernetes.repository.node_template_marks import labels_at
@@ -125,10 +125,13 @@ def _installation(
         release_name=_text(data.get("name")),
         layers=tuple(layers),
         unknown=tuple(unknown),
+        leaves_out=tuple((part, key, f"{top}/{key}") for key, part in _LEAVES_OUT.items() if data.get(key) is True),
     )
     return [found] if is_fetched else list(resolved(found, posixpath.normpath(posixpath.join(folder, chart)), files))
 
 
+_LEAVES_OUT = {"skip_crds": DEFINITIONS, "disable_webhooks": HOOKS}
+"""Source: registry.terraform.io: hashicorp/helm, helm_release: `disable_webhooks` prevents hooks from running."""
 _NO_COUNT = pattern(r"\s*count\s*=\s*0\s*(?:[#/].*)?")
 
 

@@ -93,10 +93,10 @@ def _of_type(block: HclBlock, version: str, kind: str, files: RepositoryFiles) -
     held = block.data.get("metadata")
     metadata = mapping(held[0]) if isinstance(held, list) and held else {}
     own = {field: key for key, field in _FIELDS[kind].items() if key in block.data}
-    layers = (Layer(block.source, {}), Layer(block.source, metadata, "/metadata/0", "/metadata"))
-    layers += tuple(Layer(block.source, block.data[key], f"/{key}", f"/{field}") for field, key in own.items())
+    layers = [Layer(block.source, {}), Layer(block.source, metadata, "/metadata/0", "/metadata")]
+    layers += [Layer(block.source, block.data[key], f"/{key}", f"/{field}") for field, key in own.items()]
     fields = {field: _with_files(block.data[key], block, files) for field, key in own.items()}
-    return layers, {"apiVersion": version, "kind": kind, "metadata": metadata, **fields}
+    return tuple(layers), {"apiVersion": version, "kind": kind, "metadata": metadata, **fields}
 
 
 def _with_files(node: Any, block: HclBlock, files: RepositoryFiles) -> Any:

@@ -28,6 +28,8 @@ _MOST_LOCALS = 4
 _MOST_ENTRIES = 40
 """Of one file, which is read anew for each."""
 _CALL = "module"
+_NAMING = ("locals", "kubernetes_namespace")
+_NAMED = ("local", "kubernetes_namespace", "kubernetes_namespace_v1")
 _READ_FIRST = ("terraform.tfvars", "terraform.tfvars.json")
 _READ_BY_ITSELF = (".auto.tfvars", ".auto.tfvars.json")
 
@@ -94,17 +96,17 @@ class TerraformScopes:
                 return "." if name in ("module", "root") else COMPUTED
             return variables.get(name, COMPUTED) if kind == "var" else COMPUTED
 
-        local: dict[str, Any] = {}
+        known: dict[tuple[str, str], Any] = {}
 
         def of_all(kind: str, name: str) -> Any:
-            return local.get(name, COMPUTED) if kind == "local" else of_variables(kind, name)
+            return known.get((kind, name), COMPUTED) if kind in _NAMED else of_variables(kind, name)
 
+        naming = [path for path in files if any(self._has(path, word) for word in _NAMING)]
         for _ in range(_MOST_LOCALS):  # a local may be made of others
-            blocks = (found for path in files if self._has(path, "locals") for found in self._read(path, of_all))
-            found = {name: value for block in blocks if block.kind == "locals" for name, value in block.data.items()}
-            if found == local:
+            found = dict(pair for path in naming for block in self._read(path, of_all) for pair in _named_by(block))
+            if found == known:
                 break
-            local |= found
+            known |= found
         return of_all
 
     def _assigned(self, folder: str) -> dict[str, Any]:
@@ -140,6 +142,15 @@ class TerraformScopes:
 
     def _has(self, path: str, word: str) -> bool:
         return word in (self._files.text(path) or "")
+
+
+def _named_by(block: HclBlock) -> Iterator[tuple[tuple[str, str], Any]]:
+    """What others may take from a block by its name: locals, and the metadata of a namespace."""
+    if block.kind == "locals":
+        yield from ((("local", name), value) for name, value in block.data.items())
+    elif block.kind == "resource" and len(block.labels) > 1 and block.labels[0] in _NAMED:
+        own = {"metadata": block.data.get("metadata", COMPUTED), COMPUTED: COMPUTED}
+        yield (block.labels[0], block.labels[1]), [own] if "count" in block.data else own
 
 
 def _entries(value: Any) -> list[tuple[Any, Any]]:

@@ -156,9 +156,7 @@ def _shelf(path: str) -> str:
     return folder_of(folder_of(path))
 
 
-def _of_other_files(
-    found: FoundValues, model: RepositoryModel
-) -> Iterator[SetupObject]:
+def _of_other_files(found: FoundValues, model: RepositoryModel) -> Iterator[SetupObject]:
     """What files of Terraform in the same folder apply and a run completes, or templates of the chart that has the
     operator's."""
     folder = folder_of(found.path)
