@@ -11,16 +11,22 @@ from operator import ge, gt, le, lt
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.pattern import pattern as compiled_later
-from poolsmith.core.sources.hcl_file import COMPUTED, FUNCTIONS, HclBlock, HclFile, HclProblemError
+from poolsmith.core.sources.hcl_file import (
+    COMPUTED,
+    FUNCTIONS,
+    LONGEST_FILLED,
+    HclBlock,
+    HclFile,
+    HclProblemError,
+    as_text,
+)
 from poolsmith.core.sources.hcl_text import (
     HEREDOC,
-    LONGEST_FILLED,
     SPACE,
     SPACE_AND_LINES,
     STEP,
     WORD,
     HclText,
-    as_text,
 )
 from poolsmith.core.sources.placed_source import PlacedSource
 from poolsmith.core.sources.pointer import MISSING, join

@@ -11,14 +11,13 @@ from typing import Any
 
 from poolsmith.core.diagnostics.diagnostic import Position
 from poolsmith.core.pattern import pattern as compiled_later
-from poolsmith.core.sources.hcl_file import COMPUTED, HclProblemError
+from poolsmith.core.sources.hcl_file import COMPUTED, HclProblemError, as_text
 from poolsmith.core.sources.placed_source import LinedText
 from poolsmith.core.sources.pointer import MISSING
 
 _MOST_DEPTH = 100
 _BYTE_ORDER = "\ufeff"
 """HCL takes it at the start of a file (hclsyntax/scan_tokens.rl, stripUTF8BOM)."""
-LONGEST_FILLED = 200
 WORD = compiled_later(r"[A-Za-z_][\w-]*")
 SPACE = compiled_later(r"(?:[ \t\r]++|#[^\n]*+|//[^\n]*+|/\*.*?\*/)++", re.DOTALL)
 SPACE_AND_LINES = compiled_later(r"(?:[ \t\r\n]++|#[^\n]*+|//[^\n]*+|/\*.*?\*/)++", re.DOTALL)
@@ -239,13 +238,3 @@ class HclText(LinedText):
         first = self.position(start)
         last = self.position(end) if end is not None else Position(first.line, first.column + 1)
         self.starts[pointer] = (first, last)
-
-
-def as_text(value: Any) -> str | None:
-    """What stands for an interpolation; None where it is no short text and no number."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if not isinstance(value, (str, int, float)):
-        return None
-    text = value if isinstance(value, str) else f"{value:.15g}" if isinstance(value, float) else f"{value:d}"
-    return text if len(text) <= LONGEST_FILLED else None
