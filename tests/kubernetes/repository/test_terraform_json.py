@@ -7,7 +7,7 @@ import json
 import pytest
 
 from poolsmith.core.sources.hcl_file import COMPUTED, HclFile, HclProblemError
-from poolsmith.core.sources.hcl_literals import read_assignments, read_hcl
+from poolsmith.core.sources.terraform_files import read_assignments, read_hcl
 from poolsmith.interface.app import check_paths
 
 RELEASE = {"chart": "gpu-operator", "repository": "https://helm.ngc.nvidia.com/nvidia", "version": "v25.3.4"}

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Callable
 
-    from poolsmith.core.sources.hcl_text import Resolve
 
 _NUMBER = compiled_later(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _STEPS = compiled_later(rf"(?:\.(?P<name>[A-Za-z_][\w-]*+))?(?P<rest>{STEP}*+)(?![\w.\[(-])")
@@ -61,26 +60,6 @@ _FILES = ("file", "templatefile")
 _CALL_ALONE = compiled_later(rf"\"\$\{{\s*(?P<name>{'|'.join(_FILES)})(?=\()")
 """A text that is nothing but the content of a file."""
 _CONSTANTS = {"true": True, "false": False, "null": None}
-
-
-def read_hcl(path: str, text: str, resolve: Resolve | None = None) -> tuple[HclBlock, ...]:
-    """The blocks of a file. Raises HclProblemError for a text that is no HCL."""
-    if path.endswith(".json"):
-        from poolsmith.core.sources.hcl_json import JsonReader  # on demand
-
-        return JsonReader(path, text, resolve).file()
-    return HclReader(path, text, resolve).file()
-
-
-def read_assignments(path: str, text: str) -> dict[str, Any]:
-    """What a file of variables (`.tfvars`, `.tfvars.json`) sets. Raises HclProblemError as above."""
-    if path.endswith(".json"):
-        from poolsmith.core.sources.hcl_json import JsonReader  # on demand
-
-        return JsonReader(path, text, None).whole()
-    reader = HclReader(path, text, None)
-    reader.file()
-    return reader.assigned
 
 
 class HclReader(HclText):

@@ -38,7 +38,7 @@ def _unread(path: str, text: str) -> Iterator[Diagnostic]:
         yield diagnose(reading.INPUT_LIMIT, why, whole_file(path), help="take out what does not belong there")
     elif is_terraform(path):
         from poolsmith.core.sources.hcl_file import HclProblemError  # on demand
-        from poolsmith.core.sources.hcl_literals import read_hcl  # on demand
+        from poolsmith.core.sources.terraform_files import read_hcl  # on demand
 
         try:
             read_hcl(path, text)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.hcl_file import COMPUTED, HclFile, HclProblemError, without_computed
-from poolsmith.core.sources.hcl_literals import read_hcl
 from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import join
+from poolsmith.core.sources.terraform_files import read_hcl
 from poolsmith.kubernetes.repository.argo_applications import file_layer, normal
 from poolsmith.kubernetes.repository.chart_folders import resolved
 from poolsmith.kubernetes.repository.delivered import DEFINITIONS, HOOKS, ChartInstallation, Unknown, ValuesLayer

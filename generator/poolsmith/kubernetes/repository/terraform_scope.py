@@ -11,8 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.sources.hcl_file import COMPUTED, HclProblemError
-from poolsmith.core.sources.hcl_literals import read_assignments, read_hcl
 from poolsmith.core.sources.pod_template import mappings
+from poolsmith.core.sources.terraform_files import read_assignments, read_hcl
 from poolsmith.kubernetes.repository.manifest_files import LONGEST_SCRIPT, is_terraform
 
 if TYPE_CHECKING:
