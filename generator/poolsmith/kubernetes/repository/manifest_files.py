@@ -72,6 +72,11 @@ def is_terraform(path: str) -> bool:
     return path.endswith(TERRAFORM)
 
 
+def is_no_yaml(name: str) -> bool:
+    """Whether a file that a run names is read as something else."""
+    return name.endswith((*TERRAFORM, ".toml", ".csv")) or (is_script(name) and not name.endswith(FILLED_ENDINGS))
+
+
 def folders_above(path: str) -> Iterator[str]:
     """The folder of a file and all above it, the nearest first; not the top, which has no name."""
     folder = path.rpartition("/")[0]
