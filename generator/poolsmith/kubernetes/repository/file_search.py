@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from poolsmith.core.pattern import bytes_pattern
 from poolsmith.core.record import record
 from poolsmith.kubernetes.repository.installed_charts import is_helmfile, is_project
-from poolsmith.kubernetes.repository.manifest_files import HELM, TERRAFORM, is_script, is_terraform
+from poolsmith.kubernetes.repository.manifest_files import HELM, INSTALLING, TERRAFORM, is_script, is_terraform
 from poolsmith.kubernetes.repository.repository_files import RepositoryFile
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _TEXTS = ("", ".json", ".env", ".txt", ".patch", ".properties", ".tpl", ".tmpl",
 """Ends of the names of files that are no YAML, and whose texts may become a part of an object."""
 OTHER_ENDINGS = (*TERRAFORM, ".gotmpl")
 """Ends of the names of files that install charts, and are no YAML."""
-_HELM_RELEASE = b"helm_release"
+_INSTALLING = tuple(map(str.encode, INSTALLING))
 _MOST_BYTES = 1 << 20
 _OF_ENGINES = (b"../", b"kustomize.toolkit.fluxcd.io", b"argoproj.io")
 """Marks of what reads files that lie elsewhere in the repository."""
@@ -96,7 +96,7 @@ def _are_taken_in(files: RepositoryFiles, listed: Listed, may_be: Callable[[byte
         if isinstance(content, RepositoryFile) or len(content) > _MOST_BYTES:
             continue
         is_hit = may_be(content)
-        has_releases |= of_terraform and _HELM_RELEASE in content
+        has_releases |= of_terraform and any(mark in content for mark in _INSTALLING)
         has_words |= of_terraform and is_hit  # a variable's default may stand in a file of its own
         if not is_hit:
             continue

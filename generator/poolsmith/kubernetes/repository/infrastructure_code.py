@@ -119,7 +119,7 @@ def _installation(
         pointer=f"{top}/values" if "values" in data else top,
         version=version if isinstance(version, str) and version else None,
         version_pointer=f"{top}/{key}",
-        is_locked=not is_fetched,
+        is_locked=not is_fetched or (top.count("/") == 1 and version is None),  # the module has a version of its own
         repository=repository if isinstance(repository, str) else None if is_fetched else chart,
         namespace=_text(data.get("namespace")),
         release_name=_text(data.get("name")),

@@ -59,6 +59,8 @@ HELM = "helm"
 """Without this word a script installs no chart."""
 TERRAFORM = (".tf", ".tofu", ".tf.json", ".tofu.json")
 """Ends of the names that Terraform and OpenTofu read: opentofu.org/docs/language/files."""
+INSTALLING = ("helm_release", "_helm_config")
+"""Without one of them a file of Terraform installs no chart."""
 _SCRIPT_ENDINGS = (".sh", ".bash", ".zsh", ".mk", ".just", *TERRAFORM[:2], ".tpl", ".tftpl")
 _SCRIPT_NAMES = frozenset(("Makefile", "GNUmakefile", "makefile", "justfile", "Justfile", "Dockerfile"))
 

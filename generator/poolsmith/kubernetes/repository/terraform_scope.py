@@ -164,13 +164,28 @@ def _with_entry(entry: dict[str, Any], scope: Resolve, kind: str, name: str) -> 
     return entry.get(name, COMPUTED) if kind == "each" else scope(kind, name)
 
 
+_ADD_ONS = {
+    "nvidia_gpu_operator": {"chart": "gpu-operator", "repository": "https://helm.ngc.nvidia.com/nvidia"},
+    "nvidia_device_plugin": {
+        "chart": "nvidia-device-plugin",
+        "repository": "https://nvidia.github.io/k8s-device-plugin",
+    },
+}
+
+
 def releases_of_add_ons(block: HclBlock) -> Iterator[tuple[str, dict[str, Any]]]:
     """Charts that a module installs by a map, each with the pointer to its entry.
 
-    Source: aws-ia/terraform-aws-eks-blueprints-addons: `helm_releases`, with the arguments of a helm_release and
-    `chart_version`.
+    Sources: aws-ia/terraform-aws-eks-blueprints-addons: `helm_releases`, with the arguments of a helm_release and
+    `chart_version`; aws-ia/terraform-aws-eks-data-addons@v1.35.0:nvidia-gpu-operator.tf, nvidia-device-plugin.tf.
     """
-    listed = block.data.get("helm_releases") if block.kind == _CALL else None
+    if block.kind != _CALL:
+        return
+    for name, chart in _ADD_ONS.items():
+        entry = block.data.get(f"{name}_helm_config")
+        if isinstance(entry, dict) and block.data.get(f"enable_{name}", False) is not False:
+            yield f"/{name}_helm_config", chart | entry
+    listed = block.data.get("helm_releases")
     for key, entry in listed.items() if isinstance(listed, dict) else ():
         if isinstance(key, str) and list(mappings([entry])):
             yield f"/helm_releases/{key}", entry

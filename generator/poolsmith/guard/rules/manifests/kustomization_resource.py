@@ -21,7 +21,7 @@ RULE = RuleInfo(
     name="kustomization-resource",
     applies_to="manifest",
     what="A kustomization names a file or folder that does not exist, that is outside the folders it may read, or "
-    "that it names twice.",
+    "that it names twice. Not where a template of the file stands beside it.",
     why="The build fails, and so does the sync of everything in the unit.",
     fix="name each existing file or folder once",
     bad="kind: Kustomization\nresources: [namespace.yaml]   # the file is called namespaces.yaml\n",
