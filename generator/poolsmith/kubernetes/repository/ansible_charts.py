@@ -47,8 +47,8 @@ _Tops = tuple[tuple[str, dict[str, Any]], ...]
 def ansible_charts(document: CheckedDocument, files: RepositoryFiles) -> Iterator[ChartInstallation]:
     """Those of a playbook or a list of tasks, and those that variables hand to one; none that nobody knows."""
     if isinstance(document.data, dict):
-        for pointer, arguments in _handed_on(document.data, "", _MOST_DEPTH):
-            yield from _Task(document, (("", document.data),), pointer, files).charts(arguments)
+        for pointer, handed in _handed_on(document.data, "", _MOST_DEPTH):
+            yield from _Task(document, (("", document.data),), pointer, files).charts(handed)
     if isinstance(document.data, list):
         for tops in _tasks(document.data, "", ()):
             pointer, task = tops[-1]
