@@ -75,21 +75,24 @@ def judge_schemas(tree: CheckedTree, against: Against, *, keep_verdicts: bool = 
 
 
 def _wrong_in_all_releases(tree: CheckedTree, against: Against, kubernetes: str) -> Iterator[Diagnostic]:
-    """What no release takes of the operator's resources, where nobody says which release it is."""
+    """What no release takes of the operator's resources, where nobody says which release it is: in the words of the
+    newest where they differ."""
     own = tuple(item for item in tree.objects if item.api_version.partition("/")[0] in _OF_OPERATOR)
     if not own:
         return
-    found: list[dict[tuple[str, str, str], Diagnostic]] = []
+    found: list[dict[tuple[str, str], Diagnostic]] = []
     for release in operator_releases():
         versions = schema_versions(kubernetes=kubernetes, operator=release, coco=against.coco)
         judged = judge_objects(CheckedTree(own, tree.paths), schemas_for(versions))
         if any(item.code == KIND_NOT_SERVED.code for item in judged.diagnostics):
             continue  # the kind came later
-        found.append({(item.code, str(item.primary.span), item.primary.pointer): item for item in judged.diagnostics})
+        found.append({(str(item.primary.span), item.primary.pointer): item for item in judged.diagnostics})
     first, *others = found or [{}]
     for place in first:
         if all(place in other for other in others):
-            yield min((one[place] for one in found), key=lambda item: len(item.message))  # who asks for the least
+            told = [one[place] for one in found]
+            alike = [item for item in told if item.code == told[-1].code]
+            yield min(alike, key=lambda item: len(item.message))  # who asks for the least
 
 
 def of_version(against: Against, version: str | None) -> Against:
