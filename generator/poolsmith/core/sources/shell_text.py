@@ -129,7 +129,7 @@ class ShellText(LinedText):
         found: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
         for start, body in self._documents:
             for target in islice(_WRITES.finditer(self.text, start, body[0]), _MOST_TEXTS):
-                found[self._word(target.end(), is_whole=True).text].append(body)
+                found[self._word(target.end()).text].append(body)
         return {name: ranges[0] for name, ranges in found.items() if len(ranges) == 1}
 
     def piped(self, at: int) -> tuple[int, int] | None:
