@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from poolsmith.core.sources.pointer import join, split
@@ -40,7 +41,7 @@ def reason(origin: Origin) -> tuple[str, ...]:
     """Comment lines for an origin: the reason, then the profile lines that it goes back to."""
     lines: list[str] = []
     if isinstance(origin, Derived):
-        lines.extend(textwrap.wrap(origin.because[:1].upper() + origin.because[1:], _WIDTH, break_on_hyphens=False))
+        lines.extend(_wrapped(origin.because[:1].upper() + origin.because[1:]))
     elif isinstance(origin, FromCatalog):
         lines.append(f"From the {origin}")
     inputs = profile_inputs(origin)
@@ -48,3 +49,8 @@ def reason(origin: Origin) -> tuple[str, ...]:
     if len(inputs) > _LINES_SHOWN:
         lines.append(f"and {len(inputs) - _LINES_SHOWN} more")
     return tuple(lines)
+
+
+@lru_cache(maxsize=256)
+def _wrapped(text: str) -> tuple[str, ...]:
+    return tuple(textwrap.wrap(text, _WIDTH, break_on_hyphens=False))
