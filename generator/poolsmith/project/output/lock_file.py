@@ -42,7 +42,7 @@ def write_lock(*, catalog: str, inputs: Mapping[str, str], files: Mapping[str, b
 
 
 def _lines(table: Mapping[str, object], depth: int) -> str:
-    """What stands in the braces of a table, as `json.dumps(indent=1)` writes it, which does it without its part in C."""
+    """What stands in the braces of a table, as `json.dumps(indent=1)` writes it, which leaves its part in C out."""
     start = f"\n{' ' * depth}"
     text = json.dumps(table, ensure_ascii=False, separators=(f",{start}", ": "))
     return f"{start}{text[1:-1]}{start[:-1]}" if table else ""
