@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from poolsmith.core.sources.pointer import join, split
@@ -27,7 +27,7 @@ def origin_text(origin: LineOrigin) -> str:
     return f"{origin.path}: {field}" if field else origin.path
 
 
-_WIDTH = 100
+_wrapped = lru_cache(maxsize=256)(partial(textwrap.wrap, width=100, break_on_hyphens=False))
 _LINES_SHOWN = 6
 
 
@@ -49,8 +49,3 @@ def reason(origin: Origin) -> tuple[str, ...]:
     if len(inputs) > _LINES_SHOWN:
         lines.append(f"and {len(inputs) - _LINES_SHOWN} more")
     return tuple(lines)
-
-
-@lru_cache(maxsize=256)
-def _wrapped(text: str) -> tuple[str, ...]:
-    return tuple(textwrap.wrap(text, _WIDTH, break_on_hyphens=False))
