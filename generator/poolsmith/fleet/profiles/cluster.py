@@ -90,7 +90,7 @@ class Engine(StrEnum):
     FLUX = "flux"
 
     @property
-    def title(self) -> str:
+    def product(self) -> str:
         """As people call it."""
         return "Argo CD" if self is Engine.ARGOCD else "Flux"
 
