@@ -157,7 +157,7 @@ def check_source(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
         facts.report_cluster(
             codes.DELIVERY_SOURCE,
             "/spec/delivery/repoURL",
-            f"{delivery.engine.product} can't read a git repository from `{delivery.repo_url}` with what is generated",
+            f"{delivery.engine.called} can't read a git repository from `{delivery.repo_url}` with what is generated",
             help=ways_out,
         )
     return plan
@@ -240,7 +240,7 @@ def order_delivery(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
             facts.report_cluster(
                 codes.FIELD_WITHOUT_EFFECT,
                 f"{place}/kind",
-                f"{delivery.engine.product} can't wait for an object of kind {item.kind}",
+                f"{delivery.engine.called} can't wait for an object of kind {item.kind}",
                 help=f"name one of kind {' or '.join(kinds)}",
             )
         where = item.namespace or own
