@@ -184,9 +184,9 @@ def _nearest(word: str, candidates: tuple[str, ...], *, certain: bool) -> str | 
             return sorted(flatten(candidate)) == sorted(flat), matcher.ratio()
 
         return max(near, key=rank)
-    if certain:
+    if certain or len(flat) <= _SHORTEST:
         return None
-    found = get_close_matches(word, candidates, n=1, cutoff=_CUTOFF) if len(word) > _SHORTEST else []
+    found = get_close_matches(word, candidates, n=1, cutoff=_CUTOFF)
     return found[0] if found else None
 
 

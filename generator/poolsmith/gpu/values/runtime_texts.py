@@ -37,6 +37,16 @@ def toml_of(text: str) -> str | None:
     return CONTAINERD if found[1] == "plugins" else TOOLKIT
 
 
+def parsed_toml(text: str) -> dict[str, Any] | None:
+    """None of what is no TOML."""
+    import tomllib  # on demand
+
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
 def toml_mistakes(whose: str, text: str) -> Iterator[TextMistake]:
     import tomllib  # on demand
 

@@ -221,8 +221,18 @@ def _resources(documents: Iterable[CheckedDocument], model: RepositoryModel) -> 
                 continue
             shown = posixpath.normpath(posixpath.join(folder, path))
             there = (shown, *(f"{shown}/{name}" for name in KUSTOMIZATION_NAMES))
-            found = tuple(filter(model.files.is_file, there))
+            found = tuple(filter(model.files.is_file, there)) or ((shown,) if _is_made_of(shown, model.files) else ())
             yield from found or (model.files.files_in(posixpath.dirname(shown)) if not shown.startswith("../") else ())
+
+
+_TEMPLATE_ENDINGS = ("template", "tmpl", "tpl", "tftpl", "j2", "jinja2", "in", "example", "sample", "dist")
+
+
+def _is_made_of(path: str, files: RepositoryFiles) -> bool:
+    """Whether a template of a file stands beside it: `a.yaml.template`, `a.template.yaml`."""
+    stem, dot, ending = path.rpartition(".")
+    names = ((f"{path}.{mark}", f"{stem}.{mark}{dot}{ending}") for mark in _TEMPLATE_ENDINGS)
+    return bool(dot) and any(files.is_file(name) for pair in names for name in pair)
 
 
 _MOST_SKIPPED = 5
@@ -350,7 +360,7 @@ _UNREAD_ENDINGS = {
     ),
     **dict.fromkeys((".jsonnet", ".libsonnet", ".cue"), "another language, which its tool renders"),
     **dict.fromkeys((".YAML", ".YML"), "a name that no tool takes for YAML"),
-    ".tf.json": "Terraform in JSON, which is not read",
+    "terragrunt.hcl": "Terragrunt, whose inputs are not read",
     ".yaml.gz": "compressed",
 }
 _MOST_LOOKED_AT = 1 << 20

@@ -20,7 +20,7 @@ from poolsmith.kubernetes.repository.chart_forms import MARK, charts_of_forms
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
 from poolsmith.kubernetes.repository.flux_releases import GROUP as FLUX
 from poolsmith.kubernetes.repository.flux_releases import add_text, last, named, release_of
-from poolsmith.kubernetes.repository.manifest_files import HELM, LATER, is_script
+from poolsmith.kubernetes.repository.manifest_files import HELM, INSTALLING, LATER, is_script, is_terraform
 from poolsmith.kubernetes.repository.set_values import set_layer
 
 if TYPE_CHECKING:
@@ -344,7 +344,7 @@ def loose_installations(
             yield from of_object(document, tree, whole, files)
         elif posixpath.basename(document.path) == FLEET_FILE:
             yield from fleet_chart(document, files)
-        elif document.index == 0 and isinstance(document.data, list) and _ANSIBLE in document.text:
+        elif document.index == 0 and _ANSIBLE in document.text:
             from poolsmith.kubernetes.repository.ansible_charts import ansible_charts  # on demand
 
             yield from ansible_charts(document, files)
@@ -390,8 +390,8 @@ def of_other_languages(paths: Iterable[str], files: RepositoryFiles) -> Iterator
 
         for path in scripts:
             yield from script_charts(path, files)
-    terraform = [path for path in paths if path.endswith(".tf")]
-    declaring = [path for path in terraform if any(word in (files.text(path) or "") for word in _HELM)]
+    terraform = [path for path in paths if is_terraform(path)]
+    declaring = [path for path in terraform if any(word in (files.text(path) or "") for word in INSTALLING)]
     if declaring:
         from poolsmith.kubernetes.repository.infrastructure_code import terraform_charts  # on demand
         from poolsmith.kubernetes.repository.terraform_scope import TerraformScopes
@@ -399,9 +399,6 @@ def of_other_languages(paths: Iterable[str], files: RepositoryFiles) -> Iterator
         scopes = TerraformScopes(terraform, files)
         for path in declaring:
             yield from terraform_charts(path, scopes, files)
-
-
-_HELM = ("helm_release",)
 
 
 def is_helmfile(path: str) -> bool:

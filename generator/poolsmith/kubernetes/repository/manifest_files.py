@@ -45,6 +45,8 @@ _OPEN = (b"{{", b"{%", b"${", b"%{", b"#{", b"#%", b"<%")
 
 def is_yaml_by_content(path: str, content: bytes, is_of_interest: Callable[[bytes], bool] | None) -> bool:
     """Whether a file in JSON has objects of interest or values; whether a template has nothing to fill in."""
+    if is_terraform(path):
+        return False
     if not path.endswith(".json"):
         return not any(map(content.__contains__, _OPEN))
     has_objects = b'"apiVersion"' in content and b'"kind"' in content
@@ -56,14 +58,26 @@ def is_yaml_by_content(path: str, content: bytes, is_of_interest: Callable[[byte
 LONGEST_SCRIPT = 1 << 20
 HELM = "helm"
 """Without this word a script installs no chart."""
-TERRAFORM = ".tf"
-_SCRIPT_ENDINGS = (".sh", ".bash", ".zsh", ".mk", ".just", TERRAFORM, ".tpl", ".tftpl")
+TERRAFORM = (".tf", ".tofu", ".tf.json", ".tofu.json")
+"""Ends of the names that Terraform and OpenTofu read: opentofu.org/docs/language/files."""
+INSTALLING = ("helm_release", "_helm_config")
+"""Without one of them a file of Terraform installs no chart."""
+_SCRIPT_ENDINGS = (".sh", ".bash", ".zsh", ".mk", ".just", *TERRAFORM[:2], ".tpl", ".tftpl")
 _SCRIPT_NAMES = frozenset(("Makefile", "GNUmakefile", "makefile", "justfile", "Justfile", "Dockerfile"))
 
 
 def is_script(path: str) -> bool:
     """Whether commands of a shell may stand in a file; in Terraform they are texts that it hands on."""
     return path.endswith(_SCRIPT_ENDINGS) or path.rpartition("/")[2] in _SCRIPT_NAMES
+
+
+def is_terraform(path: str) -> bool:
+    return path.endswith(TERRAFORM)
+
+
+def is_no_yaml(name: str) -> bool:
+    """Whether a file that a run names is read as something else."""
+    return name.endswith((*TERRAFORM, ".toml", ".csv")) or (is_script(name) and not name.endswith(FILLED_ENDINGS))
 
 
 def folders_above(path: str) -> Iterator[str]:

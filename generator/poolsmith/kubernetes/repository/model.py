@@ -25,6 +25,7 @@ from poolsmith.kubernetes.repository.manifest_files import (
     CheckedDocument,
     CheckedTree,
     folders_above,
+    is_terraform,
 )
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ class _Modelling:
         self._adopt()
         self.alone += templated_installations(sorted(self.whole.paths), self.files, self.whole)
         loose = tuple(item for item in whole if identity(item) not in self.taken and item.path not in self.kustomized)
-        loose = (*loose, *self._of_tasks(loose))
+        loose = (*loose, *self._of_tasks(loose), *self._of_terraform())
         tree = CheckedTree(loose, frozenset(item.path for item in loose))
         installed = (*(found for item in self.deliveries for found in item.installations), *self.alone)
         charts = {item.path for found in installed for item in (found.document, found.version_document) if item}
@@ -184,6 +185,13 @@ class _Modelling:
         found = [made for item in lists for made in ansible_objects(item, self.files)]
         self.unknown += [item for item in found if not isinstance(item, CheckedDocument)]
         return [item for item in found if isinstance(item, CheckedDocument)]
+
+    def _of_terraform(self) -> list[Delivered]:
+        if not any(map(is_terraform, self.others)):
+            return []
+        from poolsmith.kubernetes.repository.terraform_objects import terraform_objects  # on demand
+
+        return terraform_objects(self.others, self.files)
 
     def _parts(self) -> frozenset[str]:
         found: set[str] = set()

@@ -27,6 +27,7 @@ DISCOVERY_SWITCH = "nfd"
 _DISCOVERY_NAMES = ("nfd", "nodeFeatureDiscovery", SUBCHART)
 _LONGEST = 60
 _PLACES = 4
+_MOST_OF_IT = 0.6
 
 
 def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
@@ -93,8 +94,10 @@ def _is_of_many(key: str, by_key: Mapping[str, tuple[str, ...]]) -> bool:
 
 
 def _is_alike(name: str, key: str) -> bool:
-    """Whether a key elsewhere may be what is meant: nearly the same word, or one with more before or behind it."""
-    return nearest(key, (name,), certain=True) is not None or name in key or key in name
+    """Whether a key elsewhere may be what is meant: nearly the same word, or one with a little before or behind it."""
+    shorter, longer = sorted((name, key), key=len)
+    is_part = shorter in longer and len(shorter) > len(longer) * _MOST_OF_IT
+    return is_part or nearest(key, (name,), certain=True) is not None
 
 
 def _of_subchart(path: tuple[str, ...], document: ValuesDocument) -> str | None:
