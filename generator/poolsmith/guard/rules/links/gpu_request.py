@@ -12,8 +12,8 @@ from poolsmith.core.sources.pod_template import mapping
 from poolsmith.core.sources.pointer import join
 from poolsmith.gpu.catalog.gpu_requests import GPU, MIG, VENDOR, is_gpu_resource
 from poolsmith.gpu.values.values_places import is_filled_later
-from poolsmith.guard.rules.links.plugin_offers import plugin_offers
 from poolsmith.guard.rules.links.model_servers import server_mistakes
+from poolsmith.guard.rules.links.plugin_offers import plugin_offers
 from poolsmith.kubernetes.quantity import amount_of
 
 if TYPE_CHECKING:
