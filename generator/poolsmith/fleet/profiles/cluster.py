@@ -89,6 +89,11 @@ class Engine(StrEnum):
     ARGOCD = "argocd"
     FLUX = "flux"
 
+    @property
+    def called(self) -> str:
+        """By people."""
+        return "Argo CD" if self is Engine.ARGOCD else "Flux"
+
 
 class Retiring(StrEnum):
     """What becomes of all that a delivery applied, once its objects leave."""

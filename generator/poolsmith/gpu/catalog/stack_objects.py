@@ -162,7 +162,8 @@ def _is_counted_gpu(name: str) -> bool:
 def _asks_for_devices(data: Any) -> bool:
     spec = mapping(data.get("spec"))
     claim = mapping(spec.get("spec")) if data.get("kind") == "ResourceClaimTemplate" else spec
-    return any(request.get("deviceClassName") in CLASSES for _, request in device_requests(claim))
+    asked = [word(request.get("deviceClassName")) for _, request in device_requests(claim)]
+    return any(name in CLASSES or _NAMES.search(name) is not None for name in asked)
 
 
 def _is_workload_of_stack(document: CheckedDocument) -> bool:

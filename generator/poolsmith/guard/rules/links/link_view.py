@@ -53,7 +53,7 @@ class LinkedChart:
     release_name: str | None = None
     partial: bool = False
     engine: str = ""
-    """Which engine installs it: `flux` or `argocd`, or nothing that is known."""
+    """Which engine installs it: `flux`, `argocd` or `k3s`, or nothing that is known."""
     namespace_wanted_at: Location | None = None
     """Where an engine names a namespace that it does not make itself."""
     by_kustomize: bool = False
