@@ -117,24 +117,30 @@ class ShellText(LinedText):
     def _printed(self) -> list[tuple[int, int]]:
         """Texts that a script hands to `cat`, and nowhere else."""
         found = []
-        for match in islice(_HEREDOC.finditer(self.text), _MOST_TEXTS):
-            start = self.text.rfind("\n", 0, match.start()) + 1
-            line = self.text[start : self.text.find("\n", match.end())]
+        for start, body in self._documents:
+            line = self.text[start : body[0]]
             if "cat" in line.split() and ">" not in line and "|" not in line:
-                start, end = self._body(match)
-                found += [(start, end)] if end < len(self.text) else []
+                found += [body] if body[1] < len(self.text) else []
         return found
 
     @cached_property
     def written(self) -> dict[str, tuple[int, int]]:
         """The ranges of here-documents by the files that they are written to, without files that are written twice."""
         found: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
-        for match in islice(_HEREDOC.finditer(self.text), _MOST_TEXTS):
-            body = self._body(match)
-            start = self.text.rfind("\n", 0, match.start()) + 1
+        for start, body in self._documents:
             for target in islice(_WRITES.finditer(self.text, start, body[0]), _MOST_TEXTS):
-                found[self._word(target.end(), is_whole=True).text].append(body)
+                found[self._word(target.end()).text].append(body)
         return {name: ranges[0] for name, ranges in found.items() if len(ranges) == 1}
+
+    def piped(self, at: int) -> tuple[int, int] | None:
+        """The range of the here-document that the line of a command opens before it."""
+        return next((body for start, body in self._documents if start <= at < body[0]), None)
+
+    @cached_property
+    def _documents(self) -> list[tuple[int, tuple[int, int]]]:
+        """Where the lines begin that open here-documents, and the ranges of these."""
+        found = islice(_HEREDOC.finditer(self.text), _MOST_TEXTS)
+        return [(self.text.rfind("\n", 0, match.start()) + 1, self._body(match)) for match in found]
 
     def _body(self, match: re.Match[str]) -> tuple[int, int]:
         """Where a here-document begins and ends; one without an end goes on to that of the text."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import field, replace
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import Diagnostic, Severity, UsageError, diagnose
@@ -29,7 +28,7 @@ from poolsmith.gpu.values.values_places import FoundValues, place_in
 from poolsmith.kubernetes.repository.declared_charts import declared_charts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Container, Iterable, Iterator
 
     from poolsmith.core.diagnostics.outcome import Outcome
     from poolsmith.gpu.catalog.value_paths import ReleaseValues
@@ -168,21 +167,40 @@ def _judge_by_all(item: FoundValues, render: Render | None, apply: Apply | None)
     paths = item.table
     assert paths is not None, "what no table has is judged by no release"
 
+    def found_by(release: ReleaseValues) -> list[Found[ValuePlace]]:
+        return _findings(item, release, ValuesResult(), None, render, apply)
+
     def judge(tag: str) -> Iterable[Found[ValuePlace]]:
         known = paths.release(tag)
         assert known is not None, "each tag of the table is one"
-        found = _findings(item, known, ValuesResult(), None, render, apply)
-        return found if tag == tags[0] else chain.from_iterable(_also_below(one, item.values) for one in found)
+        if known is newest:
+            return first
+        own = [other for one in found_by(known) for other in _also_below(one, item.values)]
+        unread = {one.finding.place for one in own if one.rule.code in _UNREAD}
+        return [*own, *(one for one in first if _is_wrong_too(one, known, unread))]
 
     tags = item.judged_by.tags
     newest = paths.release(tags[0])
     assert newest is not None, "each tag of the table is one"
+    first = found_by(newest)
     for found in said_alike(judge, tags, _alike):
         yield _diagnostic(found._replace(finding=_of_all(found.finding, newest)), item)
     yield from (_diagnostic(found, item) for found in values_of_some(item.values, paths))
 
 
 _UNREAD = frozenset(("PSM301", "PSM320", "PSM322"))
+_OF_DEFINITIONS = frozenset(("PSM323", REFUSED_BY_DEFINITION.code))
+_OF_ANY_RELEASE = "PSM427"
+"""Of a version that the values say themselves."""
+
+
+def _is_wrong_too(found: Found[ValuePlace], release: ReleaseValues, unread: Container[ValuePlace]) -> bool:
+    """Whether a release that says something else of a value, or whose definitions nobody knows, makes it no better."""
+    if found.rule.code == _OF_ANY_RELEASE and found.finding.place:
+        return True
+    is_known = not release.is_of_operator or release.tag in operator_releases()
+    is_unread = found.severity is Severity.ERROR and found.finding.place in unread
+    return is_unread or (not is_known and found.rule.code in _OF_DEFINITIONS)
 
 
 def _alike(found: Found[ValuePlace]) -> tuple[str, ValuePlace]:

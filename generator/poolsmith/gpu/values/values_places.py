@@ -247,7 +247,9 @@ def _is_surely_values(data: dict[str, Any], known: ReleaseValues, path: str) -> 
     """As above, where all releases will be asked: one of two keys is none that other charts have."""
     blocks = {key for key in _TELLING & data.keys() if _is_block(data[key], known.root.children.get(key))}
     is_sure = len(blocks) >= _SURE and bool(blocks - _COMMON)
-    return is_sure or _has_own(data, known) or (bool(blocks) and _has_its_name(path))
+    is_called_so = _has_its_name(path) and "value" in path.rpartition("/")[2]
+    telling = blocks or (is_called_so and any(isinstance(data[key], dict) for key in _TELLING & data.keys()))
+    return is_sure or _has_own(data, known) or (bool(telling) and _has_its_name(path))
 
 
 def _has_its_name(path: str) -> bool:

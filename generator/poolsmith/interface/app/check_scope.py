@@ -27,6 +27,7 @@ from poolsmith.core.sources.pointer import join
 from poolsmith.gpu.catalog.stack_objects import CHARTS, OPERATOR, is_of_stack, own_namespaces
 from poolsmith.gpu.catalog.stack_words import is_about_gpus, may_be_of_stack, mentions
 from poolsmith.gpu.values.values_places import values_of
+from poolsmith.guard.rules.setup.repository_setups import asked, subscribed
 from poolsmith.kubernetes.repository.manifest_files import (
     KUSTOMIZATION_NAMES,
     OTHER_LANGUAGES,
@@ -36,6 +37,7 @@ from poolsmith.kubernetes.repository.manifest_files import (
     Form,
     folders_above,
     is_encrypted,
+    unfolded,
 )
 
 if TYPE_CHECKING:
@@ -86,7 +88,10 @@ class Scope:
         layers = getattr(document, "layers", ())
         if not (self.tells(document.path) or any(self.tells(layer.source.path) for layer in layers)):
             return False
-        return self.everything or document.path in self.named or is_of_stack(document, self.namespaces)
+        if self.everything or document.path in self.named:
+            return True
+        parts = (replace(document, data=data) if pointer else document for pointer, data in unfolded(document))
+        return any(is_of_stack(part, self.namespaces) for part in parts)
 
     def has_file(self, file: RepositoryFile) -> bool:
         """Whether what is wrong with a file as a whole is told: nobody knows which objects it would hold."""
@@ -153,7 +158,8 @@ def judged_trees(model: RepositoryModel, scope: Scope) -> Iterator[JudgedTree]:
         bringing = tuple(item for item in delivery.kustomizations if _brings(item, folders, scope))
         told.update((item.path, item.index) for item in delivery.kustomizations)
         if own or bringing:
-            yield JudgedTree(_tree((*own, *bringing), model), _version(delivery.installations), delivery.by_engine)
+            version = _version(delivery.installations) or _of_package(delivery.objects)
+            yield JudgedTree(_tree((*own, *bringing), model), version, delivery.by_engine)
     loose = (item for item in model.loose.documents if scope.has(item) and (item.path, item.index) not in told)
     yield JudgedTree(_tree(tuple(loose), model), _version(model.installations), of_cluster=False)
 
@@ -179,11 +185,13 @@ def by_release(
 
 
 def releases_of(model: RepositoryModel) -> dict[str, set[str | None]]:
-    """The versions of the operator's chart in each folder, with all that is below it."""
+    """The versions of the operator's chart in each folder, with all that is below it, and those that OLM installs."""
     found: dict[str, set[str | None]] = {}
-    for item in model.all_installations:
-        for folder in folders_above(item.document.path) if item.chart in OPERATOR else ():
-            found.setdefault(folder, set()).add(item.version)
+    charts = ((item.document.path, item.version) for item in model.all_installations if item.chart in OPERATOR)
+    packages = ((item.path, version) for item in model.documents if (version := _of_package((item,))))
+    for path, version in (*charts, *packages):
+        for folder in folders_above(path):
+            found.setdefault(folder, set()).add(version)
     return found
 
 
@@ -195,6 +203,12 @@ def _nearest(item: CheckedDocument, releases: Mapping[str, set[str | None]]) -> 
 def _version(installations: tuple[ChartInstallation, ...]) -> str | None:
     found = {item.judged_by.one for item in values_of(installations, None)}
     return found.pop() if len(found) == 1 else None
+
+
+def _of_package(objects: Iterable[CheckedDocument]) -> str | None:
+    """The release that the operator lifecycle manager installs."""
+    release = subscribed(objects)
+    return asked(release).one if release else None
 
 
 def _tree(documents: tuple[CheckedDocument, ...], model: RepositoryModel) -> CheckedTree:

@@ -337,8 +337,27 @@ def of_object(
 def loose_installations(
     tree: CheckedTree, whole: CheckedTree, files: RepositoryFiles, used: Container[str], others: Iterable[str]
 ) -> Iterator[ChartInstallation]:
-    """Of objects that stand alone, and of files that other tools read. `used` are files that have been counted,
-    `others` those of the run whose names are not those of YAML."""
+    """Of objects that stand alone, and of files that other tools read; then of charts in folders that none of these
+    and no other chart installs. `used` are files that have been counted, `others` those of the run whose names are
+    not those of YAML."""
+    found = list(_declared_alone(tree, whole, files, others))
+    yield from found
+    counted = {path for item in found for path in _chart_files(item)}
+    free = [path for path in sorted(whole.paths) if posixpath.basename(path) == CHART_FILE]
+    made = {
+        path: tuple(copies(posixpath.dirname(path), files)) for path in free if path not in used and path not in counted
+    }
+    inner = {other for path, items in made.items() for item in items for other in _chart_files(item) if other != path}
+    yield from (item for path, items in made.items() if path not in inner for item in items)
+
+
+def _chart_files(item: ChartInstallation) -> Iterator[str]:
+    yield from (document.path for document in (item.document, item.version_document) if document is not None)
+
+
+def _declared_alone(
+    tree: CheckedTree, whole: CheckedTree, files: RepositoryFiles, others: Iterable[str]
+) -> Iterator[ChartInstallation]:
     for document in tree.documents:
         if document.is_object:
             yield from of_object(document, tree, whole, files)
@@ -367,9 +386,6 @@ def loose_installations(
         from poolsmith.kubernetes.repository.program_charts import program_charts  # on demand
 
         yield from program_charts(projects, files)
-    for path in paths:
-        if posixpath.basename(path) == CHART_FILE and path not in used:
-            yield from copies(posixpath.dirname(path), files)
 
 
 _ANSIBLE, _PULUMI = "chart_ref", "helm.sh/"

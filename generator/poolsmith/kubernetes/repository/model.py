@@ -25,6 +25,7 @@ from poolsmith.kubernetes.repository.manifest_files import (
     CheckedDocument,
     CheckedTree,
     folders_above,
+    is_script,
     is_terraform,
 )
 
@@ -157,7 +158,7 @@ class _Modelling:
         self._adopt()
         self.alone += templated_installations(sorted(self.whole.paths), self.files, self.whole)
         loose = tuple(item for item in whole if identity(item) not in self.taken and item.path not in self.kustomized)
-        loose = (*loose, *self._of_tasks(loose), *self._of_terraform())
+        loose = (*loose, *self._of_tasks(loose), *self._of_terraform(), *self._of_scripts())
         tree = CheckedTree(loose, frozenset(item.path for item in loose))
         installed = (*(found for item in self.deliveries for found in item.installations), *self.alone)
         charts = {item.path for found in installed for item in (found.document, found.version_document) if item}
@@ -192,6 +193,13 @@ class _Modelling:
         from poolsmith.kubernetes.repository.terraform_objects import terraform_objects  # on demand
 
         return terraform_objects(self.others, self.files)
+
+    def _of_scripts(self) -> tuple[Delivered, ...]:
+        if not any(map(is_script, self.others)):
+            return ()
+        from poolsmith.kubernetes.repository.script_objects import script_objects  # on demand
+
+        return tuple(script_objects(self.others, self.files))
 
     def _parts(self) -> frozenset[str]:
         found: set[str] = set()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import Diagnostic, UsageError
 from poolsmith.core.diagnostics.codes.schema import KIND_NOT_SERVED
@@ -16,7 +16,7 @@ from poolsmith.core.diagnostics.outcome import Outcome, Skipped
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.gpu.catalog.schema_versions import operator_releases, schema_versions
-from poolsmith.guard.rules.schema.schema_rules import judge_objects
+from poolsmith.guard.rules.schema.schema_rules import judge_objects, unfold
 from poolsmith.kubernetes.repository.manifest_files import CheckedTree
 from poolsmith.kubernetes.schema.schemas import kubernetes_minors, newest_kubernetes, schemas_for
 
@@ -75,21 +75,28 @@ def judge_schemas(tree: CheckedTree, against: Against, *, keep_verdicts: bool = 
 
 
 def _wrong_in_all_releases(tree: CheckedTree, against: Against, kubernetes: str) -> Iterator[Diagnostic]:
-    """What no release takes of the operator's resources, where nobody says which release it is."""
-    own = tuple(item for item in tree.objects if item.api_version.partition("/")[0] in _OF_OPERATOR)
+    """What no release takes of the operator's resources, where nobody says which release it is: in the words of the
+    newest where they differ."""
+    own = tuple(item for item in tree.objects if any(_is_of_operator(body) for _, body in unfold(item.data)))
     if not own:
         return
-    found: list[dict[tuple[str, str, str], Diagnostic]] = []
+    found: list[dict[tuple[str, str], Diagnostic]] = []
     for release in operator_releases():
         versions = schema_versions(kubernetes=kubernetes, operator=release, coco=against.coco)
         judged = judge_objects(CheckedTree(own, tree.paths), schemas_for(versions))
         if any(item.code == KIND_NOT_SERVED.code for item in judged.diagnostics):
             continue  # the kind came later
-        found.append({(item.code, str(item.primary.span), item.primary.pointer): item for item in judged.diagnostics})
+        found.append({(str(item.primary.span), item.primary.pointer): item for item in judged.diagnostics})
     first, *others = found or [{}]
     for place in first:
         if all(place in other for other in others):
-            yield min((one[place] for one in found), key=lambda item: len(item.message))  # who asks for the least
+            told = [one[place] for one in found]
+            alike = [item for item in told if item.code == told[-1].code]
+            yield min(alike, key=lambda item: len(item.message))  # who asks for the least
+
+
+def _is_of_operator(body: dict[str, Any]) -> bool:
+    return str(body.get("apiVersion")).partition("/")[0] in _OF_OPERATOR
 
 
 def of_version(against: Against, version: str | None) -> Against:

@@ -265,12 +265,12 @@ def is_of_operator(document: CheckedDocument) -> bool:
 
 def releases_of(setup: Setup, release: str | None) -> tuple[str, ...]:
     """The releases that a setup is judged by, newest first: its own, else all of which the facts are recorded."""
-    by = setup.found.judged_by if setup.found is not None else _asked(release or _subscribed(setup.objects))
+    by = setup.found.judged_by if setup.found is not None else asked(release or subscribed(setup.objects))
     recorded = Catalog().releases.by_tag
     return by.tags if by.one is not None else tuple(tag for tag in by.tags if tag in recorded)
 
 
-def _subscribed(objects: Iterable[CheckedDocument]) -> str:
+def subscribed(objects: Iterable[CheckedDocument]) -> str:
     """What the operator lifecycle manager installs: where it starts, if somebody approves each step, else the line."""
     for document in objects:
         spec = mapping(document.data.get("spec")) if document.kind == "Subscription" else {}
@@ -281,7 +281,7 @@ def _subscribed(objects: Iterable[CheckedDocument]) -> str:
     return ""
 
 
-def _asked(release: str) -> JudgedBy:
+def asked(release: str) -> JudgedBy:
     from poolsmith.gpu.catalog.value_paths import value_paths  # on demand
 
     return judged_by(release, value_paths().tags, floats=release.endswith(".x"))
