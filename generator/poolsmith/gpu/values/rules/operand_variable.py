@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import nearest, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.gpu.catalog.chart_contents import image_default
@@ -19,25 +19,7 @@ if TYPE_CHECKING:
 
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
 
-RULE = RuleInfo(
-    code="PSM332",
-    name="operand-variable",
-    severity=Severity.WARNING,
-    applies_to="values",
-    what="Values, a ClusterPolicy or an NVIDIADriver give an operand (device plugin, GPU Feature Discovery, "
-    "dcgm-exporter, MIG manager, validator, driver, driver manager, vGPU device manager, CC manager) a variable that "
-    "the version of this release does not read, that another operand reads and this one does not, or whose name is one "
-    "letter from one that it reads; or a word that the device plugin refuses.",
-    why="Nothing reports a variable that nobody reads: the operand keeps its default. At a wrong word the plugin ends.",
-    fix="correct the name, remove it, or take a release whose operand reads it",
-    bad="dcgmExporter:\n  env:\n    - {name: DCGM_EXPORTER_LISTENER, value: ':9401'}\n",
-    good="dcgmExporter:\n  env:\n    - {name: DCGM_EXPORTER_LISTEN, value: ':9401'}\n",
-    symptom="an operand behaves as if the variable were not there",
-    references=(
-        "flags of NVIDIA/k8s-device-plugin, dcgm-exporter, mig-parted, k8s-driver-manager, vgpu-device-manager",
-        "NVIDIA/k8s-cc-manager; NVIDIA/gpu-operator, validator; scripts of NVIDIA/gpu-driver-container",
-    ),
-)
+RULE = RuleInfo.of("PSM332")
 _DRIVER = "driver"
 """Of which only what it shares with others is known."""
 _MANAGER = "driver.manager"

@@ -20,20 +20,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.kubernetes.repository.delivered import ChartInstallation
 
-RULE = RuleInfo(
-    code="PSM945",
-    name="value-as-template",
-    applies_to="manifest",
-    what="Values of a chart of the stack have a variable such as `${PROXY}`, and a fleet.yaml installs the chart "
-    "without `helm: {disablePreProcess: true}`.",
-    why="Fleet takes `${...}` in values for a template of its own, and the word in it for a function, which it does "
-    "not have: the bundle is not deployed.",
-    fix="write `disablePreProcess: true`, or ${`${PROXY}`}",
-    bad="helm: {chart: gpu-operator, values: {driver: {env: [{name: A, value: '${A}'}]}}}\n",
-    good="helm: {chart: gpu-operator, disablePreProcess: true, values: {driver: {env: [{name: A, value: '${A}'}]}}}\n",
-    symptom='`Failed to parse helm values template`; `function "PROXY" not defined`',
-    references=("rancher/fleet issue 1510", "fleet.rancher.io: ref-fleet-yaml, helm.disablePreProcess"),
-)
+RULE = RuleInfo.of("PSM945")
 _VARIABLE = pattern(r"\$\{ *([A-Z_][A-Z0-9_]*) *\}")
 """No function of Go's templates or of sprig is written in capitals."""
 

@@ -20,22 +20,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkView
 
-RULE = RuleInfo(
-    code="PSM943",
-    name="engine-fault",
-    severity=Severity.WARNING,
-    applies_to="manifest",
-    what="An object beside the stack has a field by which its controller does something else than is meant: a GPU "
-    "taint that Karpenter waits for, a Job that Argo CD is to replace, a spec of the operator's that is ignored and so "
-    "never applied, mediated devices that KubeVirt takes away from the operator's, waves of Applications that don't "
-    "wait.",
-    why="The object is accepted, and nothing says why nodes are never ready, a sync fails or a value has no effect.",
-    fix="write the field that the finding shows",
-    bad="startupTaints: [{key: nvidia.com/gpu, effect: NoSchedule}]\n",
-    good="taints: [{key: nvidia.com/gpu, effect: NoSchedule}]\n",
-    symptom="`Node isn't initialized`; `field is immutable`; Synced, and the new value is not in the cluster",
-    references=("data/engines/faults.yaml",),
-)
+RULE = RuleInfo.of("PSM943")
 _ALL = "charts"
 _NUMBER = pattern(r"[0-9]{1,9}")
 

@@ -20,24 +20,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.links.link_view import LinkView
     from poolsmith.guard.rules.setup.setup_view import SetupObject
 
-RULE = RuleInfo(
-    code="PSM944",
-    name="project-rights",
-    applies_to="manifest",
-    what="An Application of the stack is in an AppProject that does not permit the repository of its chart, the "
-    "namespace where it goes, or the objects of the whole cluster that the operator's chart brings: definitions, "
-    "cluster roles and a ClusterPolicy.",
-    why="Argo CD refuses the whole sync. A project of one's own permits no object of the whole cluster that its "
-    "`clusterResourceWhitelist` does not list.",
-    fix="list in the project what the finding names",
-    bad="clusterResourceWhitelist: [{group: '', kind: Namespace}]\n",
-    good="clusterResourceWhitelist: [{group: '*', kind: '*'}]\n",
-    symptom="`resource nvidia.com:ClusterPolicy is not permitted in project`; `InvalidSpecError`",
-    references=(
-        "argoproj/argo-cd:pkg/apis/application/v1alpha1/app_project_types.go, IsGroupKindNamePermitted",
-        "argoproj/argo-cd issue 970; openshift-psap/fournos pull request 120",
-    ),
-)
+RULE = RuleInfo.of("PSM944")
 _DEFINITION = ("apiextensions.k8s.io", "CustomResourceDefinition")
 _BROUGHT = (
     ("rbac.authorization.k8s.io", "ClusterRole"),

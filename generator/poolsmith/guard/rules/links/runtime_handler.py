@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import line_of
@@ -20,23 +20,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkView
 
-RULE = RuleInfo(
-    code="PSM946",
-    name="runtime-handler",
-    severity=Severity.WARNING,
-    applies_to="manifest",
-    what="A pod has `runtimeClassName: nvidia`, its nodes have CRI-O (OpenShift, or all nodes that are given), and the "
-    "operator has CDI off, as by default before v25.10.",
-    why="Without CDI the toolkit installs a hook for CRI-O, and no runtime: the class exists, its handler does not.",
-    fix="leave `runtimeClassName` out; or set CRIO_CONFIG_MODE=config for the toolkit",
-    bad="# OpenShift, channel v25.3\nspec: {runtimeClassName: nvidia}\n",
-    good="# OpenShift, channel v25.3\nspec: {}\n",
-    symptom="`failed to find runtime handler nvidia from runtime list`",
-    references=(
-        "NVIDIA/gpu-operator@v25.10.1:controllers/object_controls.go, transformForRuntime; pull request 1796",
-        "NVIDIA/gpu-operator issue 1298; NVIDIA/NVSentinel issue 442",
-    ),
-)
+RULE = RuleInfo.of("PSM946")
 _CLASS, _MODE, _OPENSHIFT = "nvidia", "CRIO_CONFIG_MODE", "openshift"
 _POLICY = "ClusterPolicy"
 
