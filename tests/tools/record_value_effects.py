@@ -85,13 +85,12 @@ class Probe:
 
     def __init__(self, release: str) -> None:
         self.release = release
-        chart = read_chart(OPERATOR_CHART, release)
-        assert chart is not None, release
+        chart, known = read_chart(OPERATOR_CHART, release), value_paths().release(release)
+        assert chart is not None, f"{release} is not there: tests/tools/import_operands.py"
+        assert known is not None, f"{release} is not there: tests/tools/record_release.py"
         self.chart: Chart = chart
         self.apis = frozenset((_MONITORS, *served_by(release, None)))
         self._known: dict[str, tuple[str, str] | None] = {}
-        known = value_paths().release(release)
-        assert known is not None, release
         read = {path for path in known.paths.read_paths(release) if path.partition(".")[0] != SUBCHART}
         above = {path.rpartition(".")[0] for path in read}
         self.leaves = tuple(path for path in sorted(read) if path not in above)
@@ -312,28 +311,40 @@ def conditions(
     probe: Probe, path: str, value: Any, known: dict[str, dict[str, Settings]], position: dict[str, str]
 ) -> Conditions | list[Conditions]:
     """Of each switch the positions that it works with, the others as they are; without those that don't matter. By who
-    makes it where what one of them ignores another takes."""
-    found = _conditions(probe, path, value, known, position)
-    makers = {
-        name: [at for at in known[name] if name not in found or at in found[name]] for name in _MAKERS if name in known
-    }
-    for name, places in makers.items():
-        by_maker = [_conditions(probe, path, value, known, {**position, name: at}) for at in places]
-        if any(item | {name: []} != by_maker[0] | {name: []} for item in by_maker):
-            return [item | {name: [at]} for item, at in zip(by_maker, places, strict=True)]
+    makes it where what one of them ignores another takes; without who takes nothing of it."""
+    found = _conditions(probe, path, value, known, position) or {}
+    for name in _MAKERS:
+        places = [at for at in known.get(name, ()) if name not in found or at in found[name]]
+        tried = {at: _conditions(probe, path, value, known, {**position, name: at}, fixed=name) for at in places}
+        by_maker = {at: item for at, item in tried.items() if item is not None}
+        if len(by_maker) < len(places):
+            found[name] = [*by_maker]
+        if any(item != next(iter(by_maker.values())) for item in by_maker.values()):
+            return [item | {name: [at]} for at, item in by_maker.items()]
     return found
 
 
 def _conditions(
-    probe: Probe, path: str, value: Any, known: dict[str, dict[str, Settings]], position: dict[str, str]
-) -> Conditions:
-    found = {}
-    for name, positions in known.items():
-        words = {at: changed(probe, path, value, given(known, {**position, name: at})) for at in positions}
-        off = [at for at, word in words.items() if word in (NOTHING, RESOURCE)]
-        if off:
-            found[name] = [at for at in positions if at not in off]
-    return found
+    probe: Probe,
+    path: str,
+    value: Any,
+    known: dict[str, dict[str, Settings]],
+    position: dict[str, str],
+    fixed: str | None = None,
+) -> Conditions | None:
+    """None where it changes nothing with any position of what is not `fixed`: a refusal is no effect."""
+    words = {
+        name: {at: changed(probe, path, value, given(known, {**position, name: at})) for at in positions}
+        for name, positions in known.items()
+        if name != fixed
+    }
+    if words and not any(word is True for found in words.values() for word in found.values()):
+        return None
+    return {
+        name: [at for at, word in found.items() if word not in (NOTHING, RESOURCE)]
+        for name, found in words.items()
+        if any(word in (NOTHING, RESOURCE) for word in found.values())
+    }
 
 
 def record(probe: Probe) -> dict[str, Any]:

@@ -36,7 +36,7 @@ class Unknown:
     """What can't be resolved from the files: said once for each place. `advice` is what would resolve it.
 
     `is_here`: it stands in these files, and only its tool can tell what comes of it. `is_missing`: it would have to
-    stand there, and does not.
+    stand there, and does not. `stops`: kustomize prints nothing of the build, whatever else is unknown.
     """
 
     place: Location
@@ -44,6 +44,7 @@ class Unknown:
     advice: str = ""
     is_here: bool = False
     is_missing: bool = False
+    stops: bool = False
 
 
 class LayeredSource(SourceFile):
@@ -194,6 +195,9 @@ class ValuesLayer:
     is_incomplete: bool = False
 
 
+DEFINITIONS, HOOKS = "definitions", "hooks"
+
+
 @record
 class ChartInstallation:
     """`document` declares it, at `pointer`. `layers` are its values in the order in which Helm puts them on top of each
@@ -224,6 +228,8 @@ class ChartInstallation:
     """The values.yaml of a copy of the chart, which is in the repository: its defaults, and what somebody changed."""
     is_copy: bool = False
     """Nobody says who installs it: a copy of it stands here."""
+    leaves_out: tuple[tuple[str, str, str], ...] = ()
+    """Of the chart: DEFINITIONS or HOOKS, by which word, which stands at a pointer of the document."""
     version_document: CheckedDocument | None = None
     """Where `version_pointer` leads, if it is not in `document`. Without a pointer nobody says where the version is."""
 

@@ -23,6 +23,7 @@ from poolsmith.guard.rules.setup.repository_setups import objects_of
 from poolsmith.kubernetes.repository.delivered import delivered
 from poolsmith.kubernetes.repository.engine_versions import ARGO_CD, FLUX, EngineVersions, SaidVersion, said_versions
 from poolsmith.kubernetes.repository.kustomize.build import NAMES
+from poolsmith.kubernetes.repository.manifest_files import is_terraform
 from poolsmith.kubernetes.repository.model import EngineDelivery
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 _MADE_BY_ARGO = "CreateNamespace=true"
 _MADE_BY = {"HelmRelease": ("install", "createNamespace"), "HelmChart": ("createNamespace",)}
 """Where Flux, and k3s, are told to make the namespace that a chart goes to."""
-_BESIDE = frozenset(("kube-prometheus-stack", "hami", "cluster-autoscaler", "kai-scheduler"))
+_BESIDE = frozenset(("kube-prometheus-stack", "hami", "cluster-autoscaler", "kai-scheduler", "volcano"))
 """Charts beside the stack that take something of it by name, do what it does, or start its nodes."""
 
 
@@ -133,7 +134,7 @@ def views_of(
 
 def _described(model: RepositoryModel) -> Iterator[NodeTemplate]:
     yield from model.node_templates
-    if any(path.endswith(".tf") for path in model.others):
+    if any(is_terraform(path) for path in model.others):
         from poolsmith.kubernetes.repository.terraform_nodes import terraform_templates  # on demand
 
         yield from terraform_templates(model.others, model.files)

@@ -10,7 +10,7 @@ from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import started_with, word, words
 from poolsmith.gpu.catalog.operand_inputs import operand_inputs
-from poolsmith.gpu.values.rules.operand_variable import Unread, unread
+from poolsmith.gpu.values.rules.operand_variable import OF_IMAGES, Unread, unread
 from poolsmith.guard.rules.names.kept import kept_all
 
 if TYPE_CHECKING:
@@ -20,21 +20,8 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, CheckedTree
 
 RULE = RuleInfo.of("PSM543")
-_IMAGE = pattern(
-    r"(?:^|/)(k8s-device-plugin|gpu-feature-discovery|dcgm-exporter|k8s-mig-manager"
-    r"|k8s-driver-manager|vgpu-device-manager|k8s-dra-driver-gpu|dra-driver-nvidia-gpu)(?::([\w][\w.-]{0,127}+))?(?:@|$)"
-)
-_PLUGIN = "k8s-device-plugin"
-_OPERANDS = {
-    _PLUGIN: "devicePlugin",
-    "gpu-feature-discovery": "gfd",
-    "dcgm-exporter": "dcgmExporter",
-    "k8s-mig-manager": "migManager",
-    "k8s-driver-manager": "driver.manager",
-    "vgpu-device-manager": "vgpuDeviceManager",
-    "k8s-dra-driver-gpu": "draDriver",
-    "dra-driver-nvidia-gpu": "draDriver",
-}
+_PROGRAMS = ("gpu-feature-discovery", "mps-control-daemon", "vfio-manage")
+_IMAGE = pattern(rf"(?:^|/)({'|'.join(sorted(OF_IMAGES))})(?::([\w][\w.-]{{0,127}}+))?(?:@|$)")
 
 
 @record(kw_only=False)
@@ -85,11 +72,9 @@ def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
 
 
 def _operand(image: str, container: Mapping[str, Any]) -> str:
-    """The image of the plugin has GPU Feature Discovery, too: the command says which of them runs."""
-    if image != _PLUGIN:
-        return _OPERANDS[image]
+    """Some images have several programs: the command says which of them runs."""
     said = (*words(container.get("command")), *words(container.get("args")))
-    return _OPERANDS["gpu-feature-discovery" if any("gpu-feature-discovery" in item for item in said) else image]
+    return OF_IMAGES[next((program for program in _PROGRAMS for item in said if program in item), image)]
 
 
 def _variables(container: Mapping[str, Any]) -> dict[int, tuple[str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.record import record
+from poolsmith.kubernetes.repository.manifest_files import is_terraform
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -54,7 +55,7 @@ def _of_manifests(model: RepositoryModel) -> Iterator[LabelledNodes]:
 
 def _of_terraform(others: Iterable[str], files: RepositoryFiles) -> Iterator[LabelledNodes]:
     for path in others:
-        text = files.text(path) if path.endswith(".tf") else None
+        text = files.text(path) if is_terraform(path) else None
         if text is not None and (_GROUP in text or _LABELS in text):
             from poolsmith.kubernetes.repository.infrastructure_code import terraform_labels  # on demand
 
