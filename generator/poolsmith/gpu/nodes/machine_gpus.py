@@ -33,6 +33,8 @@ _MACHINE_FIELDS = (
     "spec/instanceType",
     "spec/instanceTypes",
     "spec/machineType",
+    "spec/template/spec/providerSpec/value/instanceType",
+    "spec/template/spec/providerSpec/value/vmSize",
     "spec/forProvider/instanceTypes",
     "spec/forProvider/vmSize",
     "spec/forProvider/nodeConfig/machineType",

@@ -198,7 +198,8 @@ Places = tuple[tuple[str, str], ...]
 
 @record
 class TemplateKind:
-    """A kind that describes nodes. `startup` is for tools that keep these taints apart.
+    """A kind that describes nodes. `startup` is for tools that keep these taints apart; `kept` are labels of machines,
+    which nodes don't get.
 
     `within` are lists of groups of nodes: then paths begin at an item.
     """
@@ -209,6 +210,7 @@ class TemplateKind:
     labels: Places
     taints: Places = ()
     startup: Places = ()
+    kept: Places = ()
     within: tuple[str, ...] = ()
 
 
@@ -230,8 +232,8 @@ def other_template(name: str) -> TemplateKind:
 
 
 def _kind(row: Mapping[str, Any]) -> TemplateKind:
-    places: Iterator[Places] = (tuple(row.get(part, {}).items()) for part in ("labels", "taints", "startup"))
-    labels, taints, startup = places
+    places: Iterator[Places] = (tuple(row.get(part, {}).items()) for part in ("labels", "taints", "startup", "kept"))
+    labels, taints, startup, kept = places
     return TemplateKind(
         kind=row.get("kind", ""),
         group=row.get("group", ""),
@@ -239,5 +241,6 @@ def _kind(row: Mapping[str, Any]) -> TemplateKind:
         labels=labels,
         taints=taints,
         startup=startup,
+        kept=kept,
         within=tuple(row.get("within", ())),
     )

@@ -191,6 +191,7 @@ def template_of(
         labels_at=f"{top}/{kind.labels[0][0]}",
         taints_at=f"{top}/{kind.taints[0][0]}",
         startup_at=f"{top}/{kind.startup[0][0]}" if kind.startup else None,
+        withheld=frozenset(mark.key for mark in _all_labels(document.data, top, kind.kept)),
     )
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.message_text import shorten
+from poolsmith.core.diagnostics.message_text import listed, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts import store
-from poolsmith.core.sources.pod_template import mapping, words
-from poolsmith.core.sources.pointer import MISSING, join, value_at
+from poolsmith.core.sources.pod_template import mapping, word, words
+from poolsmith.core.sources.pointer import MISSING, join, reached, value_at
 from poolsmith.core.sources.scalars import text_of
 from poolsmith.guard.rules.links.machine_images import names_gpus
 
@@ -34,7 +35,7 @@ _KINDS = ("MachineDeployment", "MachineSet", "MachinePool")
 def check(view: LinkView) -> Iterator[Finding[Location]]:
     unlabelled = tuple(_unlabelled(view)) if view.is_alone else ()
     yield from unlabelled if unlabelled and _scales_on_aws(view) else ()
-    yield from _of_machines(view) if view.is_alone else ()
+    yield from chain(_of_machines(view), _of_machine_sets(view)) if view.is_alone else ()
     yield from _told_otherwise(view)
     for item in view.of_kind(*_KINDS):
         annotations = mapping(item.metadata.get("annotations"))
@@ -72,6 +73,31 @@ def _of_machines(view: LinkView) -> Iterator[Finding[Location]]:
                 related=(template.at(template.labels_at),),
                 severity=Severity.WARNING,
             )
+
+
+def _of_machine_sets(view: LinkView) -> Iterator[Finding[Location]]:
+    """Those of OpenShift that are scaled, and limits of GPUs by a type that is the value of none's label."""
+    scaled = {word(value_at(item.spec, ("scaleTargetRef", "name"))) for item in view.of_kind("MachineAutoscaler")}
+    groups = [item for item in view.machines.whole if item.tool == "openshift" and names_gpus(mapping(item.body))]
+    types = {mark.value for item in groups for mark in item.labels if mark.key == _OF_MACHINES}
+    for template in groups:
+        is_told = any(mark.key == _OF_MACHINES for mark in template.labels) or _waits(template)
+        if scaled.intersection(template.names) and not is_told:
+            yield Finding(
+                message=f"{template.title} has GPUs and no label `{_OF_MACHINES}` for its nodes: until a new node "
+                "offers its GPUs the autoscaler takes it for one without, and starts another for the same pod",
+                place=template.at(f"{template.top}/kind"),
+                help=f"write `{_OF_MACHINES}` below `spec.template.spec.metadata.labels`, with the GPU's name",
+            )
+    for item in view.of_kind("ClusterAutoscaler") if types else ():
+        for at, said in reached(item.spec, ("resourceLimits", "gpus", "*", "type")):
+            if said not in types:
+                yield Finding(
+                    message=f"the limit is for GPUs of the type `{shorten(text_of(said))}`, and machine sets here are "
+                    f"labelled {listed(sorted(map(str, types)))}",
+                    place=item.place(f"/spec{at}"),
+                    help=f"write the value of `{_OF_MACHINES}`",
+                )
 
 
 def _waits(template: NodeTemplate) -> bool:

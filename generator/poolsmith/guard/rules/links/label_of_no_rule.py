@@ -193,8 +193,10 @@ def _tagged(need: Need, tagged: Tagged) -> Iterator[Finding[Location]]:
     if tagged.of_machines:
         (template, *_) = tagged.templates
         key = shorten(need.name)
-        text = f"by `{key}`, a label of machines: Cluster API hands few domains on to nodes, and this is none of them"
-        advice = f"write it into the kubelet's `node-labels`, or `node.cluster.x-k8s.io/{key.rpartition('/')[2]}`"
+        is_of_openshift = template.tool == "openshift"
+        text = f"by `{key}`, a label of machines, which is not handed on to their nodes"
+        by_kubelet = f"write it into the kubelet's `node-labels`, or `node.cluster.x-k8s.io/{key.rpartition('/')[2]}`"
+        advice = "write it below `spec.template.spec.metadata.labels`" if is_of_openshift else by_kubelet
         related = (template.at(template.labels_at, "the nodes of these machines"),)
         yield replace(_selects(need, text, advice), severity=Severity.WARNING, related=related)
         return

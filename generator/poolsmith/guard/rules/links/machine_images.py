@@ -26,10 +26,13 @@ _GPU_KEYS = ("karpenter.k8s.aws/instance-gpu-", "karpenter.azure.com/sku-gpu-")
 _GPU_TAINT = "nvidia.com/gpu"
 _AZURE_MACHINES = pattern(r"Standard_N(?![GP])(?!V[0-9]+as_v4)(?!.*_MI[0-9]).*")
 """The series N without FPGAs and without GPUs of AMD."""
+_OF_OPENSHIFT = ("spec", "template", "spec", "providerSpec", "value")
 _NAMED: tuple[tuple[tuple[str, ...], Any], ...] = (
     *((path, _AZURE_MACHINES) for path in (("spec", "vmSize"), ("spec", "sku"), ("spec", "forProvider", "vmSize"))),
     (("vm_size",), _AZURE_MACHINES),
     (("spec", "machineType"), _GPU_MACHINES),
+    ((*_OF_OPENSHIFT, "instanceType"), _GPU_MACHINES),
+    ((*_OF_OPENSHIFT, "vmSize"), _AZURE_MACHINES),
     *((path, None) for path in (("spec", "nodeConfig"), ("node_config", "*"))),
     *((path, _GPU_MACHINES) for path in (("instanceType",), ("instanceTypes", "*"), ("instance_types", "*"))),
 )
