@@ -76,7 +76,7 @@ def test_who_supplies_a_name_is_asked_of_the_verdict_alone():
 
 def modules():
     found = (
-        (re.search(r'^    code="(PSM\d+)"', path.read_text("utf-8"), re.MULTILINE), path)
+        (re.search(r'^RULE = RuleInfo\.of\("(PSM\d+)"\)', path.read_text("utf-8"), re.MULTILINE), path)
         for path in RULES.rglob("*.py")
     )
     return {match[1]: path for match, path in found if match}

@@ -8,12 +8,14 @@ import yaml
 from poolsmith.core.diagnostics.rule_engine import Found
 from poolsmith.core.facts import store
 from poolsmith.core.sources.chart_files import read_chart_files
+from poolsmith.gpu.catalog import Catalog
+from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.gpu.catalog.value_paths import value_paths
-from poolsmith.gpu.importing.chart_entries import chart_values_entry, chart_values_text
 from poolsmith.gpu.importing.chart_import import entry_from_chart
 from poolsmith.gpu.values.document import ValuesDocument
 from poolsmith.gpu.values.registry import VALUE_RULES
 from support.recordings import recording
+from tools.record_release import image_table, recorded_charts, value_table
 
 TABLE = store.DATA / "chart_values.json"
 TAGS = value_paths().tags
@@ -23,16 +25,22 @@ COPY, OLD_DRIVER = "PSM328", "PSM338"  # the chart's file is a copy of itself, a
 
 @pytest.fixture(scope="module")
 def recorded():
-    charts = recording("chart_values")
-    return {key.partition("/")[2]: charts[key] for key in charts.below("gpu-operator")}
+    return recorded_charts()
 
 
-def test_the_table_is_what_the_recorded_charts_give(recorded):
-    definitions = {tag: store.read_json(f"crds/{tag}.json")["kinds"] for tag in store.names("crds")}
-    entry = chart_values_entry(recorded, definitions, source=store.read_json("chart_values.json")["source"])
-
-    assert TABLE.read_text("utf-8") == chart_values_text(entry)
+def test_the_tables_are_what_the_recorded_charts_give(recorded):
+    assert TABLE.read_text("utf-8") == value_table(recorded)
     assert TABLE.stat().st_size < 200_000
+    assert (store.DATA / "values/images.json").read_text("utf-8") == image_table(recorded)
+
+
+@pytest.mark.parametrize("release", Catalog().releases.by_tag)
+def test_a_release_of_the_catalog_is_recorded(recorded, release):
+    how = "run tests/tools/record_release.py"
+
+    assert release in recorded, how
+    assert release in TAGS, how
+    assert recording("gpu_operator").below(f"{OPERATOR_CHART}/{release}"), how
 
 
 def defaults_of(paths):

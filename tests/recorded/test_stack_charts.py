@@ -4,24 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import at_least
-from poolsmith.gpu.catalog.chart_contents import image_default
 from poolsmith.gpu.catalog.chart_workloads import chart_versions
 from poolsmith.gpu.catalog.operand_inputs import operand_inputs
 from poolsmith.gpu.catalog.stack_objects import CHART_OF
 from poolsmith.gpu.catalog.value_paths import value_paths
 from poolsmith.gpu.values.judge import judge_values
-from poolsmith.gpu.values.rules.operand_variable import COMPONENTS
 from support.recordings import recording
 
 PROBES = recording("chart_probes")
-NEWER = ("4.6.0-4.8.3-distroless",)
-"""Images of v26.7.0 whose tag was published after the recording: of them only what no version reads is reported."""
-UNRECORDED = {"ccManager": ("v0.3.0",), "validator": (None,)}
-"""Images by operand of which no source is recorded, and the validator's, which has the operator's tag: as `NEWER`."""
-BY_BRANCH = "driver"
-"""Its scripts have no tags; they are recorded as they are."""
 PROBED = sorted({tuple(key.split("/")[:2]) for key in PROBES})
 
 
@@ -67,23 +58,6 @@ def test_each_chart_that_comes_inside_of_another_is_recorded():
         for name, item in paths.subcharts.items():
             for tag, version in item.versions.items() if item.chart in CHART_OF and chart != "network-operator" else ():
                 assert value_paths(item.chart).release(version) is not None, (chart, tag, name)
-
-
-@pytest.mark.parametrize(
-    ("path", "operand"), [(path, operand) for path, operand in COMPONENTS.items() if operand != BY_BRANCH]
-)
-def test_each_image_of_a_release_of_the_catalog_has_its_variables(path, operand):
-    versions = {image_default(f"{path}.version", tag) for tag in store.names("charts/gpu-operator")}
-    recorded = versions.difference(NEWER, UNRECORDED.get(operand, ()))
-
-    assert [item for item in recorded if operand_inputs(operand).tag_of(item) is None] == []
-
-
-def test_metrics_are_recorded_of_each_exporter_of_the_catalog():
-    inputs = operand_inputs("metrics")
-    for tag in store.names("charts/gpu-operator"):
-        version = image_default("dcgmExporter.version", tag)
-        assert version in NEWER or inputs.tag_of(version) is not None
 
 
 @pytest.mark.parametrize("tag", value_paths().tags)

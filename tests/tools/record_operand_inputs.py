@@ -25,7 +25,7 @@ from tools.record_stack_charts import Repository
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_VARIABLES = pattern(r"(?:EnvVars|environ\.get)(?::\s*+\[\]string\{([^}]*+)\}|\(([^)]*+)\))")
+_VARIABLES = pattern(r"(?:EnvVars|environ\.get|[Gg]etenv|LookupEnv)(?::\s*+\[\]string\{([^}]*+)\}|\(([^)]*+)\))")
 _QUOTED = pattern(r"""["']([A-Z][A-Z0-9_]*)["']""")
 _FIELD = pattern(r'^\t+([A-Z]\w*)\s+[^`\n]*+(?:`json:"(\w+)[^`]*`)?', re.MULTILINE)
 _BUILT_WITH = pattern(r"NVIDIA/go-dcgm v\S+-([0-9a-f]{12})")
@@ -38,10 +38,13 @@ _FLAG = pattern(r'\bName:\s*(?:"([^"\n]+)"|(\w+)\b)')
 _ALIASES = pattern(r"\bAliases:\s*\[\]string\{([^}]*+)\}")
 _WORD = pattern(r'"([^"\n]+)"')
 _IS_FLAG = pattern(r"[a-z][a-z0-9_-]*")
-_OF_DRIVER = (
-    ".",
-    *(f":!{name}" for name in ("tests", ".github", "ci", "scripts", "*.md", "*.yml", "*.json", "*Makefile")),
-)
+_NO_CODE = tuple(f":!{name}" for name in ("tests", ".github", "ci", "scripts", "*.md", "*.yml", "*.json", "*Makefile"))
+_OF_SCRIPTS = {"driver": (".", ":!vgpu-manager"), "vgpuManager": ("vgpu-manager",)}
+"""By operand its part of the repository of the driver's images."""
+_NUMBERS = r"(v\d+\.\d+\.\d+)"
+_OF_EVERYONE = frozenset(("CUDA_VISIBLE_DEVICES", "HOSTNAME"))
+"""What libraries and runtimes ask for in whatever container."""
+_DCGM = ("common", "dcgmlib", "hostengine", "modules", "nvvs", "sdk")
 MAIN = "HEAD"
 """Of go-dcgm: the fields of a DCGM that the next exporter has; which one that is, its tag will say."""
 NEXT = "next"
@@ -67,7 +70,7 @@ class Input:
 
 
 def variables(*folders: str) -> Callable[[Repository, str], set[str]]:
-    """Those of the flags in the code of some folders."""
+    """Those of the flags in the code of some folders, or that it asks for by name."""
 
     def read(git: Repository, tag: str) -> set[str]:
         return {
@@ -75,7 +78,7 @@ def variables(*folders: str) -> Callable[[Repository, str], set[str]]:
             for text in git.texts(tag, folders)
             for found in _VARIABLES.finditer(text)
             for name in _QUOTED.findall(found[0])
-        }
+        } - _OF_EVERYONE
 
     return read
 
@@ -149,22 +152,36 @@ def main(place: str, *only: str) -> None:
     plugin, exporter = "NVIDIA/k8s-device-plugin", "NVIDIA/dcgm-exporter"
     of_exporter = r"([34]\.\d+\.\d+-\d+\.\d+\.\d+)"
     of_plugin = r"(v0\.(?:1[4-9]|[2-9]\d)\.\d+)"
+    of_daemon = r"(v0\.(?:1[5-9]|[2-9]\d)\.\d+)"
     common = ("cmd/config-manager", "cmd/mps-control-daemon", "internal/flags", "internal/k8s")
     inputs = {
         "devicePlugin": Input(plugin, of_plugin, variables("cmd/nvidia-device-plugin", *common), anywhere=True),
-        "gfd": Input(
-            plugin, r"(v0\.(?:1[5-9]|[2-9]\d)\.\d+)", variables("cmd/gpu-feature-discovery", *common), anywhere=True
-        ),
+        "gfd": Input(plugin, of_daemon, variables("cmd/gpu-feature-discovery", *common), anywhere=True),
         "dcgmExporter": Input(exporter, of_exporter, variables("cmd", "pkg", "internal"), anywhere=True),
         "migManager": Input("NVIDIA/mig-parted", r"(v0\.(?:[5-9]|1\d)\.\d+)", variables("cmd"), anywhere=True),
         "driver.manager": Input(
-            "NVIDIA/k8s-driver-manager", r"(v0\.(?:[6-9]|[1-9]\d)\.\d+)", variables("cmd"), anywhere=True
+            "NVIDIA/k8s-driver-manager",
+            r"(v0\.(?:[6-9]|[1-9]\d)\.\d+)",
+            variables("cmd/driver-manager", "cmd/nvdrain"),
+            anywhere=True,
         ),
         "vgpuDeviceManager": Input("NVIDIA/vgpu-device-manager", r"(v0\.[2-9]\.\d+)", variables("cmd"), anywhere=True),
         "validator": Input(
             "NVIDIA/gpu-operator", r"(v2[4-9]\.\d+\.\d+)", variables("cmd/nvidia-validator", "validator")
         ),
-        "ccManager": Input("NVIDIA/k8s-cc-manager", r"(v\d+\.\d+\.\d+)", variables("."), anywhere=True),
+        "toolkit": Input(
+            "NVIDIA/nvidia-container-toolkit",
+            r"(v1\.(?:1[3-9]|[2-9]\d)\.\d+)",
+            variables("cmd/nvidia-ctk-installer", "tools/container"),
+            anywhere=True,
+        ),
+        "kataManager": Input("NVIDIA/k8s-kata-manager", _NUMBERS, variables("cmd/k8s-kata-manager"), anywhere=True),
+        "kataSandboxDevicePlugin": Input("NVIDIA/sandbox-device-plugin", _NUMBERS, variables("cmd", "pkg")),
+        "sandboxDevicePlugin": Input("NVIDIA/kubevirt-gpu-device-plugin", _NUMBERS, variables("cmd", "pkg")),
+        "vfioManager": Input("NVIDIA/k8s-driver-manager", _NUMBERS, variables("cmd/vfio-manage")),
+        "mpsControlDaemon": Input(plugin, of_daemon, variables(*common), anywhere=True),
+        "dcgm": Input("NVIDIA/DCGM", r"(v[34]\.\d+\.\d+)", variables(*_DCGM)),
+        "ccManager": Input("NVIDIA/k8s-cc-manager", _NUMBERS, variables("."), anywhere=True),
         "draDriver": Input(
             "kubernetes-sigs/dra-driver-nvidia-gpu",
             r"(v(?:2\d|0)\.\d+\.\d+)",
@@ -172,9 +189,8 @@ def main(place: str, *only: str) -> None:
             anywhere=True,
         ),
         "devicePlugin.flags": Input(plugin, of_plugin, flags("cmd/nvidia-device-plugin", "internal/flags")),
-        "gfd.flags": Input(
-            plugin, r"(v0\.(?:1[5-9]|[2-9]\d)\.\d+)", flags("cmd/gpu-feature-discovery", "internal/flags")
-        ),
+        "gfd.flags": Input(plugin, of_daemon, flags("cmd/gpu-feature-discovery", "internal/flags")),
+        "mpsControlDaemon.flags": Input(plugin, of_daemon, flags("cmd/mps-control-daemon", "internal/flags")),
         "dcgmExporter.flags": Input(exporter, of_exporter, flags("cmd", "pkg/cmd")),
         "metrics": Input(exporter, of_exporter, metrics(repositories), beyond=((NEXT, MAIN),)),
         "discovery": Input(
@@ -184,17 +200,17 @@ def main(place: str, *only: str) -> None:
     table = store.DATA / "operand_inputs.json"
     entries = json.loads(table.read_text("utf-8")) if only else {}
     entries |= {name: recorded(repositories, item) for name, item in inputs.items() if not only or name in only}
-    entries["driver"] = of_the_driver(repositories, entries)
+    names = frozenset(name for entry in entries.values() for name in entry["read"] if _QUOTED.fullmatch(f'"{name}"'))
+    entries |= {name: of_scripts(repositories, names, files) for name, files in _OF_SCRIPTS.items()}
     table.write_text(_text(entries))
     for name, entry in entries.items():
         print(f"{name}: {len(entry['tags'])} tags, {len(entry['read'])} names")
 
 
-def of_the_driver(repositories: Path, entries: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """Which variables of the other operands the driver's container reads too: the words of its scripts."""
+def of_scripts(repositories: Path, names: frozenset[str], files: tuple[str, ...]) -> dict[str, Any]:
+    """Which variables of the other operands a container of the driver reads too: the words of its scripts."""
     git = Repository(repositories / "NVIDIA+gpu-driver-container" / "repo")
-    names = {name for entry in entries.values() for name in entry["read"] if _QUOTED.fullmatch(f'"{name}"')}
-    found = sorted(git.words(MAIN, frozenset(names), *_OF_DRIVER))
+    found = sorted(git.words(MAIN, names, *files, *_NO_CODE))
     return {"source": "NVIDIA/gpu-driver-container", "tags": [MAIN], "read": dict.fromkeys(found, "all")}
 
 
@@ -204,7 +220,8 @@ def recorded(repositories: Path, item: Input) -> dict[str, Any]:
     if item.anywhere:
         every = frozenset().union(*by_tag.values())
         by_tag = {name: set(git.words(tag, every)) for name, tag in git.tags(item.tags)}
-    released = [tag for tag, names in by_tag.items() if names and tag != NEXT]
+    reads = any(by_tag.values())
+    released = [tag for tag, names in by_tag.items() if (names or not reads) and tag != NEXT]
     tags = sorted(released, key=lambda tag: (tag.startswith("v0"), version_key(tag)))
     tags += [name for name, _ in item.beyond]
     names = sorted({name for tag in tags for name in by_tag[tag]})
@@ -219,7 +236,8 @@ def _text(entries: dict[str, dict[str, object]]) -> str:
         assert isinstance(entry["read"], dict)
         lines = ",\n".join(f"   {json.dumps(key)}: {json.dumps(value)}" for key, value in entry["read"].items())
         head = f'"source": {json.dumps(entry["source"])},\n  "tags": {json.dumps(entry["tags"])}'
-        parts.append(f' {json.dumps(name)}: {{\n  {head},\n  "read": {{\n{lines}\n  }}\n }}')
+        read = f"{{\n{lines}\n  }}" if lines else "{}"
+        parts.append(f' {json.dumps(name)}: {{\n  {head},\n  "read": {read}\n }}')
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 

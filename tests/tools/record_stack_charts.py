@@ -70,7 +70,7 @@ SOURCES: dict[str, Source] = {
         ("deployment/network-operator",),
     ),
 }
-_CODE = ("*.go", "*.sh", "*.py", "driver-manager")
+_CODE = ("*.go", "*.sh", "*.py", "*.cpp", "driver-manager")
 _READ = ("Chart.yaml", "values.yaml", "values.schema.json", "templates/")
 
 
@@ -112,10 +112,10 @@ class Repository:
         return {name: self._git("show", f"{tag}:{path}") for name, path in inner.items() if name.startswith(_READ)}
 
     def texts(self, tag: str, folders: tuple[str, ...]) -> list[str]:
-        """The code of some folders in Go and Python, without tests and what is copied into them."""
+        """The code of some folders in Go, Python and C++, without tests and what is copied into them."""
         listed = self._git("ls-tree", "-r", "--name-only", tag, *folders).decode().splitlines()
-        own = (path for path in listed if path.endswith((".go", ".py")) and not path.startswith("vendor/"))
-        return [self.file(tag, path) for path in own if not path.endswith("_test.go")]
+        own = (path for path in listed if path.endswith((".go", ".py", ".cpp")) and not path.startswith("vendor/"))
+        return [self.file(tag, path) for path in own if not path.endswith("_test.go") and "/tests/" not in path]
 
     def words(self, tag: str, names: frozenset[str], *files: str) -> frozenset[str]:
         """Those of the names that stand as words anywhere in its own code and scripts, or in these files."""

@@ -12,20 +12,34 @@ from poolsmith.gpu.catalog import Catalog
 from poolsmith.gpu.catalog.chart_contents import image_default
 from poolsmith.gpu.catalog.operand_inputs import operand_inputs
 from poolsmith.gpu.catalog.value_paths import value_paths
+from poolsmith.gpu.values.rules.operand_variable import COMPONENTS
 
 CATALOG = Catalog()
 RELEASES = tuple(CATALOG.releases.by_tag)
-OPERANDS = {
-    **{name: name for name in ("devicePlugin", "gfd", "dcgmExporter", "migManager", "vgpuDeviceManager", "ccManager")},
-    **{name: name for name in ("driver.manager", "draDriver")},
-    **{f"{name}.flags": name for name in ("devicePlugin", "gfd", "dcgmExporter")},
-    "metrics": "dcgmExporter",
+READERS = {"toolkit": "toolkit", **COMPONENTS}
+OPERANDS = (
+    *((operand, place) for place, operand in READERS.items() if operand not in ("driver", "vgpuManager", "validator")),
+    ("draDriver", "draDriver"),
+    *((f"{name}.flags", name) for name in ("devicePlugin", "gfd", "dcgmExporter")),
+    *((f"mpsControlDaemon{what}", "devicePlugin") for what in ("", ".flags")),
+    ("metrics", "dcgmExporter"),
+)
+"""The table of what is read, and the section of the chart's values that says the version."""
+NOT_READ = {
+    "operator": "its variables are those of Go and of its own image",
+    "gds": "the scripts of its image are not published",
+    "gdrcopy": "the scripts of its image are not published",
 }
-"""What is read, by the name of its table, and the section of the chart's values that says the version."""
+"""Sections with variables of which no table says who reads them."""
 UNPUBLISHED = {
     ("dcgmExporter", "v26.7.0"): "the code of 4.6.0-4.8.3 was not published when the table was recorded",
     ("draDriver", "v26.7.0"): "v0.5.0 had no tag when the table was recorded",
     ("ccManager", "v26.3.0"): "v0.3.0 never had a tag",
+    **{
+        ("vfioManager", release): "it runs a script of the operator's in an image of CUDA"
+        for release in RELEASES
+        if "cuda" in str(image_default("vfioManager.image", release))
+    },
 }
 """What is judged as unknown until somebody records it."""
 FILES = {
@@ -41,12 +55,20 @@ def test_a_release_has_its_file(form, release):
 
 
 @pytest.mark.parametrize("release", RELEASES)
-@pytest.mark.parametrize("operand", OPERANDS)
-def test_what_an_operand_reads_is_known_at_the_version_of_a_release(operand, release):
-    version = image_default(f"{OPERANDS[operand]}.version", release)
+@pytest.mark.parametrize(("operand", "place"), OPERANDS)
+def test_what_an_operand_reads_is_known_at_the_version_of_a_release(operand, place, release):
+    version = image_default(f"{place}.version", release)
     is_there = version is None or operand_inputs(operand).tag_of(version) is not None
 
-    assert is_there is ((OPERANDS[operand], release) not in UNPUBLISHED), "run tests/tools/record_operand_inputs.py"
+    assert is_there is ((place, release) not in UNPUBLISHED), f"{version}: run tests/tools/record_operand_inputs.py"
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_whose_variables_a_release_takes_has_a_table_or_its_reason_stands_here(release):
+    values = value_paths().read_paths(release)
+    sections = {path.removesuffix(".env") for path in values if path.endswith(".env")}
+
+    assert sections - READERS.keys() - NOT_READ.keys() == set(), "add a row to tests/tools/record_operand_inputs.py"
 
 
 @pytest.mark.parametrize("release", RELEASES)

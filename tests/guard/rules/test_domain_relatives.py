@@ -470,6 +470,10 @@ def manager(component, name):
     }
 
 
+def given(component, name, **more):
+    return {component: {"enabled": True, "env": [{"name": name, "value": "1"}], **more}}
+
+
 BY_OBJECTS = {"driver": {"nvidiaDriverCRD": {"enabled": True, "deployDefaultCR": False}}}
 SURFACES = {
     "a variable of the driver manager": (
@@ -480,6 +484,28 @@ SURFACES = {
     "one of the VFIO manager's": (
         manager("vfioManager", "ENABLE_AUTO_DRAIN"),
         manager("vfioManager", "ENABLE_AUTODRAIN"),
+        "PSM332",
+    ),
+    "one that the toolkit read once": (
+        given("toolkit", "RUNTIME_RESTART_MODE"),
+        given("toolkit", "CONTAINERD_RESTART_MODE"),
+        "PSM288",
+    ),
+    "one that the operator reads itself": (given("toolkit", "CRIO_CONFIG"), given("toolkit", "CRIO_SOCKET"), "PSM288"),
+    "one of the exporter's": (given("dcgm", "NVVS_BIN_PATH"), given("dcgm", "DCGM_EXPORTER_LISTEN"), "PSM332"),
+    "one of two operands": (
+        given("kataManager", "CONTAINERD_CONFIG"),
+        given("vgpuManager", "CONTAINERD_CONFIG"),
+        "PSM332",
+    ),
+    "one of the plugin for Kata": (
+        given("sandboxDevicePlugin", "P_GPU_ALIAS", image="nvidia-sandbox-device-plugin", version="v0.0.1"),
+        given("sandboxDevicePlugin", "P_GPU_ALIAS"),
+        "PSM332",
+    ),
+    "what the VFIO manager binds": (
+        given("vfioManager", "BIND_NVSWITCHES"),
+        manager("vfioManager", "BIND_NVSWITCHES"),
         "PSM332",
     ),
     "a folder of drivers": (

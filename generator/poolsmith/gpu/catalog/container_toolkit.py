@@ -8,6 +8,7 @@ from typing import Any
 from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import covers, version_key
 from poolsmith.core.record import record
+from poolsmith.gpu.catalog.operand_inputs import operand_inputs
 
 
 @record
@@ -24,10 +25,12 @@ class ToolkitVariable:
     """`since` is the first operator that hands it on, where not each one does.
 
     `overwritten` is set where the operator sets it whatever the values say: what to write instead, or nothing.
+    `by_operator`: the operator reads it, so that no version of the toolkit has to.
     """
 
     since: str | None = None
     overwritten: str | None = None
+    by_operator: bool = False
 
 
 @cache
@@ -37,15 +40,14 @@ def _facts() -> dict[str, Any]:
 
 @cache
 def known_variables() -> dict[str, ToolkitVariable]:
-    """What is read of toolkit.env, by name."""
-    return {
-        name: ToolkitVariable(since=entry.get("since"), overwritten=entry.get("overwritten"))
-        for name, entry in _facts()["variables"].items()
-    }
+    """What some operator or toolkit reads of toolkit.env, by name."""
+    facts = _facts()["variables"]
+    return {name: _variable(facts.get(name, {})) for name in sorted({*operand_inputs("toolkit").names, *facts})}
 
 
-def is_meant_for_toolkit(name: str) -> bool:
-    return name.startswith(tuple(_facts()["prefixes"]))
+def _variable(entry: dict[str, Any]) -> ToolkitVariable:
+    by_operator = entry.get("onlyOperator", False)
+    return ToolkitVariable(since=entry.get("since"), overwritten=entry.get("overwritten"), by_operator=by_operator)
 
 
 def breaks_without_source(distribution: str) -> str | None:

@@ -216,7 +216,7 @@ def _value_paths(
         path.strip() for item in dependencies for path in str(item.get("condition") or "").split(",") if path.strip()
     }
     paths: dict[str, dict[str, Any]] = {}
-    for path, value in _declared(values):
+    for path, value in declared_values(values):
         paths[path] = {"declared": True, "type": _type(value), "referenced": references is None}
     read = _with_parents(references.all_read | conditions if references is not None else conditions)
     for path in read:
@@ -235,14 +235,14 @@ def _subchart_paths(alias: str, files: dict[str, bytes]) -> dict[str, dict[str, 
     if f"{folder}values.yaml" not in files:
         return {}
     found: dict[str, dict[str, Any]] = {}
-    for path, value in _declared(_mapping(files, f"{folder}values.yaml")):
+    for path, value in declared_values(_mapping(files, f"{folder}values.yaml")):
         found[f"{alias}.{path}"] = {"declared": True, "type": _type(value), "referenced": True}
     for path in _with_parents(_references(files, f"{folder}templates/").read):
         found.setdefault(f"{alias}.{path}", {"declared": False, "referenced": True})
     return found
 
 
-def _declared(values: dict[str, Any]) -> Iterable[tuple[str, Any]]:
+def declared_values(values: dict[str, Any]) -> Iterable[tuple[str, Any]]:
     pending: list[tuple[str, Any]] = [("", values)]
     while pending:
         path, node = pending.pop()

@@ -124,7 +124,8 @@ def plain_files(around: Surroundings, release: str | None, named: frozenset[str]
 
     model, newest = around.model, value_paths().tags[-1]
     for document in chain(_unclaimed(around), _in_config_maps(around)):
-        is_named, is_expected = document.path in named and release is not None, release is not None
+        is_expected = release is not None
+        is_named = (is_expected and document.path in named) or _chart_told(document, around) == OPERATOR_CHART
         if not is_named and (_has_neighbour(document) or is_of_neighbour(document)):
             continue
         loosely = values_file(document, release or newest, is_named=is_named, is_expected=is_expected)
@@ -168,12 +169,19 @@ def neighbour_files(around: Surroundings) -> Iterator[FoundValues]:
 
 
 def _commanded(document: CheckedDocument, around: Surroundings) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """The whole file, where `helm` in a script beside it gives it to a chart beside the operator's."""
-    if "value" in posixpath.basename(document.path) and isinstance(document.data, dict) and "kind" not in document.data:
-        named = {last(item.chart.text) for item in around.commands_with(document.path)} & {*_NAMES}
-        charts = {CHART_OF.get(name, name) for name in named}
-        if len(charts) == 1 and charts != {OPERATOR_CHART}:
-            yield charts.pop(), "", document.data
+    """The whole file, where it is told to be of a chart beside the operator's."""
+    chart = _chart_told(document, around)
+    if chart is not None and chart != OPERATOR_CHART:
+        yield chart, "", document.data
+
+
+def _chart_told(document: CheckedDocument, around: Surroundings) -> str | None:
+    """The one chart of the stack that `helm` in a README or script beside a file of values gives it to."""
+    if "value" not in posixpath.basename(document.path) or not isinstance(document.data, dict):
+        return None
+    named = {last(item.chart.text) for item in around.commands_with(document.path)} & {*_NAMES}
+    charts = {CHART_OF.get(name, name) for name in named}
+    return charts.pop() if len(charts) == 1 and "kind" not in document.data else None
 
 
 def _with_settings(found: FoundValues, around: Surroundings) -> FoundValues:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 OF_PROGRAMS = {
     "nvidia-device-plugin": "devicePlugin",
     "gpu-feature-discovery": "gfd",
+    "mps-control-daemon": "mpsControlDaemon",
     "dcgm-exporter": "dcgmExporter",
 }
 """By program the component whose flags are recorded."""

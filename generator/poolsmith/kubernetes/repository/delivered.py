@@ -285,6 +285,21 @@ class ChartInstallation:
         return layer.source.locate(join("", *list(layer.values)[:1]), note)
 
 
+class ValuesSource(SourceFile):
+    """Stands for the values of an installation, as one file: a place is the line of the layer that decides it."""
+
+    def __init__(self, item: ChartInstallation) -> None:
+        super().__init__(item.document.path, "", item.values)
+        self._item = item
+
+    def _located(self, pointer: str, note: str | None) -> Location:
+        return self._item.locate(tuple(split(pointer)), note)
+
+    def block_of(self, pointer: str) -> tuple[int, int] | None:
+        found = self._item.decided(tuple(split(pointer)))
+        return None if found is None else found[0].source.block_of(join(found[0].pointer, *found[1]))
+
+
 def merged(layers: Iterable[dict[str, Any]]) -> dict[str, Any]:
     """As Helm merges values: mappings key by key, everything else as the later one has it, null included."""
     result: dict[str, Any] = {}

@@ -182,7 +182,8 @@ class _Script:
 
     def _file(self, word: Word, pointer: str, given: tuple[int, int] | None) -> ValuesLayer | None:
         self._note(pointer, word)
-        if word.text == "-" and given is not None:
+        given = given if word.text == "-" else self._text.written.get(word.text)
+        if given is not None:
             body = self._text.text[given[0] : given[1]]
             start = self._place(given[0])
             if start is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pointer import value_at
 
@@ -13,17 +13,7 @@ if TYPE_CHECKING:
 
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
 
-RULE = RuleInfo(
-    code="PSM328",
-    name="copied-defaults",
-    severity=Severity.WARNING,
-    applies_to="values",
-    what="Helm values repeat most of the chart's values.yaml, mostly unchanged: a copied file.",
-    why="After an upgrade, the copy still pins every image and switch of the old release, and nobody sees which "
-    "lines were changed on purpose.",
-    fix="keep what differs from the chart's defaults, and remove the rest",
-    references=("values.yaml of the chart at its tag",),
-)
+RULE = RuleInfo.of("PSM328")
 _SHARE = 0.6
 _EQUAL = 0.6
 _MANY = 40

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import nearest, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.gpu.catalog.chart_contents import image_default
@@ -19,39 +19,43 @@ if TYPE_CHECKING:
 
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
 
-RULE = RuleInfo(
-    code="PSM332",
-    name="operand-variable",
-    severity=Severity.WARNING,
-    applies_to="values",
-    what="Values, a ClusterPolicy or an NVIDIADriver give an operand (device plugin, GPU Feature Discovery, "
-    "dcgm-exporter, MIG manager, validator, driver, driver manager, vGPU device manager, CC manager) a variable that "
-    "the version of this release does not read, that another operand reads and this one does not, or whose name is one "
-    "letter from one that it reads; or a word that the device plugin refuses.",
-    why="Nothing reports a variable that nobody reads: the operand keeps its default. At a wrong word the plugin ends.",
-    fix="correct the name, remove it, or take a release whose operand reads it",
-    bad="dcgmExporter:\n  env:\n    - {name: DCGM_EXPORTER_LISTENER, value: ':9401'}\n",
-    good="dcgmExporter:\n  env:\n    - {name: DCGM_EXPORTER_LISTEN, value: ':9401'}\n",
-    symptom="an operand behaves as if the variable were not there",
-    references=(
-        "flags of NVIDIA/k8s-device-plugin, dcgm-exporter, mig-parted, k8s-driver-manager, vgpu-device-manager",
-        "NVIDIA/k8s-cc-manager; NVIDIA/gpu-operator, validator; scripts of NVIDIA/gpu-driver-container",
-    ),
-)
-_DRIVER = "driver"
-"""Of which only what it shares with others is known."""
+RULE = RuleInfo.of("PSM332")
+_DRIVER, _VGPU_HOST = _SCRIPTS = ("driver", "vgpuManager")
+"""Of which only what they share with others is known."""
 _MANAGER = "driver.manager"
 _VALIDATOR = "validator"
 _VALIDATIONS = ("driver", "toolkit", "cuda", "plugin", "vfioPCI", "vgpuManager", "vgpuDevices", "ccManager")
-_PLUGIN = "devicePlugin"
+_PLUGIN, TOOLKIT = "devicePlugin", "toolkit"
 COMPONENTS = {
-    **{name: name for name in (_PLUGIN, "gfd", "dcgmExporter", "migManager", "vgpuDeviceManager", "ccManager")},
-    **{name: name for name in (_DRIVER, _MANAGER)},
+    **{name: name for name in (_PLUGIN, "gfd", "dcgm", "dcgmExporter", "migManager", "vgpuDeviceManager", "ccManager")},
+    **{name: name for name in ("sandboxDevicePlugin", "kataSandboxDevicePlugin", "kataManager", "vfioManager")},
+    **{name: name for name in (_DRIVER, _MANAGER, _VGPU_HOST, _VALIDATOR)},
     **{f"{_VALIDATOR}.{part}": _VALIDATOR for part in _VALIDATIONS},
+    "nodeStatusExporter": _VALIDATOR,
     "vgpuManager.driverManager": _MANAGER,
     "vfioManager.driverManager": _MANAGER,
 }
 """Where values have their variables, with the operand whose image reads them."""
+OF_IMAGES = {
+    "k8s-device-plugin": "devicePlugin",
+    "gpu-feature-discovery": "gfd",
+    "mps-control-daemon": "mpsControlDaemon",
+    "container-toolkit": "toolkit",
+    "dcgm": "dcgm",
+    "dcgm-exporter": "dcgmExporter",
+    "k8s-mig-manager": "migManager",
+    "k8s-driver-manager": "driver.manager",
+    "k8s-kata-manager": "kataManager",
+    "k8s-cc-manager": "ccManager",
+    "kubevirt-gpu-device-plugin": "sandboxDevicePlugin",
+    "nvidia-sandbox-device-plugin": "kataSandboxDevicePlugin",
+    "vfio-manage": "vfioManager",
+    "vgpu-device-manager": "vgpuDeviceManager",
+    "k8s-dra-driver-gpu": "draDriver",
+    "dra-driver-nvidia-gpu": "draDriver",
+}
+"""By image, or by the program that one of several in it is."""
+_OF_SEVERAL = ("k8s-device-plugin", "k8s-driver-manager")
 _OF_CHARTS = {
     "dcgm-exporter": ("dcgmExporter", ("extraEnv",)),
     "nvidia-dra-driver-gpu": (
@@ -65,8 +69,9 @@ _OF_CHARTS = {
 }
 """The same of charts beside the operator's."""
 _IMAGES = ("", "dcgm-exporter", "k8s-dra-driver-gpu", "dra-driver-nvidia-gpu")
-_LEAST_WORDS = 3
+_LEAST_WORDS, _FEW = 3, 2
 _PREFIXES = {
+    TOOLKIT: ("CONTAINERD_", "CRIO_", "DOCKER_", "RUNTIME_", "NRI_", "NVIDIA_CONTAINER_RUNTIME", "ACCEPT_NVIDIA_"),
     "dcgmExporter": ("DCGM_EXPORTER_",),
     "gfd": ("GFD_",),
     "migManager": ("MIG_PARTED_",),
@@ -83,8 +88,8 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
             version = text(document, "image.tag") or document.release.tag
             yield from _of_list(document, tuple(path.split(".")), operand, version)
     for path, operand in COMPONENTS.items() if document.release.is_of_operator else ():
-        if not is_off(document, f"{path.partition('.')[0]}.enabled"):
-            yield from _of_list(document, (*path.split("."), "env"), operand, _version(document, path, operand))
+        if not is_off(document, f"{path.partition('.')[0]}.enabled") and (runs := running(document, path, operand)):
+            yield from _of_list(document, (*path.split("."), "env"), runs, image_version(document, path, operand))
 
 
 def _of_list(
@@ -98,20 +103,29 @@ def _of_list(
             yield Finding(place=place, message=found.message, help=found.help)
 
 
-def _version(document: ValuesDocument, path: str, operand: str) -> str | None:
+def running(document: ValuesDocument, path: str, operand: str) -> str | None:
+    """The operand whose image values name at a path, in the place of the usual one; None where nobody knows it."""
+    place = f"{_VALIDATOR if path.startswith(_VALIDATOR) else path}.image"
+    image = text(document, place).rpartition("/")[2].partition(":")[0]
+    is_usual = image in ("", image_default(place, document.release.tag), *_OF_SEVERAL)
+    return operand if is_usual else OF_IMAGES.get(image)
+
+
+def image_version(document: ValuesDocument, path: str, operand: str) -> str | None:
     """Of its image; the validator's is the release's own."""
     release = document.release.tag
-    if operand == _VALIDATOR:
-        return text(document, f"{_VALIDATOR}.version") or release
-    return text(document, f"{path}.version") or image_default(f"{path}.version", release)
+    place = f"{_VALIDATOR if path.startswith(_VALIDATOR) else path}.version"
+    return text(document, place) or (release if operand == _VALIDATOR else image_default(place, release))
 
 
-def _reader(operand: str, name: str) -> str | None:
-    """The one operand that reads a variable, and it is another one."""
-    readers = {other for other in COMPONENTS.values() if name in operand_inputs(other).names}
-    if operand != _DRIVER and name in known_variables():
-        readers.add("toolkit")
-    return next(iter(readers)) if len(readers) == 1 and operand not in readers else None
+def _readers(operand: str, name: str) -> str:
+    """The operands that read a variable, as texts name them, where this one is none of them and they are few."""
+    readers = [other for other in dict.fromkeys((*COMPONENTS.values(), TOOLKIT)) if name in operand_inputs(other).names]
+    return " and ".join(f"`{reader}`" for reader in readers) if len(readers) <= _FEW and operand not in readers else ""
+
+
+def _is_of_operator(component: str, name: str) -> bool:
+    return component == TOOLKIT and known_variables()[name].by_operator
 
 
 def _with_more(name: str, known: Iterable[str]) -> str | None:
@@ -136,22 +150,18 @@ def unread(component: str, variables: Sequence[tuple[str, str]], tag: str | None
     known = inputs.names
     for index, (name, value) in enumerate(variables):
         if name in known:
-            if tag is not None and not inputs.is_read(name, tag):
+            if tag is not None and not inputs.is_read(name, tag) and not _is_of_operator(component, name):
                 told = inputs.told(name, tag)
                 yield Unread(index, f"{component} {tag} does not read `{name}`: {told}", "remove it")
             elif component == _PLUGIN and value and (wrong := wrong_word(name, value, tag)) is not None:
                 yield Unread(index, f"`{name}`: {wrong.message}, and stops", wrong.help, "value")
             continue
-        if reader := _reader(component, name):
-            where = f"a part of `{_VALIDATOR}`" if reader == _VALIDATOR else f"`{reader}.env`"
-            yield Unread(
-                index,
-                f"`{name}` is a variable of `{reader}`, and no {component} reads it",
-                f"remove it, or write it into {where}",
-            )
+        if readers := _readers(component, name):
+            message = f"`{name}` is a variable of {readers}, and no {component} reads it"
+            yield Unread(index, message, "remove it, or write it into the `env` of what reads it")
             continue
         is_meant = name.startswith(_PREFIXES.get(component, ()))
-        is_known = component != _DRIVER and index < MOST_SUGGESTED
+        is_known = component not in _SCRIPTS and index < MOST_SUGGESTED
         match = (_with_more(name, known) or nearest(name, known, certain=not is_meant)) if is_known else None
         if match is not None or is_meant:
             help_text = f"did you mean `{match}`?" if match else "remove it"

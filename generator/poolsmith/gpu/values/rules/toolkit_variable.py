@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.message_text import nearest, shorten
+from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts.versions import at_least
-from poolsmith.gpu.catalog.container_toolkit import is_meant_for_toolkit, known_variables
+from poolsmith.gpu.catalog.container_toolkit import ToolkitVariable, known_variables
+from poolsmith.gpu.catalog.operand_inputs import operand_inputs
 from poolsmith.gpu.catalog.releases import advisable, behaviour_at
 from poolsmith.gpu.values.effective_values import text, toolkit_environment
-from poolsmith.gpu.values.rules.unknown_value import MOST_SUGGESTED
+from poolsmith.gpu.values.rules.operand_variable import TOOLKIT, image_version, running, unread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,27 +20,7 @@ if TYPE_CHECKING:
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
     from poolsmith.gpu.values.effective_values import EnvironmentVariable
 
-RULE = RuleInfo(
-    code="PSM288",
-    name="toolkit-variable",
-    severity=Severity.WARNING,
-    applies_to="values",
-    what="Helm values give the toolkit a variable that no toolkit reads, that the operator of this release does not "
-    "pass on or sets itself, or whose value it refuses.",
-    why="Nothing reports a variable that nobody reads. The toolkit keeps its defaults, which are wrong on the very "
-    "nodes that need the variable.",
-    fix="correct the name, or remove it",
-    bad="# with v25.3.4\ntoolkit:\n  env:\n    - {name: RUNTIME_DROP_IN_CONFIG, value: "
-    "/etc/containerd/conf.d/99-nvidia.toml}\n",
-    good="# with v25.10.1\ntoolkit:\n  env:\n    - {name: RUNTIME_DROP_IN_CONFIG, value: "
-    "/etc/containerd/conf.d/99-nvidia.toml}\n",
-    symptom="the toolkit writes /etc/containerd/config.toml, whatever toolkit.env says",
-    references=(
-        "flags of NVIDIA/nvidia-container-toolkit",
-        "NVIDIA/gpu-operator issues 1694, 1876",
-        "catalog: toolkit",
-    ),
-)
+RULE = RuleInfo.of("PSM288")
 _SOURCE = "RUNTIME_CONFIG_SOURCE"
 _FILE = "file="
 
@@ -48,37 +29,36 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     env = toolkit_environment(document)
     if env is None:
         return
-    known = known_variables()
-    looked_up = 0
-    for variable in env.entries:
-        name = variable.name
-        if name not in known:
-            looked_up += 1
-            yield from _unknown(variable, may_be_close=looked_up <= MOST_SUGGESTED)
-        elif (since := known[name].since) is not None and not at_least(document.release.tag, since):
-            yield _told(
-                variable,
-                f"`{name}` comes with {since}; the operator of {document.release.tag} hands no such thing to "
-                f"the toolkit",
-                f"remove it, or pin {advisable(since)} or later",
-            )
-        elif known[name].overwritten is not None and not behaviour_at(document.release.tag)["runtimeFilesFirst"]:
-            yield from _overwritten(variable, known[name].overwritten or "", document)
-        elif name == _SOURCE and variable.value and not all(map(_is_source, variable.value.split(","))):
-            yield Finding(
-                place=(*variable.path, "value"),
-                message=f"`{_SOURCE}` can't be `{shorten(variable.value)}`",
-                help="write `command`, `file`, `file=/path/of/the/host`, or two of them with a comma between",
-                severity=Severity.ERROR,
-            )
+    operand = running(document, TOOLKIT, TOOLKIT)
+    tag = operand_inputs(TOOLKIT).tag_of(image_version(document, TOOLKIT, TOOLKIT))
+    given = [(variable.name, variable.value) for variable in env.entries]
+    by_place = {found.at: found for found in unread(TOOLKIT, given, tag)} if operand == TOOLKIT else {}
+    for index, variable in enumerate(env.entries):
+        of_operator = [*_of_operator(variable, document)]
+        yield from of_operator
+        if not of_operator and index in by_place:
+            yield _told(variable, by_place[index].message, by_place[index].help)
 
 
-def _unknown(variable: EnvironmentVariable, *, may_be_close: bool) -> Iterator[Finding[ValuePlace]]:
-    is_meant = is_meant_for_toolkit(variable.name)
-    match = nearest(variable.name, known_variables(), certain=not is_meant) if may_be_close else None
-    if match is not None or is_meant:
-        message = f"no toolkit that is known reads `{shorten(variable.name)}`"
-        yield _told(variable, message, f"did you mean `{match}`?" if match else "remove it")
+def _of_operator(variable: EnvironmentVariable, document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
+    """What the operator makes of a variable."""
+    name, release = variable.name, document.release.tag
+    known = known_variables().get(name, ToolkitVariable())
+    if (since := known.since) is not None and not at_least(release, since):
+        yield _told(
+            variable,
+            f"`{name}` comes with {since}; the operator of {release} hands no such thing to the toolkit",
+            f"remove it, or pin {advisable(since)} or later",
+        )
+    elif known.overwritten is not None and not behaviour_at(release)["runtimeFilesFirst"]:
+        yield from _overwritten(variable, known.overwritten, document)
+    elif name == _SOURCE and variable.value and not all(map(_is_source, variable.value.split(","))):
+        yield Finding(
+            place=(*variable.path, "value"),
+            message=f"`{_SOURCE}` can't be `{shorten(variable.value)}`",
+            help="write `command`, `file`, `file=/path/of/the/host`, or two of them with a comma between",
+            severity=Severity.ERROR,
+        )
 
 
 def _overwritten(

@@ -19,17 +19,7 @@ if TYPE_CHECKING:
     from poolsmith.gpu.catalog.value_paths import ValueNode
     from poolsmith.gpu.values.document import UnknownKey, ValuePlace, ValuesDocument
 
-RULE = RuleInfo(
-    code="PSM301",
-    name="unknown-value",
-    applies_to="values",
-    what="Helm values set a key that neither the chart of this release nor that of any other release reads.",
-    why="The chart has no schema: Helm silently drops an unknown key, and the operator reports ready.",
-    bad="driver:\n  rdma:\n    enable: true\n",
-    good="driver:\n  rdma:\n    enabled: true\n",
-    references=("values.yaml and templates of the chart at its tag", "NVIDIA/gpu-operator issues 196, 2626"),
-    at_key=True,
-)
+RULE = RuleInfo.of("PSM301")
 MOST_SUGGESTED = 60
 """Beyond these nobody reads a suggestion, and a file may have thousands of unknown keys."""
 DISCOVERY_SWITCH = "nfd"

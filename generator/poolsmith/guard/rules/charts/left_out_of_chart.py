@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pointer import value_at
@@ -18,27 +18,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.kubernetes.repository.delivered import ChartInstallation
 
-RULE = RuleInfo(
-    code="PSM589",
-    name="left-out-of-chart",
-    severity=Severity.WARNING,
-    applies_to="manifest",
-    what="`helm` installs the operator's chart with `--skip-crds`, or upgrades it with `--no-hooks` where "
-    "`operator.upgradeCRD` is on; so do `skip_crds` and `disable_webhooks` of Terraform, `skip_crds` and "
-    "`disable_hook` of Ansible. Not where the same file brings definitions by itself.",
-    why="The definitions stand in the chart's folder `crds`, which `--skip-crds` leaves out: its ClusterPolicy is "
-    "refused. Helm never changes definitions that are there; a hook before the upgrade does, and `--no-hooks` leaves "
-    "it out: the API server drops the fields that the old definitions lack.",
-    fix="leave the flag out, or apply the definitions of the release before",
-    bad="helm upgrade gpu-operator nvidia/gpu-operator --version v25.3.4 --no-hooks\n",
-    good="helm upgrade gpu-operator nvidia/gpu-operator --version v25.3.4\n",
-    symptom='`unknown field "spec..."`; `no matches for kind "ClusterPolicy" in version "nvidia.com/v1"`',
-    references=(
-        "NVIDIA/gpu-operator@v25.3.4:deployments/gpu-operator/templates/upgrade_crd.yaml",
-        "helm/helm@v3.18.4:pkg/action/install.go, upgrade.go",
-        "NVIDIA/gpu-operator issue 826",
-    ),
-)
+RULE = RuleInfo.of("PSM589")
 _SWITCH = ("operator", "upgradeCRD")
 _OTHER_CRDS = pattern(r"(?i)(?<!skip[-_])(?<!upgrade)crds?\b")
 

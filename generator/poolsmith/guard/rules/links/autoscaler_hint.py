@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import mapping, words
 from poolsmith.core.sources.pointer import MISSING, join
@@ -16,29 +16,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkView
 
-RULE = RuleInfo(
-    code="PSM760",
-    name="autoscaler-hint",
-    severity=Severity.WARNING,
-    applies_to="manifest",
-    what="Machines of Cluster API announce a number of GPUs without their type, or a type without a number, to an "
-    "autoscaler that has seen no node of them. Or a group of EKS with GPUs lacks the label by which Cluster "
-    "Autoscaler waits for the GPUs of a new node.",
-    why="The autoscaler takes GPUs only where both are there: it never starts a node from zero for a pod that asks for "
-    "one.",
-    fix="write both annotations",
-    bad='annotations: {capacity.cluster-autoscaler.kubernetes.io/gpu-count: "1"}\n',
-    good="annotations:\n  capacity.cluster-autoscaler.kubernetes.io/gpu-type: nvidia.com/gpu\n"
-    '  capacity.cluster-autoscaler.kubernetes.io/gpu-count: "1"\n',
-    symptom="`pod didn't trigger scale-up`; Insufficient nvidia.com/gpu",
-    references=(
-        (
-            "kubernetes/autoscaler:cluster-autoscaler/cloudprovider/clusterapi/clusterapi_unstructured.go, "
-            "InstanceCapacity"
-        ),
-        "kubernetes/autoscaler:cluster-autoscaler/cloudprovider/aws/aws_cloud_provider.go, GPULabel; issue 1949",
-    ),
-)
+RULE = RuleInfo.of("PSM760")
 _CAPACITY = "capacity.cluster-autoscaler.kubernetes.io/"
 _COUNT, _TYPE, _DRIVER = f"{_CAPACITY}gpu-count", f"{_CAPACITY}gpu-type", f"{_CAPACITY}dra-driver"
 _ACCELERATOR, _AUTOSCALER = "k8s.amazonaws.com/accelerator", "cluster-autoscaler"

@@ -17,24 +17,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkView
 
-RULE = RuleInfo(
-    code="PSM762",
-    name="driver-root",
-    applies_to="manifest",
-    what="A folder of libraries or programs is given as the root of a driver's files; or the chart goes to GKE, "
-    "and looks "
-    "for the driver where GKE has none.",
-    why="Device plugin, GPU feature discovery and DRA driver mount the folder as a root, and look for `usr/lib` and "
-    "`usr/bin` below it: they find no NVML, and no GPU.",
-    fix="write the folder that has `usr` in it: `/` for a driver of the host, `/run/nvidia/driver` for one in a "
-    "container, `/home/kubernetes/bin/nvidia` on GKE",
-    bad="nvidiaDriverRoot: /usr/lib/x86_64-linux-gnu\n",
-    good="nvidiaDriverRoot: /\n",
-    symptom="`Detected non-NVML platform: could not load NVML library: libnvidia-ml.so.1`; `No devices found`",
-    references=(
-        "NVIDIA/k8s-device-plugin@v0.17.1:deployments/helm/nvidia-device-plugin/templates/daemonset-device-plugin.yml",
-    ),
-)
+RULE = RuleInfo.of("PSM762")
 _PATHS = dict.fromkeys((*DEVICE_PLUGIN_CHARTS, *DRA_DRIVER_CHARTS), "nvidiaDriverRoot")
 """Not the operator's `hostPaths.driverInstallDir`: on Talos it is a folder of libraries."""
 _NO_ROOT = pattern(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import mapping
@@ -22,24 +22,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.links.link_view import LinkedPod, LinkView
     from poolsmith.kubernetes.repository.node_templates import NodeTemplate
 
-RULE = RuleInfo(
-    code="PSM941",
-    name="gpus-of-machines",
-    severity=Severity.WARNING,
-    applies_to="manifest",
-    what="A container asks for more GPUs than each machine has that its pod selects, as files describe them: by types "
-    "and families of machines, or the number that Karpenter is asked for. Some families have GPUs of another maker, or "
-    "none that Karpenter counts.",
-    why="The pod stays Pending, and no autoscaler starts a node for it.",
-    fix="ask for fewer, or allow a machine that has as many",
-    bad="# values: [g4dn.2xlarge]: one GPU\nresources: {limits: {nvidia.com/gpu: 2}}\n",
-    good="# values: [g4dn.12xlarge]: four GPUs\nresources: {limits: {nvidia.com/gpu: 2}}\n",
-    symptom="`no instance type satisfied resources`; `Insufficient nvidia.com/gpu`",
-    references=(
-        "data/neighbours/instance_types.yaml",
-        "aws/karpenter-provider-aws issues 7754, 8064, 8368; pulumi/pulumi-eks pull request 1534",
-    ),
-)
+RULE = RuleInfo.of("PSM941")
 _OTHERS = "amd.com/gpu"
 _NUMBER = pattern(r"[0-9]{1,4}")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts.versions import is_older
 from poolsmith.core.sources.pod_template import word
@@ -22,26 +22,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.links.link_view import LinkView
     from poolsmith.guard.rules.setup.setup_view import SetupObject
 
-RULE = RuleInfo(
-    code="PSM761",
-    name="inflated-chart",
-    severity=Severity.WARNING,
-    applies_to="manifest",
-    what="A kustomization inflates the operator's chart without its definitions, or without a namespace for objects "
-    "that name none themselves.",
-    why="kustomize leaves the folder `crds` out unless `includeCRDs` is set, and runs `helm template`, which writes "
-    "no namespace into objects: those that the chart gives none go into `default`, while roles are bound to accounts "
-    "of the release's namespace.",
-    fix="write `includeCRDs: true` into the entry, and `namespace:` into the kustomization",
-    bad="helmCharts: [{name: gpu-operator, version: v25.3.4, namespace: gpu-operator}]\n",
-    good="namespace: gpu-operator\nhelmCharts: [{name: gpu-operator, version: v25.3.4, namespace: gpu-operator, "
-    "includeCRDs: true}]\n",
-    symptom='`no matches for kind "ClusterPolicy"`; `serviceaccount "gpu-operator" not found`',
-    references=(
-        "kubernetes-sigs/kustomize:api/types/helmchartargs.go",
-        "NVIDIA/gpu-operator@v25.10.0 and v25.10.1:deployments/gpu-operator/templates/serviceaccount.yaml",
-    ),
-)
+RULE = RuleInfo.of("PSM761")
 _HAS_NAMESPACES_FROM = "v25.10.1"
 _HERE = ", nor does kustomize from 5.8 on, as is installed here"
 _SWITCH, _DEFINITIONS, _OWN = "includeCRDs", "Definitions", "nvidia.com"

@@ -39,30 +39,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView
     from poolsmith.guard.rules.names.need import Need, Offer, Verdict
 
-RULE = RuleInfo(
-    code="PSM775",
-    name="label-of-no-rule",
-    applies_to="manifest",
-    what="A pod that asks for GPUs, or a chart of the stack, selects nodes by a label that is a misspelling of "
-    "one of GPU feature discovery or of a NodeFeatureRule here, by a value that these do not write, by a label of "
-    "PCI devices that Node Feature Discovery here builds of other fields, by one that is a tag of instances, or that "
-    "the operator writes from a later release on. As a warning: by a label, or a value, that no description of "
-    "machines here has, or that a chart selects by itself while nothing here writes it; a note where somebody outside "
-    "of the files may, and by one that the chart's own pods write once they run there. Or a part of a chart runs on "
-    "nodes of the control plane, which the cloud hides.",
-    why="No node has the label: the pod stays Pending, the DaemonSet wants no pod, is ready, and there is no event.",
-    fix="write the label as it is written to nodes; install Node Feature Discovery with labels by vendor, or label the "
-    "nodes",
-    bad="nodeSelector: {nvidia.com/gpu.prodct: NVIDIA-L4}\n",
-    good="nodeSelector: {nvidia.com/gpu.product: NVIDIA-L4}\n",
-    symptom="`node(s) didn't match Pod's node affinity/selector`",
-    references=(
-        "NVIDIA/k8s-device-plugin@v0.17.4:internal/lm",
-        "NVIDIA/k8s-device-plugin@v0.18.0:deployments/helm/nvidia-device-plugin/values.yaml, affinity",
-        "kubernetes-sigs/dra-driver-nvidia-gpu@v25.12.0:values.yaml, kubeletPlugin.affinity, controller.affinity",
-        "kubernetes-sigs/node-feature-discovery:source/pci, deviceLabelFields",
-    ),
-)
+RULE = RuleInfo.of("PSM775")
 _FEW = 3
 _BY_HAND = (
     "write it into the description of the machines, select by a label of feature discovery, such as "

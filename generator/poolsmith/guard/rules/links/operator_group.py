@@ -17,24 +17,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.links.link_view import LinkView
     from poolsmith.guard.rules.setup.setup_view import SetupObject
 
-RULE = RuleInfo(
-    code="PSM942",
-    name="operator-group",
-    applies_to="manifest",
-    what="OLM can't install the gpu-operator: its Subscription stands in a namespace whose OperatorGroup is for all "
-    "namespaces, or for several, or in which two groups stand; or the group for it stands in another namespace.",
-    why="The operator serves one namespace alone, and OLM takes the one group of the namespace in which the "
-    "Subscription stands. With another group, or two, it installs nothing, and with two no other operator either.",
-    fix="give the operator a namespace of its own with one OperatorGroup, whose target is that namespace",
-    bad="metadata: {name: gpu-operator-certified, namespace: openshift-operators}\n",
-    good="metadata: {name: gpu-operator-certified, namespace: nvidia-gpu-operator}\n",
-    symptom="`csv created in namespace with multiple operatorgroups`; `UnsupportedOperatorGroup`",
-    references=(
-        "NVIDIA/gpu-operator:bundle/manifests/gpu-operator-certified.clusterserviceversion.yaml, installModes",
-        "olm.operatorframework.io/docs/advanced-tasks/operator-scoping-with-operatorgroups",
-        "NVIDIA/gpu-operator issue 330",
-    ),
-)
+RULE = RuleInfo.of("PSM942")
 _OLM = "operators.coreos.com"
 _OF_OPENSHIFT, _OF_OLM = "openshift-operators", "operators"
 """Where OpenShift and OLM by itself have the group of all namespaces; the second name may be one of one's own."""

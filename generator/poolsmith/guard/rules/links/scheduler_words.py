@@ -24,27 +24,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.links.link_view import LinkedPod, LinkView, Machines
     from poolsmith.guard.rules.setup.setup_view import SetupObject
 
-RULE = RuleInfo(
-    code="PSM938",
-    name="scheduler-word",
-    applies_to="manifest",
-    what="A ClusterQueue of Kueue gives quotas of a flavor in another order than its group covers them, or lacks one; "
-    "a workload asks for a resource that no group of its queue covers (a warning). Or a pod of the KAI scheduler has "
-    "an annotation for a part of a GPU with a value that KAI refuses, or beside a whole GPU, or names its queue by a "
-    "label that this version no longer reads. Or a pod of Volcano asks for parts of GPUs in both of its ways.",
-    why="Kueue's webhook refuses the queue; a workload that its queue does not cover waits for ever. KAI refuses the "
-    "pod, or leaves it without a queue.",
-    fix="write what the message names",
-    bad="metadata: {annotations: {gpu-memory: 2000Mi}}\nspec: {schedulerName: kai-scheduler}\n",
-    good="metadata: {annotations: {gpu-memory: '2000'}}\nspec: {schedulerName: kai-scheduler}\n",
-    symptom="`must match the name in coveredResources`; `couldn't assign flavors to pod set main: resource ... "
-    "unavailable in ClusterQueue`; `gpu-memory annotation value must be a positive integer`; Pending",
-    references=(
-        "kubernetes-sigs/kueue@v0.13.0:pkg/webhooks/clusterqueue_webhook.go, validateFlavorQuotas",
-        "kubernetes-sigs/kueue@v0.13.0:pkg/scheduler/flavorassigner/flavorassigner.go",
-        "kai-scheduler/KAI-Scheduler:pkg/binder/plugins/gpusharing/gpu-request/gpu_request_validator.go",
-    ),
-)
+RULE = RuleInfo.of("PSM938")
 _QUEUE = "kueue.x-k8s.io/queue-name"
 _VOLCANO, _SHARE, _VGPU = "volcano", "volcano.sh/gpu-", "volcano.sh/vgpu-"
 _LEFT_OUT, _REPLACED = "excludeResourcePrefixes", "transformations"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import started_with, word, words
 from poolsmith.gpu.catalog.operand_inputs import operand_inputs
-from poolsmith.gpu.values.rules.operand_variable import Unread, unread
+from poolsmith.gpu.values.rules.operand_variable import OF_IMAGES, Unread, unread
 from poolsmith.guard.rules.names.kept import kept_all
 
 if TYPE_CHECKING:
@@ -19,42 +19,9 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, CheckedTree
 
-RULE = RuleInfo(
-    code="PSM543",
-    name="unread-operand-variable",
-    severity=Severity.WARNING,
-    applies_to="manifest",
-    what="A container of the device plugin, GPU Feature Discovery, dcgm-exporter, the MIG manager, the vGPU device "
-    "manager, the driver manager or the DRA driver, in a workload that somebody wrote, has a variable that the version "
-    "of its image does not read, or whose name is one letter from one that it reads; or a word that the device plugin "
-    "refuses.",
-    why="Nothing reports a variable that nobody reads: the operand keeps its default. At a wrong word the plugin ends.",
-    fix="correct the name, remove it, or take an image that reads it",
-    bad="image: nvcr.io/nvidia/k8s/dcgm-exporter:3.3.5-3.4.0-ubuntu22.04\nenv:\n"
-    "  - {name: KUBERNETES_VIRTUAL_GPUS, value: 'true'}\n",
-    good="image: nvcr.io/nvidia/k8s/dcgm-exporter:4.1.1-4.0.4-ubuntu22.04\nenv:\n"
-    "  - {name: KUBERNETES_VIRTUAL_GPUS, value: 'true'}\n",
-    symptom="an operand behaves as if the variable were not there",
-    references=(
-        "flags of NVIDIA/k8s-device-plugin, NVIDIA/dcgm-exporter and NVIDIA/mig-parted at their tags",
-        "flags of kubernetes-sigs/dra-driver-nvidia-gpu at its tags",
-    ),
-)
-_IMAGE = pattern(
-    r"(?:^|/)(k8s-device-plugin|gpu-feature-discovery|dcgm-exporter|k8s-mig-manager"
-    r"|k8s-driver-manager|vgpu-device-manager|k8s-dra-driver-gpu|dra-driver-nvidia-gpu)(?::([\w][\w.-]{0,127}+))?(?:@|$)"
-)
-_PLUGIN = "k8s-device-plugin"
-_OPERANDS = {
-    _PLUGIN: "devicePlugin",
-    "gpu-feature-discovery": "gfd",
-    "dcgm-exporter": "dcgmExporter",
-    "k8s-mig-manager": "migManager",
-    "k8s-driver-manager": "driver.manager",
-    "vgpu-device-manager": "vgpuDeviceManager",
-    "k8s-dra-driver-gpu": "draDriver",
-    "dra-driver-nvidia-gpu": "draDriver",
-}
+RULE = RuleInfo.of("PSM543")
+_PROGRAMS = ("gpu-feature-discovery", "mps-control-daemon", "vfio-manage")
+_IMAGE = pattern(rf"(?:^|/)({'|'.join(sorted(OF_IMAGES))})(?::([\w][\w.-]{{0,127}}+))?(?:@|$)")
 
 
 @record(kw_only=False)
@@ -105,11 +72,9 @@ def check(tree: CheckedTree) -> Iterator[Finding[Location]]:
 
 
 def _operand(image: str, container: Mapping[str, Any]) -> str:
-    """The image of the plugin has GPU Feature Discovery, too: the command says which of them runs."""
-    if image != _PLUGIN:
-        return _OPERANDS[image]
+    """Some images have several programs: the command says which of them runs."""
     said = (*words(container.get("command")), *words(container.get("args")))
-    return _OPERANDS["gpu-feature-discovery" if any("gpu-feature-discovery" in item for item in said) else image]
+    return OF_IMAGES[next((program for program in _PROGRAMS for item in said if program in item), image)]
 
 
 def _variables(container: Mapping[str, Any]) -> dict[int, tuple[str, str]]:

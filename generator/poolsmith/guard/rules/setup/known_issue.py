@@ -21,18 +21,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.setup.setup_view import SetupObject, SetupView
     from poolsmith.kubernetes.repository.declared_charts import DeclaredChart
 
-RULE = RuleInfo(
-    code="PSM770",
-    name="known-issue",
-    applies_to="setup",
-    what="Values of the operator, with its release and what is known of the cluster, are those of a known issue: one "
-    "of the vendor's release notes, or of the code at that release. How grave it is differs by issue.",
-    why="The vendor says it on a page that nobody reads before the outage; the values look right.",
-    fix="do what the finding says, or take the release that mends it",
-    bad="# v25.10.1\nvalidator: {repository: nvcr.io/nvidia/cloud-native, image: gpu-operator-validator}\n",
-    good="# v25.10.1\nvalidator: {}\n",
-    references=("NVIDIA/cloud-native-docs:gpu-operator/release-notes.rst", "data/known_issues.yaml"),
-)
+RULE = RuleInfo.of("PSM770")
 NEEDS = ("values", "release")
 
 

@@ -33,29 +33,7 @@ if TYPE_CHECKING:
     from poolsmith.gpu.catalog.label_words import LabelMistake
     from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupView
 
-RULE = RuleInfo(
-    code="PSM299",
-    name="node-label-values",
-    applies_to="setup",
-    what="A node has a label of the operator with a value that the operator, the MIG manager or the device plugin does "
-    "not know: `nvidia.com/gpu.workload.config`, `nvidia.com/mig.config`, `nvidia.com/cc.mode` or "
-    "`nvidia.com/device-plugin.config`, or of one of its operands, `nvidia.com/gpu.deploy.*`. As a warning: a label "
-    "that nothing of the operator reads, such as `nvidia.com/gpu.deploy.drivers`, and one whose reader is off, such "
-    "as a workload while sandboxes are off, or a MIG layout without the MIG manager.",
-    why="An unknown workload counts as the default one, `container`. For an unknown MIG layout the node keeps what it "
-    "has, and its state is `failed`. With an unknown configuration the device plugin does not start, or goes on as "
-    "before.",
-    symptom="operands for containers on a node for virtual machines; `nvidia.com/mig.config.state: failed`; `specified "
-    "config ... does not exist`",
-    fix="write a value that exists, or define it",
-    bad='# values: sandboxWorkloads: {enabled: true}\nlabels: {nvidia.com/gpu.workload.config: "vm-passthough"}\n',
-    good='# values: sandboxWorkloads: {enabled: true}\nlabels: {nvidia.com/gpu.workload.config: "vm-passthrough"}\n',
-    references=(
-        "NVIDIA/gpu-operator:controllers/state_manager.go",
-        "NVIDIA/mig-parted:cmd/nvidia-mig-manager",
-        "NVIDIA/k8s-device-plugin:cmd/config-manager/main.go",
-    ),
-)
+RULE = RuleInfo.of("PSM299")
 NEEDS = ("nodes", "values", "release")
 _SWITCH = "sandboxWorkloads.enabled"
 _MIG_MAP = "migManager.config"

@@ -112,6 +112,8 @@ def setups_of(
     apart = [item for item in alone if model.is_left_out(item.path)]
     if any(map(is_of_operator, apart)):
         setups.append(Setup(found=None, objects=tuple(apart)))
+    elsewhere = (found for found in values_of(model.all_installations, release) if not _is_here(found))
+    setups += [Setup(found=item, left_out=more, objects=(), is_gathered=True) for item, more in _few_of_each(elsewhere)]
     loose = [found for found in loose if _is_here(found)]
     siblings = Counter(folder_of(item.path) for item in loose if item.is_file)
     joined = (item for item in alone if not model.is_left_out(item.path))

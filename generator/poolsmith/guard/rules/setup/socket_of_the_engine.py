@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.gpu.catalog.platforms import distributions, sockets_of
@@ -16,23 +16,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.setup.setup_view import SetupView
 
-RULE = RuleInfo(
-    code="PSM586",
-    name="socket-of-the-engine",
-    severity=Severity.WARNING,
-    applies_to="setup",
-    what="A HelmChart or HelmChartConfig of helm.cattle.io installs the operator, and no variable names the socket of "
-    "containerd. k3s and RKE2 alone have that kind, and their containerd has its socket elsewhere. The same of a "
-    "distribution that a script beside the values, or a file of the machines, sets up.",
-    why="The operator mounts /run/containerd, where nothing listens. The toolkit's pod restarts again and again, or it "
-    "is ready and pods see no GPU.",
-    fix="set `CONTAINERD_SOCKET` in `toolkit.env`, and what else the distribution's guide says",
-    bad="# in a HelmChart\nvaluesContent: |\n  toolkit: {enabled: true}\n",
-    good="# in a HelmChart\nvaluesContent: |\n  toolkit:\n    env:\n"
-    "      - {name: CONTAINERD_SOCKET, value: /run/k3s/containerd/containerd.sock}\n",
-    symptom=with_nodes.RULE.symptom,
-    references=("rancher/rke2-docs:docs/add-ons/gpu_operators.md", "k3s-io/docs:docs/advanced.md"),
-)
+RULE = RuleInfo.of("PSM586")
 NEEDS = ("values",)
 
 

@@ -17,26 +17,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.templates.labelled_nodes import LabelledNodes
     from poolsmith.kubernetes.repository.node_template_marks import LabelMark, TaintMark
 
-RULE = RuleInfo(
-    code="PSM581",
-    name="template-label-values",
-    severity=Severity.WARNING,
-    applies_to="manifest",
-    what="A description of new nodes (Karpenter, Cluster API, Talos, eksctl, Terraform and others) sets "
-    "`nvidia.com/gpu.workload.config`, `nvidia.com/gpu.deploy.*` or `nvidia.com/cc.mode` to a value that the operator "
-    "or its CC manager does not know. Or a label that nothing of the operator reads, such as "
-    "`nvidia.com/gpu.deploy.drivers`. Or, as an error, an object has a label or a taint whose value is no text.",
-    why="A workload that is not known counts as the default one, `container`. In a mode that is not known GPUs stay as "
-    "they are, and no Kata pod is scheduled. Operands run where their label is `true`, and all of them "
-    "stay away only where `nvidia.com/gpu.deploy.operands` is exactly `false`: `no`, `False` or `disabled` are not.",
-    symptom="`invalid GPU workload config` in the operator's log; operands on nodes that were to have none",
-    fix="write a value that the operator knows",
-    bad="kind: NodePool  # karpenter.sh/v1\nmetadata: {name: vms}\nspec:\n  template:\n    metadata:\n      labels: "
-    "{nvidia.com/gpu.workload.config: vm-passthru}\n",
-    good="kind: NodePool  # karpenter.sh/v1\nmetadata: {name: vms}\nspec:\n  template:\n    metadata:\n      labels: "
-    "{nvidia.com/gpu.workload.config: vm-passthrough}\n",
-    references=("NVIDIA/gpu-operator:controllers/state_manager.go",),
-)
+RULE = RuleInfo.of("PSM581")
 
 
 def check(nodes: tuple[LabelledNodes, ...]) -> Iterator[Finding[Location]]:

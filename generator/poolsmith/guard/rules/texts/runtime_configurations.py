@@ -14,28 +14,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics.rule_engine import Finding
     from poolsmith.guard.rules.texts.stack_text import StackText
 
-RULE = RuleInfo(
-    code="PSM339",
-    name="runtime-text",
-    applies_to="manifest",
-    what="A configuration of containerd is no TOML, has with `version = 3` settings of the plugin that containerd 1 "
-    "had, a type of runtime that containerd 2 took away, or a default runtime with a letter wrong; one of NVIDIA's "
-    "container runtime has a mode that it does not know; or a CDI specification has what makes the runtime refuse it: "
-    "an unknown field, a field that is newer than its version, no devices.",
-    why="containerd passes over what it does not know, with a warning in its log: the runtime `nvidia` is missing, and "
-    'pods fail with `no runtime for "nvidia" is configured`. A CDI specification that is refused has no devices.',
-    fix="write it as the version that reads it does",
-    bad='content: |\n  version = 3\n  [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.nvidia]\n'
-    '    runtime_type = "io.containerd.runc.v2"\n',
-    good='content: |\n  version = 3\n  [plugins."io.containerd.cri.v1.runtime".containerd.runtimes.nvidia]\n'
-    '    runtime_type = "io.containerd.runc.v2"\n',
-    symptom='`no runtime for "nvidia" is configured`; `unresolvable CDI devices`',
-    references=(
-        "containerd/containerd:docs/containerd-2.0.md, cmd/containerd/server/config/config.go",
-        "NVIDIA/nvidia-container-toolkit:internal/modifier/mode.go",
-        "cncf-tags/container-device-interface:specs-go, pkg/cdi",
-    ),
-)
+RULE = RuleInfo.of("PSM339")
 _IN_TOML = {Shape.CONTAINERD: "containerd", Shape.TOOLKIT: "toolkit"}
 
 

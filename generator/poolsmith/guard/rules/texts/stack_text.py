@@ -13,6 +13,7 @@ from poolsmith.core.sources.inner_text import InnerText, TextFile
 from poolsmith.core.sources.pointer import join, value_at
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.gpu.catalog.stack_objects import CHART_OF
+from poolsmith.kubernetes.repository.delivered import ValuesSource
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -171,9 +172,13 @@ def _of_values(installations: Iterable[ChartInstallation]) -> Iterator[StackText
 
     for item in installations:
         tag = _reader(item)
-        for layer in item.layers:
-            walk = _Walk(layer.source, f"values of {item.chart}", item.document.name)
-            found = walk.texts(layer.values, layer.pointer, tuple(map(str, layer.at)))
+        single = tuple(layer for layer in item.layers if layer.at)
+        sources = [(layer.source, layer.pointer, layer.values) for layer in item.layers if not layer.at]
+        if single:
+            together = ValuesSource(replace(item, layers=single))
+            sources.append((together, "", together.data))
+        for source, pointer, values in sources:
+            found = _Walk(source, f"values of {item.chart}", item.document.name).texts(values, pointer, ())
             yield from found if tag is None else (replace(text, version=tag) for text in found)
 
 
