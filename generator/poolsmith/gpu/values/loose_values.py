@@ -29,7 +29,13 @@ from poolsmith.kubernetes.repository.chart_folders import chart_at
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer, beyond
 from poolsmith.kubernetes.repository.flux_releases import last
 from poolsmith.kubernetes.repository.helm_commands import helm_commands
-from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, PlacedDocument, folders_above, is_encrypted
+from poolsmith.kubernetes.repository.manifest_files import (
+    CheckedDocument,
+    PlacedDocument,
+    folders_above,
+    has_marks,
+    is_encrypted,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,11 +82,9 @@ class Surroundings:
             if item.version:
                 found[CHART_OF.get(item.chart, item.chart), posixpath.dirname(item.document.path)].add(item.version)
         for document in self.model.loose.documents:
-            data = document.data if isinstance(document.data, dict) and not document.is_object else {}
-            named = last(str(data.get("chart") or data.get("chartName") or ""))
-            version = data.get("version") or data.get("targetRevision")
-            if isinstance(version, str):
-                found[CHART_OF.get(named, named), posixpath.dirname(document.path)].add(version)
+            if any(name in document.text for name in _NAMES):
+                for chart, version in _said(document.data):
+                    found[CHART_OF.get(chart, chart), posixpath.dirname(document.path)].add(version)
         return found
 
     def pinned_near(self, path: str, chart: str = OPERATOR_CHART) -> str | None:
@@ -115,6 +119,25 @@ class Surroundings:
                     for word in command.of("values"):
                         found[posixpath.basename(word.text)].append(command)
         return self._commands[folder].get(name, [])
+
+
+_CHART_KEYS = ("chart", "chartName", "chartname", "chart_name")
+_VERSION_KEYS = ("version", "targetRevision", "chartVersion", "chart_version")
+
+
+def _said(data: Any) -> Iterator[tuple[str, str]]:
+    """Charts of the stack with their versions, as any tool has them beside each other in a mapping."""
+    pending = [data]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, list):
+            pending += node
+        elif isinstance(node, dict):
+            pending += node.values()
+            chart = last(next((str(node[key]) for key in _CHART_KEYS if node.get(key)), ""))
+            version = next((node[key] for key in _VERSION_KEYS if node.get(key)), None)
+            if chart in _NAMES and isinstance(version, str) and not has_marks(version):
+                yield chart, version
 
 
 def plain_files(around: Surroundings, release: str | None, named: frozenset[str]) -> Iterator[FoundValues]:

@@ -12,6 +12,7 @@ from poolsmith.guard.rules.charts import (
     missing_values_file,
     operator_twice_by_one_set,
     subchart_off,
+    value_as_template,
 )
 from poolsmith.guard.rules.templates import template_label_values
 
@@ -30,6 +31,7 @@ CHART_RULES: tuple[Rule[tuple[ChartInstallation, ...], Location], ...] = (
     missing_values_file,
     operator_twice_by_one_set,
     subchart_off,
+    value_as_template,
 )
 
 

@@ -30,6 +30,7 @@ from poolsmith.gpu.values.values_places import values_of
 from poolsmith.kubernetes.repository.manifest_files import (
     KUSTOMIZATION_NAMES,
     OTHER_LANGUAGES,
+    YAML_ENDINGS,
     CheckedDocument,
     CheckedTree,
     Form,
@@ -103,6 +104,14 @@ class Scope:
             return True
         brings = unknown.is_here or posixpath.basename(path) in KUSTOMIZATION_NAMES
         return brings and self.tells(path) and posixpath.dirname(path) in self._folders(model)
+
+    def has_beside(self, unknown: Unknown, model: RepositoryModel) -> bool:
+        """Whether a kustomization of which nobody reads a field stands beside files of the stack."""
+        path = unknown.place.span.path
+        is_formless = posixpath.basename(path) in KUSTOMIZATION_NAMES and unknown.place.span.start is None
+        beside = model.files.files_in(posixpath.dirname(path)) if is_formless else ()
+        yaml = (other for other in beside if other.endswith(YAML_ENDINGS))
+        return self.tells(path) and any(self.has_file(model.files.file(other)) for other in yaml)
 
     def _folders(self, model: RepositoryModel) -> frozenset[str]:
         """Those with objects of the stack that something delivers."""

@@ -53,11 +53,10 @@ _CORRECT = "correct it: `terraform fmt` says where, if Terraform refuses it too"
 def refused_builds(model: RepositoryModel, scope: Scope, others: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
     """Kustomizations of the stack at which kustomize stops, where none of the `others` is an error at that place."""
     told = {_start(item.primary) for item in others if item.severity is Severity.ERROR}
-    for delivery in model.deliveries:
-        for item in delivery.refused:
-            if _start(item.place) not in told and scope.has_unknown(item, model):
-                why = item.what.partition("it stops here: ")[2] or item.what
-                yield diagnose(BUILD_REFUSED, f"kustomize stops here: {why}", item.place, help=item.advice or None)
+    for item in dict.fromkeys(item for delivery in model.deliveries for item in delivery.refused):
+        if _start(item.place) not in told and (scope.has_unknown(item, model) or scope.has_beside(item, model)):
+            why = item.what.partition("it stops here: ")[2] or item.what
+            yield diagnose(BUILD_REFUSED, f"kustomize stops here: {why}", item.place, help=item.advice or None)
 
 
 def _start(place: Location) -> tuple[str, Position | None]:

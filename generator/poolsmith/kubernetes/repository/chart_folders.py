@@ -118,12 +118,13 @@ def of_folder(
     declared: ChartInstallation, chart: ChartFolder, files: RepositoryFiles, above: frozenset[str] = frozenset()
 ) -> Iterator[ChartInstallation]:
     """What an installation of a chart whose files are here brings: the chart itself, in the version that its Chart.yaml
-    says, and its dependencies. Its own values.yaml are its defaults, unless somebody changed them."""
+    says, and its dependencies. Its own values.yaml are its defaults, unless somebody changed them. With a dependency of
+    its name it is a chart around that."""
     version = chart.document.data.get("version")
     own = file_layer(posixpath.join(chart.folder, VALUES_FILE), files)
     yield replace(
         declared,
-        chart=chart.name,
+        chart=f"./{chart.name}" if any(item.name == chart.name for item in chart.dependencies) else chart.name,
         version=version if isinstance(version, str) else None,
         version_document=chart.document,
         version_pointer="/version",

@@ -36,7 +36,7 @@ class Unknown:
     """What can't be resolved from the files: said once for each place. `advice` is what would resolve it.
 
     `is_here`: it stands in these files, and only its tool can tell what comes of it. `is_missing`: it would have to
-    stand there, and does not.
+    stand there, and does not. `stops`: kustomize prints nothing of the build, whatever else is unknown.
     """
 
     place: Location
@@ -44,6 +44,7 @@ class Unknown:
     advice: str = ""
     is_here: bool = False
     is_missing: bool = False
+    stops: bool = False
 
 
 class LayeredSource(SourceFile):

@@ -1,9 +1,9 @@
 """Charts that objects and files install, whichever tool reads them.
 
-Argo CD and Flux have modules of their own. Here are k3s and RKE2, Cluster API, Fleet, Helmfile and kustomize.
+Argo CD and Flux have modules of their own, and so have the forms that a table is enough for. Here are k3s and RKE2,
+Fleet, Helmfile and kustomize.
 
-Sources: docs.k3s.io/helm, cluster-api-addon-provider-helm, fleet.rancher.io/ref-fleet-yaml,
-helmfile.readthedocs.io, kustomize's helmCharts.
+Sources: docs.k3s.io/helm, fleet.rancher.io/ref-fleet-yaml, helmfile.readthedocs.io, kustomize's helmCharts.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from poolsmith.core.sources.pod_template import mapping, mappings, word, words
 from poolsmith.core.sources.pointer import join, mapped, value_at
 from poolsmith.kubernetes.repository.argo_applications import file_layer, normal
 from poolsmith.kubernetes.repository.chart_folders import CHART_FILE, chart_at, copies, resolved
+from poolsmith.kubernetes.repository.chart_forms import MARK, charts_of_forms
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
 from poolsmith.kubernetes.repository.flux_releases import GROUP as FLUX
 from poolsmith.kubernetes.repository.flux_releases import add_text, last, named, release_of
@@ -95,33 +96,6 @@ def k3s_chart_config(item: CheckedDocument, objects: Finder) -> Iterator[ChartIn
 
 _TYPED = ("true", "false", "null")
 """Texts that k3s hands on as `--set`; the others are texts to the chart (k3s-io/helm-controller: typedVal)."""
-
-
-def chart_proxy(item: CheckedDocument) -> Iterator[ChartInstallation]:
-    """Of Cluster API: its chart goes into other clusters; `valuesTemplate` is a Go template."""
-    spec = mapping(item.data.get("spec"))
-    chart, text = word(spec.get("chartName")), word(spec.get("valuesTemplate"))
-    if not chart:
-        return
-    layers: list[ValuesLayer] = []
-    unknown: list[Unknown] = []
-    if "{{" in text:
-        unknown.append(Unknown(item.source.locate("/spec/valuesTemplate"), "values of a template", is_here=True))
-    else:
-        add_text(item.source, "/spec/valuesTemplate", text or None, layers, unknown)
-    yield ChartInstallation(
-        chart=last(chart),
-        document=item,
-        pointer="/spec/valuesTemplate",
-        version=text_or_none(spec.get("version")),
-        version_pointer="/spec/version",
-        repository=text_or_none(spec.get("repoURL")),
-        namespace=text_or_none(spec.get("namespace")),
-        release_name=text_or_none(spec.get("releaseName")),
-        layers=tuple(layers),
-        unknown=tuple(unknown),
-        in_other_clusters=True,
-    )
 
 
 def inflated(item: CheckedDocument, folder: str, files: RepositoryFiles) -> Iterator[ChartInstallation]:
@@ -356,8 +330,8 @@ def of_object(
         yield from k3s_chart(item, _Near(tree, whole))
     elif item.kind == "HelmChartConfig" and group == "helm.cattle.io":
         yield from k3s_chart_config(item, _Near(tree, whole))
-    elif item.kind == "HelmChartProxy" and group == "addons.cluster.x-k8s.io":
-        yield from chart_proxy(item)
+    elif MARK in item.text:
+        yield from charts_of_forms(item, files)
 
 
 def loose_installations(
@@ -374,6 +348,8 @@ def loose_installations(
             from poolsmith.kubernetes.repository.ansible_charts import ansible_charts  # on demand
 
             yield from ansible_charts(document, files)
+        elif MARK in document.text:
+            yield from charts_of_forms(document, files)
         if is_project(document.path) and _PULUMI in document.text:
             from poolsmith.kubernetes.repository.program_charts import pulumi_charts  # on demand
 

@@ -477,10 +477,8 @@ def _parsed(path: str, text: str, content: bytes) -> RepositoryFile:
             return RepositoryFile(path=path, text=text, form=Form.TEMPLATE)
         documents, problems = read_apart(path, content, yaml_diagnostic(path, text, problem))
         return RepositoryFile(path=path, text=text, documents=tuple(documents), problems=tuple(problems))
-    problems = [yaml_diagnostic(path, text, problem) for problem in duplicates]
-    return RepositoryFile(
-        path=path, text=text, documents=tuple(documents_of(path, text, found)), problems=tuple(problems)
-    )
+    wrong = tuple(yaml_diagnostic(path, text, problem) for problem in duplicates)
+    return RepositoryFile(path=path, text=text, documents=tuple(documents_of(path, text, found)), problems=wrong)
 
 
 def _is_template(text: str) -> bool:

@@ -14,16 +14,14 @@ if TYPE_CHECKING:
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
 
 RULE = RuleInfo.of("PSM328")
-_SHARE = 0.6
 _EQUAL = 0.6
-_MANY = 40
 
 
 def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
+    if not document.is_copy:
+        return
     declared = document.release.leaves
     set_here = document.leaf_paths & declared
-    if len(set_here) < _MANY or len(set_here) < _SHARE * len(declared):
-        return
     message = f"{len(set_here)} of the {len(declared)} values that the chart's own file sets are set here"
     defaults = document.release.defaults
     if defaults is not None:

@@ -23,6 +23,7 @@ _PATHS = (
     "RUNTIME_DROP_IN_CONFIG",
     "RUNTIME_SOCKET",
 )
+_CLASS = ("operator", "runtimeClass")
 _INSTEAD = "instead"
 """Where NRI takes the place of the runtime's files."""
 _DEEPEST = 40
@@ -36,9 +37,10 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
             message = "`NRI_SOCKET` has no effect without `cdi.nriPluginEnabled`"
             yield Finding(place=socket.path, message=message, help="turn the plugin on, or remove it")
         return
-    if document.has(("operator", "runtimeClass")) and (name := text(document, "operator.runtimeClass")):
+    name = text(document, ".".join(_CLASS)) if document.has(_CLASS) else ""
+    if name and not document.repeats(_CLASS, name):
         yield Finding(
-            place=("operator", "runtimeClass"),
+            place=_CLASS,
             message=f"`operator.runtimeClass` is `{shorten(name)}`, and under NRI there are no runtime classes",
             help="remove it",
         )

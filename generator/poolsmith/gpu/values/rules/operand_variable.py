@@ -77,6 +77,7 @@ _PREFIXES = {
     "migManager": ("MIG_PARTED_",),
     "vgpuDeviceManager": ("VGPU_DM_",),
     _MANAGER: ("DRAIN_", "ENABLE_"),
+    _VALIDATOR: ("DISABLE_DEV_", "SKIP_", "VALIDAT", "WITH_"),
 }
 """Whose name begins like this is meant for the operand, and has no effect when it is none that it reads."""
 
@@ -128,9 +129,15 @@ def _is_of_operator(component: str, name: str) -> bool:
     return component == TOOLKIT and known_variables()[name].by_operator
 
 
-def _with_more(name: str, known: Iterable[str]) -> str | None:
-    """The one variable of three words and more that a name ends with: somebody put another word before it."""
-    found = [other for other in known if other.count("_") >= _LEAST_WORDS - 1 and name.endswith(f"_{other}")]
+def _of_its_words(name: str, known: Iterable[str]) -> str | None:
+    """The one variable that has three words and more of a name: those at its end, or those that both begin with."""
+    begins = "_".join([*name.split("_")[:_LEAST_WORDS], ""])
+    found = [
+        other
+        for other in known
+        if other.count("_") >= _LEAST_WORDS - 1
+        and (name.endswith(f"_{other}") or (begins.count("_") == _LEAST_WORDS and other.startswith(begins)))
+    ]
     return found[0] if len(found) == 1 else None
 
 
@@ -162,7 +169,7 @@ def unread(component: str, variables: Sequence[tuple[str, str]], tag: str | None
             continue
         is_meant = name.startswith(_PREFIXES.get(component, ()))
         is_known = component not in _SCRIPTS and index < MOST_SUGGESTED
-        match = (_with_more(name, known) or nearest(name, known, certain=not is_meant)) if is_known else None
+        match = (_of_its_words(name, known) or nearest(name, known, certain=not is_meant)) if is_known else None
         if match is not None or is_meant:
             help_text = f"did you mean `{match}`?" if match else "remove it"
             yield Unread(index, f"no {component} that is known reads `{shorten(name)}`", help_text)

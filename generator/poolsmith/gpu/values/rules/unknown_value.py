@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.flat_words import flatten
-from poolsmith.core.diagnostics.message_text import listed, nearest
+from poolsmith.core.diagnostics.message_text import listed, nearest, one_edit
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pointer import dotted
 from poolsmith.gpu.catalog.chart_contents import components_reading, discovery_components
@@ -14,7 +14,7 @@ from poolsmith.gpu.catalog.charts import SUBCHART
 from poolsmith.gpu.catalog.operand_inputs import operand_inputs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from poolsmith.gpu.catalog.value_paths import ValueNode
     from poolsmith.gpu.values.document import UnknownKey, ValuePlace, ValuesDocument
@@ -65,10 +65,13 @@ def _advice(item: UnknownKey, document: ValuesDocument) -> str:
         return (
             f"a dot does not nest keys in a values file: write `{key.replace('.', ': {')}: ...{'}' * key.count('.')}`"
         )
-    if places := release.by_key.get(flatten(key), ()):
+    is_of_many = _is_of_many(flatten(key), release.by_key)
+    if not is_of_many and (places := release.by_key.get(flatten(key), ())):
         return _belongs(places, document)
     if (match := nearest(key, siblings)) is not None:
         return f"did you mean `{prefix}{match}`?"
+    if is_of_many:
+        return "remove it: Helm drops it silently"
     if (name := nearest(flatten(key), release.by_key)) is not None and _is_alike(name, flatten(key)):
         return _belongs(release.by_key[name], document)
     return "remove it: Helm drops it silently"
@@ -83,6 +86,11 @@ def _of_configuration(key: str, document: ValuesDocument) -> str | None:
         name for name in ("worker", "master") if any(f"{field}.".startswith(f"{name}.{key}.") for field in fields)
     ]
     return ".".join((*document.above, components[0], "config")) if len(components) == 1 else None
+
+
+def _is_of_many(key: str, by_key: Mapping[str, tuple[str, ...]]) -> bool:
+    """Whether so many parts have the word, or one a letter from it, that where it stands elsewhere says nothing."""
+    return any(len(places) > _PLACES for name, places in by_key.items() if name == key or one_edit(name, key))
 
 
 def _is_alike(name: str, key: str) -> bool:

@@ -20,7 +20,7 @@ RULE = RuleInfo.of("PSM322")
 def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     for item in document.past:
         comes_with, release = item.past.comes_with, document.release
-        if comes_with is None:
+        if comes_with is None or not item.value:  # what is off, or empty, asks for nothing that the release lacks
             continue
         wanted = advisable(comes_with) if release.is_of_operator else comes_with
         yield Finding(

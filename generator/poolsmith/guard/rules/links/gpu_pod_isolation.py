@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo
+from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import did_you_mean, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import reached
-from poolsmith.gpu.catalog.gpu_requests import is_gpu_resource
+from poolsmith.gpu.catalog.gpu_requests import is_gpu_resource, names_devices
 from poolsmith.gpu.values.values_places import is_filled_later
 from poolsmith.kubernetes.quantity import amount_of
 
@@ -32,6 +32,7 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
             continue
         yield from _privileged(pod)
         yield from _unknown_words(pod)
+        yield from _own_devices(pod)
         if pod.spec.get("hostUsers") is False:
             yield Finding(
                 message=f"{pod.owner.name} asks for GPUs in a user namespace, where the toolkit's hook can't set its "
@@ -52,6 +53,22 @@ def _privileged(pod: LinkedPod) -> Iterator[Finding[Location]]:
                 place=pod.place(f"{at}/securityContext/privileged"),
                 help="leave `privileged` out: the request brings the devices",
             )
+
+
+def _own_devices(pod: LinkedPod) -> Iterator[Finding[Location]]:
+    """A container's own variable counts for more than the plugin's."""
+    for at, container in pod.containers:
+        limits = mapping(mapping(container.get("resources")).get("limits"))
+        for below, item in reached(container, ("env", "*")) if any(map(is_gpu_resource, map(str, limits))) else ():
+            value = shorten(str(mapping(item).get("value")))
+            if names_devices(mapping(item)) and not (value.startswith(_OWN_VARIABLE) or is_filled_later(value)):
+                yield Finding(
+                    message=f"{pod.owner.name} asks for GPUs and names devices: started by the runtime `nvidia`, it "
+                    f"gets `{value}` in place of those that it was given",
+                    place=pod.place(f"{at}{below}/value"),
+                    help="leave the variable out: the request brings the devices",
+                    severity=Severity.NOTE if value == "all" else None,
+                )
 
 
 def _unknown_words(pod: LinkedPod) -> Iterator[Finding[Location]]:

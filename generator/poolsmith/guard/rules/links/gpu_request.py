@@ -12,6 +12,7 @@ from poolsmith.core.sources.pod_template import mapping
 from poolsmith.core.sources.pointer import join
 from poolsmith.gpu.catalog.gpu_requests import GPU, MIG, VENDOR, is_gpu_resource
 from poolsmith.gpu.values.values_places import is_filled_later
+from poolsmith.guard.rules.links.model_servers import server_mistakes
 from poolsmith.guard.rules.links.plugin_offers import plugin_offers
 from poolsmith.kubernetes.quantity import amount_of
 
@@ -31,6 +32,7 @@ _BRAND, _OF_QUOTAS = "nvidia", (f"requests.{VENDOR}", f"limits.{VENDOR}")
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
     for pod in view.pods:
+        yield from server_mistakes(pod)
         for at, container in pod.containers if pod.gpu_resources or any(map(_is_misnamed, pod.asked)) else ():
             resources = mapping(container.get("resources"))
             yield from _misnamed(pod, f"{at}/resources", resources)

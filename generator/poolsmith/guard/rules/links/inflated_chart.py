@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts.versions import is_older
-from poolsmith.core.sources.pod_template import word
+from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.gpu.catalog.engines import difference, holds
 from poolsmith.gpu.catalog.stack_objects import OPERATOR
 from poolsmith.guard.rules.links.link_view import Domain
@@ -58,6 +58,13 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
         yield from _without_namespace(view, item, need.pointer.rpartition("/")[0], chart)
 
 
+def _may_set_namespace(patch: dict[str, Any]) -> bool:
+    """Whether a patch of many gives the accounts their namespace, or stands in a file of its own."""
+    kinds = word(mapping(patch.get("target")).get("kind"))
+    says = bool(patch.get("path")) or "/metadata/namespace" in word(patch.get("patch"))
+    return says and ("ServiceAccount" in kinds or not kinds) and bool(patch.get("target"))
+
+
 def _without_namespace(
     view: LinkView, item: SetupObject, at: str, chart: dict[str, Any]
 ) -> Iterator[Finding[Location]]:
@@ -66,6 +73,8 @@ def _without_namespace(
         view.of_kind("Application")
     )
     if namespace in ("", "default") or (around and not is_left) or not is_older(version, _HAS_NAMESPACES_FROM):
+        return
+    if any(map(_may_set_namespace, mappings(item.data.get("patches")))):
         return
     yield Finding(
         message=f"the chart of {version} gives its ServiceAccounts no namespace{_HERE if around else ''}: they go into "

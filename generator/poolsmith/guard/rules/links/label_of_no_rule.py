@@ -11,8 +11,12 @@ from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import covers
 from poolsmith.core.pattern import pattern
-from poolsmith.core.sources.pointer import join
-from poolsmith.gpu.catalog.node_labels import GPU_PRODUCT
+from poolsmith.core.sources.inner_text import InnerText
+from poolsmith.core.sources.pod_template import word, words
+from poolsmith.core.sources.pointer import join, value_at
+from poolsmith.gpu.catalog.gpu_requests import GPU
+from poolsmith.gpu.catalog.node_labels import GPU_PRESENT, GPU_PRODUCT
+from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.guard.rules.links.label_offers import (
     DISCOVERY,
     DOMAIN,
@@ -27,7 +31,7 @@ from poolsmith.guard.rules.links.label_offers import (
 )
 from poolsmith.guard.rules.links.link_view import Domain
 from poolsmith.guard.rules.links.name_needs import names_of, state_of
-from poolsmith.guard.rules.links.plugin_offers import shares_by
+from poolsmith.guard.rules.links.plugin_offers import parsed_configuration, shares_by
 from poolsmith.guard.rules.links.selections import selections, selections_in, selections_of_charts
 from poolsmith.guard.rules.names.known_labels import is_given_by_hand
 from poolsmith.guard.rules.names.need import NODE_LABEL, State
@@ -41,6 +45,7 @@ if TYPE_CHECKING:
 
 RULE = RuleInfo.of("PSM775")
 _FEW = 3
+_WORKER, _FIELDS = ("workerConfig", "configData"), ("sources", "pci", "deviceLabelFields")
 _BY_HAND = (
     "write it into the description of the machines, select by a label of feature discovery, such as "
     "`nvidia.com/gpu.family`, or say in policies/external.yaml who gives it"
@@ -59,8 +64,10 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
     yield from _of_control_planes(view)
     yield from _of_itself(view)
     yield from _of_shared(view)
+    yield from _of_the_operators_discovery(view)
     for need in selections(view):
         yield from _of_no_word(view, need)
+        yield from _of_a_resource(view, need)
     if not view.is_whole and not view.is_alone:
         return
     for need in selections(view):
@@ -91,6 +98,13 @@ def _of_no_word(view: LinkView, need: Need) -> Iterator[Finding[Location]]:
         if key in row["keys"] and not any(pattern(row["matches"]).fullmatch(value) for value in need.values):
             text = f"with `{need.name}: {shorten(need.values[0])}`, and GPU feature discovery writes {row['takes']}"
             yield _selects(need, text, "write the value as it is written to nodes")
+
+
+def _of_a_resource(view: LinkView, need: Need) -> Iterator[Finding[Location]]:
+    if need.name == GPU and need.name not in view.labels_said and state_of(view, need) is not State.SUPPLIED:
+        text = f"by `{need.name}`, which is a resource: a node has a label of that name where somebody gives it alone"
+        found = _selects(need, text, f"select by `{GPU_PRESENT}`, which the operator writes, or by no label")
+        yield replace(found, severity=Severity.NOTE)
 
 
 def _written(verdict: Verdict) -> Iterator[Finding[Location]]:
@@ -176,6 +190,14 @@ def _selects(need: Need, how: str, advice: str) -> Finding[Location]:
 
 
 def _tagged(need: Need, tagged: Tagged) -> Iterator[Finding[Location]]:
+    if tagged.of_machines:
+        (template, *_) = tagged.templates
+        key = shorten(need.name)
+        text = f"by `{key}`, a label of machines: Cluster API hands few domains on to nodes, and this is none of them"
+        advice = f"write it into the kubelet's `node-labels`, or `node.cluster.x-k8s.io/{key.rpartition('/')[2]}`"
+        related = (template.at(template.labels_at, "the nodes of these machines"),)
+        yield replace(_selects(need, text, advice), severity=Severity.WARNING, related=related)
+        return
     for template in tagged.templates:
         yield Finding(
             message=f"{template.title} has the tag `{shorten(need.name)}`, and {need.who} selects nodes by a label of "
@@ -226,6 +248,22 @@ def _of_shared(view: LinkView) -> Iterator[Finding[Location]]:
                 place=chart.place("config"),
                 help=f"write `{row['writer'].replace('.', ': {')}: true}}`, or label the nodes",
                 severity=Severity.WARNING,
+            )
+
+
+def _of_the_operators_discovery(view: LinkView) -> Iterator[Finding[Location]]:
+    """Node Feature Discovery that an operator of its own installs, with a text for its worker."""
+    wanted = store.table("selectors.yaml")["charts"][OPERATOR_CHART]["fields"]
+    has_operator = any(chart.is_operator for chart in view.charts) or any(view.of_kind("ClusterPolicy"))
+    for item in view.of_kind("NodeFeatureDiscovery") if has_operator else ():
+        text = word(value_at(item.spec, _WORKER))
+        said = words(value_at(parsed_configuration(text) or {}, _FIELDS))
+        if said and list(said) not in wanted and item.source is not None:
+            yield Finding(
+                message=f"{item.name} labels PCI devices by {listed(said, _FEW)}, and the operator looks for nodes by "
+                "the vendor, or by class and vendor",
+                place=InnerText(item.source, join("/spec", *_WORKER), text, None).locate(join("", *_FIELDS)),
+                help="write `deviceLabelFields: [vendor]`",
             )
 
 

@@ -107,6 +107,8 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
     for pod in asking:
         yield from _judged(view, needs_of_linked_pod(view, pod))
     if not view.is_whole:
+        for chart in view.charts if view.is_alone else ():
+            yield from from_outside(view, needs_of_chart(chart), kinds=("Namespace",)) if chart.engine == "k3s" else ()
         return
     for pod in asking:
         yield from from_outside(view, needs_of_linked_pod(view, pod), kinds=())

@@ -14,6 +14,7 @@ from poolsmith.core.sources.pod_template import mapping, mappings, word, words
 from poolsmith.core.sources.pointer import join, reach, reached, value_at
 from poolsmith.gpu.catalog.gpu_requests import GPU, is_gpu_resource
 from poolsmith.gpu.values.values_places import is_filled_later
+from poolsmith.guard.rules.links.volcano_configuration import configuration_mistakes
 from poolsmith.guard.rules.names.kept import kept
 from poolsmith.kubernetes.quantity import amount_of
 
@@ -38,6 +39,7 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
     if queues and not _counts_otherwise(view.machines):
         for pod in view.gpu_pods:
             yield from _uncovered(view, pod)
+    yield from configuration_mistakes(view)
     kai = store.table("scheduling.yaml")["kai"]
     for pod in view.pods:
         if pod.spec.get("schedulerName") == kai["scheduler"]:
@@ -139,6 +141,13 @@ def _of_kai(view: LinkView, pod: LinkedPod, kai: Mapping[str, Any]) -> Iterator[
         elif row.get("part") and any(_takes_whole(item) for _, item in pod.containers):
             text = f"KAI refuses {pod.owner.name}: it asks for a part of a GPU by `{row['key']}`, and for whole ones"
             yield Finding(message=text, place=place, help=f"remove the annotation, or the limit `{GPU}`")
+    for key in sorted(kai["notRead"].keys() & annotations.keys()) if not asked else ():
+        yield Finding(
+            message=f"KAI does not read the annotation `{key}` of {pod.owner.name}: it gets no part of a GPU",
+            place=pod.owner.place(join(at, "annotations", key)),
+            help=f"write `{kai['notRead'][key]}`",
+            severity=Severity.WARNING,
+        )
     label = kai["queueLabel"]
     chart = next(view.named(kai["scheduler"]), None)
     version = chart.version if chart is not None else None

@@ -66,8 +66,13 @@ def toleration_offers(view: LinkView) -> Iterator[Offer]:
 @kept_all
 def tainted(view: LinkView) -> Iterator[Tainted]:
     yield from _of_charts(view)
-    for number, pod in enumerate(pod for pod in view.pods if not pod.resources):
+    for number, pod in enumerate(pod for pod in view.pods if _takes_tolerations(pod)):
         yield from _of_nodes(view, pod, f"{number}") if view.nodes else _of_templates(view, pod, f"{number}")
+
+
+def _takes_tolerations(pod: LinkedPod) -> bool:
+    """Whether all of them stand there: custom resources may take some from elsewhere."""
+    return not pod.moved or "/tolerations" in pod.moved
 
 
 def _need(name: str, who: str, locate: Callable[[str], Location], pointer: str) -> Need:

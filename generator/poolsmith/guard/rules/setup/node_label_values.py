@@ -17,6 +17,7 @@ from poolsmith.gpu.catalog.label_words import label_mistake
 from poolsmith.gpu.catalog.node_labels import (
     CC_MODE,
     DEVICE_PLUGIN_CONFIG,
+    GPU_COUNT,
     MIG_CONFIG,
     VGPU_CONFIG,
     WORKLOAD,
@@ -149,6 +150,7 @@ def _layout(
     elif entry is not None and own:
         groups = known[layout] if isinstance(known[layout], list) else []
         why = next((why for group in groups if (why := _misfit(group, entry)) is not None), None)
+        why = why or _beyond(groups, node.labels.get(GPU_COUNT, ""))
         if why is not None:
             yield Finding(
                 message=f"the MIG layout `{layout}` of node `{node.name}` can't be made on {entry.product}: {why}",
@@ -219,6 +221,15 @@ def _misfit(group: Any, entry: GpuEntry) -> str | None:
     if len(counts) < len(devices) or not set(counts) <= set(entry.mig_profiles):
         return None
     return misfit(counts, entry.mig_profiles)
+
+
+def _beyond(groups: list[Any], count: str) -> str | None:
+    """What a layout says of GPUs by number that the node does not have."""
+    listed = (group.get("devices") for group in groups if isinstance(group, dict))
+    numbers = [index for devices in listed if isinstance(devices, list) for index in devices if isinstance(index, int)]
+    if not count.isdecimal() or max(numbers, default=0) < int(count):
+        return None
+    return f"it names GPU {max(numbers)} of {int(count)}, which begin with 0"
 
 
 def _is_for(group: dict[str, Any], entry: GpuEntry) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.guard.rules.names.messages import changed, elsewhere, lacking, slip
+from poolsmith.guard.rules.names.messages import changed, elsewhere, lacking, refused, slip, unread
 from poolsmith.guard.rules.names.need import State
 from poolsmith.guard.rules.setup.named_objects import verdicts
 
@@ -26,10 +26,11 @@ _SAID = {State.CHANGED: changed, State.NEAR: slip}
 
 def check(view: SetupView) -> Iterator[Finding[Location]]:
     for verdict in verdicts(view):
+        yield from refused(verdict)
         if verdict.state in _SAID:
             yield _SAID[verdict.state](verdict)
         elif verdict.state is State.LACKS_KEY and _is_short(verdict):
-            yield lacking(verdict)
+            yield unread(verdict) if verdict.need.values else lacking(verdict)
         elif verdict.state is State.ELSEWHERE and view.namespace is not None and not view.is_generated:
             yield replace(elsewhere(verdict), severity=Severity.WARNING)
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _GROUP = "nvidia.com/"
 _LABELS = "labels"
+_GPU, _NODE_LABELS = "gpu", ("node-label", "nodeLabels")
 
 
 @record(slots=False)
@@ -40,7 +41,8 @@ def labelled_nodes(model: RepositoryModel, others: Iterable[str]) -> tuple[Label
 
 
 def _of_manifests(model: RepositoryModel) -> Iterator[LabelledNodes]:
-    if not any(_GROUP in text for text in {document.path: document.text for document in model.documents}.values()):
+    texts = {document.path: document.text for document in model.documents}.values()
+    if not any(_GROUP in text or (_GPU in text and any(word in text for word in _NODE_LABELS)) for text in texts):
         return
     for template in model.node_templates:
         yield LabelledNodes(

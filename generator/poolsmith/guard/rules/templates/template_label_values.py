@@ -9,6 +9,7 @@ from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pointer import reach
 from poolsmith.gpu.catalog.label_words import label_mistake
+from poolsmith.kubernetes.repository.node_template_marks import refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +24,7 @@ RULE = RuleInfo.of("PSM581")
 def check(nodes: tuple[LabelledNodes, ...]) -> Iterator[Finding[Location]]:
     for item in nodes:
         yield from _no_texts(item)
+        yield from _refused(item)
         for mark in item.labels:
             value = mark.value
             if value is None:
@@ -36,6 +38,20 @@ def check(nodes: tuple[LabelledNodes, ...]) -> Iterator[Finding[Location]]:
                     help=mistake.help,
                     subject=item.document.name,
                 )
+
+
+def _refused(item: LabelledNodes) -> Iterator[Finding[Location]]:
+    """Labels that whoever is to write them refuses."""
+    for mark in item.labels:
+        row = refusal(mark, item.document.data)
+        if row is not None:
+            yield Finding(
+                message=f"{item.title} has the label `{shorten(mark.key)}`, which {row['says']}",
+                place=item.at(mark),
+                help="take a label of a domain of your own, or of nvidia.com",
+                subject=item.document.name,
+                severity=Severity.ERROR,
+            )
 
 
 def _no_texts(item: LabelledNodes) -> Iterator[Finding[Location]]:
