@@ -9,13 +9,14 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.sources.hcl_file import HclFile, without_computed
+from poolsmith.core.sources.hcl_file import COMPUTED, HclFile, OpenText, without_computed
 from poolsmith.core.sources.inner_text import InnerText
 from poolsmith.core.sources.pod_template import mapping
+from poolsmith.core.sources.pointer import mapped
 from poolsmith.core.sources.yaml_reader import read_if_yaml
 from poolsmith.kubernetes.repository.delivered import Delivered, Layer
 from poolsmith.kubernetes.repository.infrastructure_code import is_switched_off
-from poolsmith.kubernetes.repository.manifest_files import is_terraform
+from poolsmith.kubernetes.repository.manifest_files import LATER, is_terraform, without_marks
 from poolsmith.kubernetes.repository.terraform_scope import TerraformScopes
 
 if TYPE_CHECKING:
@@ -83,10 +84,16 @@ def _of_block(block: HclBlock, files: RepositoryFiles) -> Iterable[tuple[tuple[L
 def _of_manifest(block: HclBlock, field: str, files: RepositoryFiles) -> Iterable[tuple[tuple[Layer, ...], Any]]:
     written, pointer = block.data.get(field), f"/{field}"
     if isinstance(written, str):
-        for index, data in enumerate(read_if_yaml(written)):
-            yield (Layer(InnerText(block.source, pointer, written, data, document=index), data),), data
+        text = without_marks(written) if isinstance(written, OpenText) else written
+        for index, data in enumerate(read_if_yaml(text)):
+            layer = Layer(InnerText(block.source, pointer, text, data, document=index), data)
+            yield (layer,), mapped(data, _without_later)
     elif isinstance(written, dict):
         yield (Layer(block.source, written, pointer),), _with_files(written, block, files)
+
+
+def _without_later(value: Any) -> Any:
+    return COMPUTED if isinstance(value, str) and LATER in value else value
 
 
 def _of_type(block: HclBlock, version: str, kind: str, files: RepositoryFiles) -> tuple[tuple[Layer, ...], Any]:
