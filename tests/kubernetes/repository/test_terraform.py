@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from poolsmith.core.sources.hcl_file import COMPUTED, HclFile, HclProblemError
+from poolsmith.core.sources.hcl_file import COMPUTED, HclFile, HclProblemError, OpenText
 from poolsmith.core.sources.terraform_files import read_hcl
 from poolsmith.kubernetes.repository.infrastructure_code import terraform_charts, terraform_labels
 from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
@@ -194,7 +194,7 @@ def test_labels_are_read_wherever_they_stand_as_literals():
         ("[1, /* two */ 2] # three", [1, 2]),
         ("<<EOT\n  a: 1\nEOT\n", "  a: 1\n"),
         ("<<-EOT\n  a: 1\n    b\n  EOT\n", "a: 1\n  b\n"),
-        ("<<EOT\n${a}\nEOT\n", COMPUTED),
+        ("<<EOT\n${a}\nEOT\n", OpenText("${a}\n")),
         ("<<EOT\n%{if a}\nEOT\n", COMPUTED),
     ],
 )

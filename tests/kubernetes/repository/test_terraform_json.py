@@ -29,6 +29,8 @@ def of_json(data):
         ("${var.b}-${var.b}", "x-x"),
         ("${var.b}-${var.c}", COMPUTED),
         ("$${var.a}", "${var.a}"),
+        ("${tostring(3)}", "3"),
+        ("${tonumber(var.b)}", COMPUTED),
         ('${yamlencode({"a": var.a, b = [1]})}', {"a": True, "b": [1]}),
         ('${file("${path.module}/v.yaml")}', HclFile("v.yaml")),
         ('${var.b == "x" ? 1 : 2}', 1),

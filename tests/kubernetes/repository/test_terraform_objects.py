@@ -7,6 +7,7 @@ import pytest
 from poolsmith.interface.app import check_paths
 from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 from poolsmith.kubernetes.repository.terraform_objects import terraform_objects
+from poolsmith.kubernetes.repository.terraform_scope import TerraformScopes
 
 NAMED = """
 locals { labels = { a = "b" } }
@@ -50,7 +51,8 @@ variable "on" { default = false }
 def test_objects_are_what_terraform_applies_and_of_several_with_one_name_the_one_that_defaults_leave(tmp_path):
     (tmp_path / "a.csv").write_text("DCGM_FI_DEV_GPU_UTIL, gauge, a\n")
     (tmp_path / "main.tf").write_text(NAMED)
-    found = terraform_objects(["main.tf"], RepositoryFiles(tmp_path, [tmp_path]))
+    files = RepositoryFiles(tmp_path, [tmp_path])
+    found = terraform_objects(["main.tf"], files, lambda: TerraformScopes(["main.tf"], files))
 
     assert [(item.name, item.is_incomplete) for item in found] == [
         ("Namespace/gpu-operator", False),

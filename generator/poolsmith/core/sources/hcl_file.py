@@ -36,6 +36,12 @@ class HclFile:
     is_template: bool = False
 
 
+class OpenText(str):
+    """A text with lines of its own, of which a run fills in parts: `${...}` stands in their places."""
+
+    __slots__ = ()
+
+
 @record(slots=False)
 class HclBlock:
     """A block at the top of a file: `resource "helm_release" "gpu"`.
@@ -64,7 +70,7 @@ def without_computed(value: Any) -> tuple[Any, bool]:
         items = [without_computed(item) for item in value]
         is_whole = all(is_all for _, is_all in items)
         return ([item for item, _ in items], True) if is_whole else (COMPUTED, False)
-    return (COMPUTED, False) if value is COMPUTED or isinstance(value, HclFile) else (value, True)
+    return (COMPUTED, False) if value is COMPUTED or isinstance(value, (HclFile, OpenText)) else (value, True)
 
 
 def _first(arguments: list[Any]) -> Any:
@@ -84,7 +90,7 @@ def _known(work: Callable[..., Any]) -> Callable[[list[Any]], Any]:
     """A function of arguments that are known, and of the kinds that it takes; else COMPUTED."""
 
     def worked_out(arguments: list[Any]) -> Any:
-        if any(value is COMPUTED or value is MISSING or isinstance(value, HclFile) for value in arguments):
+        if any(value is COMPUTED or value is MISSING or isinstance(value, (HclFile, OpenText)) for value in arguments):
             return COMPUTED
         try:
             return work(*arguments)
@@ -108,7 +114,7 @@ def as_text(value: Any) -> str | None:
     """What stands for an interpolation; None where it is no short text and no number."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if not isinstance(value, (str, int, float)):
+    if isinstance(value, OpenText) or not isinstance(value, (str, int, float)):
         return None
     text = value if isinstance(value, str) else f"{value:.15g}" if isinstance(value, float) else f"{value:d}"
     return text if len(text) <= LONGEST_FILLED else None

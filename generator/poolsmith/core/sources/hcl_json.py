@@ -11,7 +11,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.pattern import pattern
-from poolsmith.core.sources.hcl_file import COMPUTED, HclBlock, HclProblemError
+from poolsmith.core.sources.hcl_file import COMPUTED, HclBlock, HclProblemError, OpenText
 from poolsmith.core.sources.hcl_literals import HclReader
 from poolsmith.core.sources.hcl_text import SPACE_AND_LINES
 from poolsmith.core.sources.placed_source import PlacedSource
@@ -68,7 +68,8 @@ class JsonReader(HclReader):
         value = COMPUTED
         if text.startswith(_OPENING) and text.endswith(_CLOSING):
             value = HclReader(self.path, text[len(_OPENING) : -len(_CLOSING)], self.resolve).expression()
-        return self._filled_in(text) if value is COMPUTED else value
+        filled = self._filled_in(text) if value is COMPUTED else value
+        return COMPUTED if isinstance(filled, OpenText) and "\n" not in text else filled
 
     def _places(self, tops: set[str]) -> dict[str, dict[str, Any]]:
         """The places below each of the blocks, by pointers within it."""

@@ -43,18 +43,7 @@ _RANKS = {"?": 1, "||": 2, "&&": 3, "==": 4, "!=": 4, ">=": 5, "<=": 5, ">": 5, 
 _FOR = compiled_later(r"for\s+(?P<first>[A-Za-z_]\w*)\s*(?:,\s*(?P<second>[A-Za-z_]\w*)\s*)?in\s+")
 _MOST_ROUNDS, _MOST_AGAIN = 400, 50_000
 """Of all `for` in a file: how many, and how many signs they read."""
-_ENCODERS = (
-    "yamlencode",
-    "jsonencode",
-    "yamldecode",
-    "jsondecode",
-    "tomap",
-    "tolist",
-    "tostring",
-    "tonumber",
-    "tobool",
-    "toset",
-)
+_ENCODERS = ("yamlencode", "jsonencode", "yamldecode", "jsondecode", "tomap", "tolist", "toset")
 _HERE = ("${path.module}/", "${path.root}/", "./")
 _FILES = ("file", "templatefile")
 _CALL_ALONE = compiled_later(rf"\"\$\{{\s*(?P<name>{'|'.join(_FILES)})(?=\()")

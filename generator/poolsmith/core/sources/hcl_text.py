@@ -11,7 +11,7 @@ from typing import Any
 
 from poolsmith.core.diagnostics.diagnostic import Position
 from poolsmith.core.pattern import pattern as compiled_later
-from poolsmith.core.sources.hcl_file import COMPUTED, HclProblemError, as_text
+from poolsmith.core.sources.hcl_file import COMPUTED, HclProblemError, OpenText, as_text
 from poolsmith.core.sources.placed_source import LinedText
 from poolsmith.core.sources.pointer import MISSING
 
@@ -27,6 +27,7 @@ _INTERPOLATION = compiled_later(
     rf"\$\{{\s*(?P<kind>[A-Za-z_][\w-]*+)(?:\.(?P<name>[A-Za-z_][\w-]*+))?(?P<rest>{STEP}*+)\s*\}}"
 )
 HEREDOC = compiled_later(r"<<(?P<flush>-?)(?P<end>[A-Za-z_][\w-]*)[ \t]*\r?\n")
+_DIRECTIVE = "%{"
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
@@ -137,17 +138,16 @@ class HclText(LinedText):
             lines = [line for line in body.splitlines() if line.strip()]
             indent = min((len(line) - len(line.lstrip(" ")) for line in lines), default=0)
             body = "".join(line[indent:] if line.strip() else "\n" for line in body.splitlines(keepends=True))
+        self.texts[pointer] = (self.position(match.end()).line, indent)
         value = self._filled_in(body)
-        if value is not COMPUTED:
-            self.texts[pointer] = (self.position(match.end()).line, indent)
-        return value
+        return COMPUTED if isinstance(value, OpenText) and _DIRECTIVE in body else value
 
-    def _filled_in(self, body: str) -> Any:
-        """A text with what its names stand for; COMPUTED where that is not all."""
+    def _filled_in(self, body: str) -> str:
+        """A text with what its names stand for."""
         body = _INTERPOLATION.sub(self._filled, body) if self.resolve is not None else body
         plain = body.replace("$${", "").replace("%%{", "")
-        if "${" in plain or "%{" in plain:
-            return COMPUTED
+        if "${" in plain or _DIRECTIVE in plain:
+            return OpenText(body)
         return body.replace("$${", "${").replace("%%{", "%{")
 
     def _filled(self, match: re.Match[str]) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
-from poolsmith.core.sources.hcl_file import COMPUTED, HclFile, HclProblemError, without_computed
+from poolsmith.core.sources.hcl_file import COMPUTED, HclFile, HclProblemError, OpenText, without_computed
 from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import join
 from poolsmith.core.sources.terraform_files import read_hcl
@@ -18,7 +18,7 @@ from poolsmith.kubernetes.repository.argo_applications import file_layer, normal
 from poolsmith.kubernetes.repository.chart_folders import resolved
 from poolsmith.kubernetes.repository.delivered import DEFINITIONS, HOOKS, ChartInstallation, Unknown, ValuesLayer
 from poolsmith.kubernetes.repository.flux_releases import layer_of_text, named
-from poolsmith.kubernetes.repository.manifest_files import LONGEST_SCRIPT, PlacedDocument, has_marks
+from poolsmith.kubernetes.repository.manifest_files import LONGEST_SCRIPT, PlacedDocument, has_marks, without_marks
 from poolsmith.kubernetes.repository.node_template_marks import labels_at
 from poolsmith.kubernetes.repository.set_values import set_layer
 from poolsmith.kubernetes.repository.terraform_scope import releases_of_add_ons
@@ -165,7 +165,8 @@ def _add_values(
             if item.is_template and layer is not None and shown is not None:
                 layer, is_whole = _filled(layer, shown, files)
         elif isinstance(item, str):
-            layer = layer_of_text(document.source, pointer, item)
+            is_whole = not isinstance(item, OpenText)
+            layer = layer_of_text(document.source, pointer, item if is_whole else without_marks(item))
         elif isinstance(item, dict):
             kept, is_whole = without_computed(item)
             layer = ValuesLayer(kept, document.source, pointer)

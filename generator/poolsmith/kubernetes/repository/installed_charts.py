@@ -24,11 +24,12 @@ from poolsmith.kubernetes.repository.manifest_files import HELM, INSTALLING, LAT
 from poolsmith.kubernetes.repository.set_values import set_layer
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator
+    from collections.abc import Callable, Container, Iterable, Iterator
 
     from poolsmith.kubernetes.repository.flux_releases import Finder
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, CheckedTree
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
+    from poolsmith.kubernetes.repository.terraform_scope import TerraformScopes
 
 
 FLEET_FILE = "fleet.yaml"
@@ -397,7 +398,9 @@ def is_project(path: str) -> bool:
     return posixpath.basename(path) in _PROJECT_FILES
 
 
-def of_other_languages(paths: Iterable[str], files: RepositoryFiles) -> Iterator[ChartInstallation]:
+def of_other_languages(
+    paths: Iterable[str], files: RepositoryFiles, scopes: Callable[[], TerraformScopes]
+) -> Iterator[ChartInstallation]:
     """Charts of files that are no YAML."""
     may_be = (path for path in paths if is_script(path) and files.chart_of_template(path) is None)
     scripts = [path for path in may_be if HELM in (files.text(path) or "")]
@@ -410,11 +413,9 @@ def of_other_languages(paths: Iterable[str], files: RepositoryFiles) -> Iterator
     declaring = [path for path in terraform if any(word in (files.text(path) or "") for word in INSTALLING)]
     if declaring:
         from poolsmith.kubernetes.repository.infrastructure_code import terraform_charts  # on demand
-        from poolsmith.kubernetes.repository.terraform_scope import TerraformScopes
 
-        scopes = TerraformScopes(terraform, files)
         for path in declaring:
-            yield from terraform_charts(path, scopes, files)
+            yield from terraform_charts(path, scopes(), files)
 
 
 def is_helmfile(path: str) -> bool:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.flux import Emptied, FluxDelivery, Identity
     from poolsmith.kubernetes.repository.node_templates import NodeTemplate
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
+    from poolsmith.kubernetes.repository.terraform_scope import TerraformScopes
 
 _ASSERTS = ("chainsaw-test.yaml", "kuttl-test.yaml")
 _PATCHES = "patches"
@@ -127,7 +128,7 @@ def model_of(
     Of the charts of `stack` what they bring along is a part of themselves.
     """
     modelling = _Modelling(files, tuple(yaml), tuple(others), stack or StackCharts())
-    modelling.alone += of_other_languages(others, files)
+    modelling.alone += of_other_languages(others, files, lambda: modelling.scopes)
     return modelling.model()
 
 
@@ -192,7 +193,13 @@ class _Modelling:
             return []
         from poolsmith.kubernetes.repository.terraform_objects import terraform_objects  # on demand
 
-        return terraform_objects(self.others, self.files)
+        return terraform_objects(self.others, self.files, lambda: self.scopes)
+
+    @cached_property
+    def scopes(self) -> TerraformScopes:
+        from poolsmith.kubernetes.repository.terraform_scope import TerraformScopes  # on demand
+
+        return TerraformScopes(self.others, self.files)
 
     def _of_scripts(self) -> tuple[Delivered, ...]:
         if not any(map(is_script, self.others)):

@@ -189,7 +189,7 @@ class RepositoryFiles:
         self._root = os.path.abspath(root)  # noqa: PTH100 - resolve() would follow links
         self._within = tuple(os.path.realpath(path) for path in (root, *paths))
         self._paths = paths
-        self._is_of_interest = is_of_interest
+        self.is_of_interest = is_of_interest
         self._files: dict[str, RepositoryFile] = {}
         self._folders: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
         self._charts: dict[str, bool] = {}
@@ -238,7 +238,7 @@ class RepositoryFiles:
         if path not in self._as_yaml:
             content = self.content(path)
             text = content if isinstance(content, bytes) else None
-            self._as_yaml[path] = text is not None and is_yaml_by_content(path, text, self._is_of_interest)
+            self._as_yaml[path] = text is not None and is_yaml_by_content(path, text, self.is_of_interest)
         return self._as_yaml[path]
 
     def file(self, path: str) -> RepositoryFile:
@@ -413,8 +413,8 @@ class RepositoryFiles:
         is_yaml = posixpath.basename(path).endswith(YAML_ENDINGS) or self._as_yaml.get(path, False)
         if not is_yaml and path not in self._named:
             return RepositoryFile(path=path, text=text)
-        if self._is_of_interest is not None and _DEFINITION in content:
-            lean = without_schemas(text, self._is_of_interest)
+        if self.is_of_interest is not None and _DEFINITION in content:
+            lean = without_schemas(text, self.is_of_interest)
             return _lean(path, text, lean) or _parsed(path, text, content)
         return _parsed(path, text, content)
 

@@ -9,20 +9,21 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.sources.hcl_file import HclFile, without_computed
+from poolsmith.core.sources.hcl_file import COMPUTED, HclFile, OpenText, without_computed
 from poolsmith.core.sources.inner_text import InnerText
 from poolsmith.core.sources.pod_template import mapping
+from poolsmith.core.sources.pointer import mapped
 from poolsmith.core.sources.yaml_reader import read_if_yaml
 from poolsmith.kubernetes.repository.delivered import Delivered, Layer
 from poolsmith.kubernetes.repository.infrastructure_code import is_switched_off
-from poolsmith.kubernetes.repository.manifest_files import is_terraform
-from poolsmith.kubernetes.repository.terraform_scope import TerraformScopes
+from poolsmith.kubernetes.repository.manifest_files import LATER, is_terraform, without_marks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from poolsmith.core.sources.hcl_file import HclBlock
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
+    from poolsmith.kubernetes.repository.terraform_scope import TerraformScopes
 
 _MANIFESTS = {"kubernetes_manifest": "manifest", "kubectl_manifest": "yaml_body"}
 _FIELDS = {
@@ -47,15 +48,15 @@ _TYPED = {
 _MARKS = ("kubernetes_", "kubectl_")
 
 
-def terraform_objects(paths: Iterable[str], files: RepositoryFiles) -> list[Delivered]:
+def terraform_objects(
+    paths: Iterable[str], files: RepositoryFiles, scopes: Callable[[], TerraformScopes]
+) -> list[Delivered]:
     """Those with a name that is known. Of several with one name, of which switches leave one, the one that the defaults
     of variables leave."""
-    terraform = [path for path in paths if is_terraform(path)]
-    declaring = [path for path in terraform if any(mark in (files.text(path) or "") for mark in _MARKS)]
-    scopes = TerraformScopes(terraform, files)
+    declaring = [path for path in paths if is_terraform(path) and _may_declare(files.text(path) or "", files)]
     found: dict[tuple[str, ...], tuple[bool, Delivered]] = {}
     for path in declaring:
-        for block in next(scopes.readings(path), ()):
+        for block in next(scopes().readings(path), ()):
             is_on = block.data.get("count") != 0
             for layers, data in _of_block(block, files):
                 item = _object(block, layers, data, len(found))
@@ -63,6 +64,11 @@ def terraform_objects(paths: Iterable[str], files: RepositoryFiles) -> list[Deli
                 if item.metadata.get("name") and (name not in found or (is_on and not found[name][0])):
                     found[name] = is_on, item
     return [item for _, item in found.values()]
+
+
+def _may_declare(text: str, files: RepositoryFiles) -> bool:
+    is_asked_for = files.is_of_interest is None or files.is_of_interest(text.encode())
+    return is_asked_for and any(mark in text for mark in _MARKS)
 
 
 def _object(block: HclBlock, layers: tuple[Layer, ...], data: Any, index: int) -> Delivered:
@@ -83,10 +89,16 @@ def _of_block(block: HclBlock, files: RepositoryFiles) -> Iterable[tuple[tuple[L
 def _of_manifest(block: HclBlock, field: str, files: RepositoryFiles) -> Iterable[tuple[tuple[Layer, ...], Any]]:
     written, pointer = block.data.get(field), f"/{field}"
     if isinstance(written, str):
-        for index, data in enumerate(read_if_yaml(written)):
-            yield (Layer(InnerText(block.source, pointer, written, data, document=index), data),), data
+        text = without_marks(written) if isinstance(written, OpenText) else written
+        for index, data in enumerate(read_if_yaml(text)):
+            layer = Layer(InnerText(block.source, pointer, text, data, document=index), data)
+            yield (layer,), mapped(data, _without_later)
     elif isinstance(written, dict):
         yield (Layer(block.source, written, pointer),), _with_files(written, block, files)
+
+
+def _without_later(value: Any) -> Any:
+    return COMPUTED if isinstance(value, str) and LATER in value else value
 
 
 def _of_type(block: HclBlock, version: str, kind: str, files: RepositoryFiles) -> tuple[tuple[Layer, ...], Any]:

@@ -10,7 +10,7 @@ import posixpath
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.sources.hcl_file import COMPUTED, HclProblemError
+from poolsmith.core.sources.hcl_file import COMPUTED, HclProblemError, without_computed
 from poolsmith.core.sources.pod_template import mappings
 from poolsmith.core.sources.terraform_files import read_assignments, read_hcl
 from poolsmith.kubernetes.repository.manifest_files import LONGEST_SCRIPT, is_terraform
@@ -28,7 +28,7 @@ _MOST_LOCALS = 4
 _MOST_ENTRIES = 40
 """Of one file, which is read anew for each."""
 _CALL = "module"
-_NAMING = ("locals", "kubernetes_namespace")
+_NAMING = ("locals", '"kubernetes_namespace')
 _NAMED = ("local", "kubernetes_namespace", "kubernetes_namespace_v1")
 _READ_FIRST = ("terraform.tfvars", "terraform.tfvars.json")
 _READ_BY_ITSELF = (".auto.tfvars", ".auto.tfvars.json")
@@ -86,7 +86,8 @@ class TerraformScopes:
         files = [path for path in self._files.files_in(folder) if is_terraform(path)]
         given = self._assigned(folder) if inputs is None else inputs
         variables: dict[str, Any] = {}
-        for block in (found for path in files for found in self._blocks(path)):
+        declaring = (path for path in files if self._has(path, "variable"))
+        for block in (found for path in declaring for found in self._blocks(path)):
             if block.kind == "variable" and block.labels:
                 name = block.labels[0]
                 variables[name] = given.get(name, block.data.get("default", COMPUTED))
@@ -103,10 +104,13 @@ class TerraformScopes:
 
         naming = [path for path in files if any(self._has(path, word) for word in _NAMING)]
         for _ in range(_MOST_LOCALS):  # a local may be made of others
-            found = dict(pair for path in naming for block in self._read(path, of_all) for pair in _named_by(block))
-            if found == known:
+            found = {
+                path: dict(pair for block in self._read(path, of_all) for pair in _named_by(block)) for path in naming
+            }
+            naming = [path for path, own in found.items() if not without_computed([*own.values()])[1]]
+            before, known = known, known | {key: value for own in found.values() for key, value in own.items()}
+            if known == before:
                 break
-            known |= found
         return of_all
 
     def _assigned(self, folder: str) -> dict[str, Any]:
@@ -149,7 +153,7 @@ def _named_by(block: HclBlock) -> Iterator[tuple[tuple[str, str], Any]]:
     if block.kind == "locals":
         yield from ((("local", name), value) for name, value in block.data.items())
     elif block.kind == "resource" and len(block.labels) > 1 and block.labels[0] in _NAMED:
-        own = {"metadata": block.data.get("metadata", COMPUTED), COMPUTED: COMPUTED}
+        own = {"metadata": block.data.get("metadata", COMPUTED)}
         yield (block.labels[0], block.labels[1]), [own] if "count" in block.data else own
 
 
