@@ -37,6 +37,11 @@ if os.environ.pop("CI", ""):
     os.environ["TESTS_RUN_IN_CI"] = "true"
 """A pipeline's variable steers what is judged: a test that is about it sets it; who guards expectations asks this one."""
 REPOSITORY = Path(__file__).resolve().parent.parent
+_IN_MEMORY, _ROOM = "/dev/shm", 2 << 30
+if os.access(_IN_MEMORY, os.W_OK) and shutil.disk_usage(_IN_MEMORY).free > _ROOM:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", _IN_MEMORY)
+"""Folders of tests are made and removed by the ten thousand: a tenth of a run's processor time on a disk. The room is
+what a run takes, several times."""
 _RARELY = (100_000, 20, 50)
 """New objects between two searches for cycles. Tests read documents all day, which have none, beside all the tests and
 what is cached; searching was an eighth of the processor time."""

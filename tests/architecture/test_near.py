@@ -15,15 +15,15 @@ from tools.near_index import Index, matches, names_in
 from tools.near_map import WHOLE, Near, has_near, joined, near
 
 ROOT = Path(__file__).parents[2]
-RULE = 'RULE = RuleInfo(\n    code="PSM999",\n    name="odd-thing",\n)\n'
-CODES = 'LOST = RuleInfo(\n    code="PSM888",\n    name="lost-thing",\n)\n'
+NAMES = '[{"code": "PSM999", "name": "odd-thing"}, {"code": "PSM888", "name": "lost-thing"}]'
 TREE = {
     "generator/poolsmith/fleet/plan/__init__.py": "",
     "generator/poolsmith/fleet/plan/sharing/mig.py": "from poolsmith.core.diagnostics.codes import use\nuse.LOST\n",
     "generator/poolsmith/fleet/plan/pipeline.py": "from poolsmith.fleet.plan import mig\n",
-    "generator/poolsmith/guard/rules/odd_thing.py": RULE,
-    "generator/poolsmith/core/diagnostics/codes/use.py": CODES,
+    "generator/poolsmith/guard/rules/odd_thing.py": 'RULE = RuleInfo.of("PSM999")\n',
+    "generator/poolsmith/core/diagnostics/codes/use.py": 'LOST = RuleInfo.of("PSM888")\n',
     "generator/poolsmith/gpu/catalog/gpus.py": 'def gpus(): return store.read_yaml("gpus.yaml")\ndef row(tag): return store.read_json(f"rows/{tag}.json")\n',
+    "generator/poolsmith/data/rules.json": NAMES,
     "generator/poolsmith/interface/cli/verbs.py": 'VERBS = {"init": ("start", "Start.")}\n',
     "generator/poolsmith/interface/cli/start.py": "",
     "tests/conftest.py": "",

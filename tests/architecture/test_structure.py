@@ -15,13 +15,19 @@ from pathlib import Path
 import pytest
 
 from poolsmith.core.diagnostics import codes, known_rules
-from poolsmith.core.diagnostics.codes.code_book import CODE_BOOK
 from poolsmith.gpu.values.registry import VALUE_RULES
+from poolsmith.guard.ledger.privilege_check import GRANT_RULE_INFOS, PRIVILEGE_RULES
+from poolsmith.guard.rules.beside.registry import BESIDE_RULES
+from poolsmith.guard.rules.links.registry import LINK_RULES
 from poolsmith.guard.rules.registry import RULES
-from poolsmith.guard.rules.rule_book import rule_book
+from poolsmith.guard.rules.repository_rules import CHART_RULES, TEMPLATE_RULES
+from poolsmith.guard.rules.rule_book import find_rule, rule_book
 from poolsmith.guard.rules.setup.registry import SETUP_RULES
+from poolsmith.guard.rules.texts.registry import TEXT_RULES
 from poolsmith.interface.app.schemas import policy_schema_files, schema_files
 from poolsmith.interface.report.rule_page import format_rule_book
+from support.code_book import CODE_BOOK, entries_of
+from tools.rule_table import TABLE, rule_table
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PACKAGE = REPOSITORY / "generator" / "poolsmith"
@@ -138,11 +144,6 @@ def test_the_committed_rule_book_is_the_one_of_the_rules():
     assert (REPOSITORY / "docs/rules.md").read_text("utf-8") == format_rule_book(rule_book())
 
 
-def rule_table():
-    rows = ([rule.code, rule.name, str(rule.severity), rule.parameters] for rule in rule_book())
-    return "[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n"
-
-
 def current(path, made):
     """The text of a file that `make docs` makes; written anew where that runs."""
     module = PACKAGE / path
@@ -152,7 +153,7 @@ def current(path, made):
 
 
 def test_the_table_of_rules_is_the_one_of_the_rules():
-    assert current("data/rules.json", rule_table()) == rule_table(), "run `make docs`"
+    assert TABLE.read_text("utf-8") == rule_table(), "run `make docs-of-rules`"
 
 
 def needs_table():
@@ -174,7 +175,7 @@ def test_codes_and_names_are_used_once():
 
 @pytest.mark.parametrize("module", sorted(FAMILIES))
 def test_a_module_of_codes_has_those_of_its_families(module):
-    found = [rule.code for rule in codes.entries_of(getattr(codes, module))]
+    found = [rule.code for rule in entries_of(getattr(codes, module))]
 
     assert [code for code in found if not code.startswith(FAMILIES[module])] == []
 
@@ -187,11 +188,28 @@ def test_rules_that_judge_values_are_of_the_families_of_what_they_protect():
     allowed = (*known_rules.COMPATIBILITY, "PSM3", "PSM4", "PSM5")
 
     assert [rule.RULE.code for rule in VALUE_RULES if not rule.RULE.code.startswith(allowed)] == []
-    assert {rule.RULE.applies_to for rule in VALUE_RULES} == {"values"}
+    assert {find_rule(rule.RULE.code).applies_to for rule in VALUE_RULES} == {"values"}
+
+
+def test_each_rule_has_a_module_or_a_name_in_one_of_codes():
+    judges = (
+        RULES,
+        LINK_RULES,
+        CHART_RULES,
+        TEMPLATE_RULES,
+        TEXT_RULES,
+        BESIDE_RULES,
+        VALUE_RULES,
+        PRIVILEGE_RULES,
+        SETUP_RULES,
+    )
+    named = {*CODE_BOOK, *GRANT_RULE_INFOS, *(rule.RULE for rules in judges for rule in rules)}
+
+    assert sorted(rule.code for rule in named) == [rule.code for rule in rule_book()]
 
 
 def test_the_book_is_the_sum_of_its_modules():
-    of_modules = [rule.code for name in FAMILIES for rule in codes.entries_of(getattr(codes, name))]
+    of_modules = [rule.code for name in FAMILIES for rule in entries_of(getattr(codes, name))]
 
     assert sorted(rule.code for rule in CODE_BOOK) == sorted(of_modules)
 

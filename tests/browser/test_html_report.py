@@ -7,7 +7,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from poolsmith.core.diagnostics import Severity, diagnose
-from poolsmith.core.diagnostics.codes.code_book import CODE_BOOK
 from poolsmith.core.diagnostics.diagnostic import point_in
 from poolsmith.core.diagnostics.message_text import printable
 from poolsmith.core.diagnostics.outcome import Outcome
@@ -15,6 +14,7 @@ from poolsmith.interface.report.fleet_facts import FleetFacts
 from poolsmith.interface.report.html import diff_report
 from support.change_reports import some_of_everything
 from support.circles import parameters
+from support.code_book import CODE_BOOK
 from support.html_reports import context, large_fleet, report_of, sample_fleet, with_text
 
 WIDE, NARROW = 1600, 390

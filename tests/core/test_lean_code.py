@@ -125,9 +125,12 @@ def shape(value, name):
         if is_dataclass(value)
         else []
     )
-    parts = {key for key in vars(value) if not key.startswith("_") and key not in getattr(value, "_fields", ())}
-    slots = () if issubclass(value, tuple) else getattr(value, "__slots__", None)
-    return value.__qualname__, value.__doc__, parts, fields, slots, value.__hash__ is None
+    names = value._fields if issubclass(value, tuple) else ()
+    parts = {key for key in vars(value) if not key.startswith("_") and key not in names}
+    slots = () if issubclass(value, tuple) else getattr(value, "__slots__", None) or ()
+    words = value.__doc__ or ""
+    said = "" if words.startswith(f"{value.__name__}(") else words  # `typing` writes one where a tuple has none
+    return value.__qualname__, said, parts, fields, slots, value.__hash__ is None
 
 
 @pytest.mark.rows(40, "each module runs once more")

@@ -13,7 +13,7 @@ from support.walks import ROOT, blocks_of
 
 PAGE = ROOT / "docs/first-change.md"
 TEXT = PAGE.read_text("utf-8")
-MOST = {"A rule": 4, "A field of a profile": 2, "A GPU product": 1, "A container runtime": 3, "A release": 2}
+MOST = {"A rule": 5, "A field of a profile": 2, "A GPU product": 1, "A container runtime": 3, "A release": 2}
 """Files that are edited by hand; what needs more of them has become harder."""
 PROSE = ("Before you open a pull request",)
 DATA = "generator/poolsmith/data"
@@ -38,7 +38,7 @@ def made(title, checkout):
     return touched.made
 
 
-def test_a_rule_is_four_files_by_hand(tmp_path):
+def test_a_rule_is_five_files_by_hand(tmp_path):
     assert made("A rule", Checkout(tmp_path)) == {
         "docs/rules.md",
         "generator/poolsmith/data/rules.json",

@@ -12,6 +12,7 @@ from docs import field_reference
 from poolsmith.guard.ledger.grants.grant import GrantSpec
 from poolsmith.guard.ledger.privilege_check import GRANT_RULE_INFOS
 from poolsmith.guard.policies.kyverno_exceptions import RULES
+from poolsmith.guard.rules.rule_book import find_rule
 
 pytestmark = pytest.mark.sample
 
@@ -34,7 +35,10 @@ def tables():
         "findings": [
             "| finding | severity | when |",
             "| --- | --- | --- |",
-            *(f"| {rule.code} {rule.name} | {rule.severity} | {rule.what} |" for rule in GRANT_RULE_INFOS),
+            *(
+                f"| {rule.code} {rule.name} | {rule.severity} | {find_rule(rule.code).what} |"
+                for rule in GRANT_RULE_INFOS
+            ),
         ],
     }
 

@@ -16,7 +16,7 @@ HEAD = "| what needs a name | what supplies it | rule | known from |\n| --- | --
 TABLE = re.compile(r"^\| what needs a name \|.*?\n(?=\n)", re.MULTILINE | re.DOTALL)
 ROWS = store.read_yaml("links.yaml")["links"]
 BOOK = {rule.code: rule for rule in rule_book()}
-OF_FORM = frozenset(("PSM142", "PSM751", "PSM760", "PSM762", "PSM767", "PSM768", "PSM769"))
+OF_FORM = frozenset(("PSM142", "PSM751", "PSM760", "PSM762", "PSM767", "PSM768", "PSM769", "PSM943"))
 """What a field says by itself: nothing has to supply it."""
 
 ALONE = {
@@ -26,6 +26,8 @@ ALONE = {
     **dict.fromkeys(("PSM784", "PSM786", "PSM787"), "what a pod lacks by itself"),
     **dict.fromkeys(("PSM938", "PSM941"), "what schedulers read and machines have, which is there"),
     "PSM942": "groups of OLM, which are there",
+    "PSM944": "projects of Argo CD, which are there",
+    "PSM946": "what the toolkit does with a runtime, by release",
     "PSM588": "paths of files, which are there or not",
     "PSM809": "templates of nodes beside the profile that they are for",
 }
@@ -76,7 +78,7 @@ def test_who_supplies_a_name_is_asked_of_the_verdict_alone():
 
 def modules():
     found = (
-        (re.search(r'^    code="(PSM\d+)"', path.read_text("utf-8"), re.MULTILINE), path)
+        (re.search(r'^RULE = RuleInfo\.of\("(PSM\d+)"\)', path.read_text("utf-8"), re.MULTILINE), path)
         for path in RULES.rglob("*.py")
     )
     return {match[1]: path for match, path in found if match}

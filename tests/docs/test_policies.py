@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from poolsmith.core.diagnostics.codes.code_book import CODE_BOOK
 from poolsmith.kubernetes.cel import engine_problem
+from support.code_book import CODE_BOOK
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/policies.md").read_text("utf-8")

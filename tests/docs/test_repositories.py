@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from poolsmith.core.facts import store
 from poolsmith.gpu.catalog.operand_inputs import operand_inputs
 from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.gpu.catalog.stack_objects import CHART_OF
@@ -237,3 +238,9 @@ def test_each_deliverer_tells_three_tiers(tmp_path):
     for _, pinned, floating, unknown in deliverer_rows(tmp_path):
         assert (pinned, floating) == (f"{PINNED} (pinned)", f"{value_paths().tags[-1]} (floating)")
         assert unknown == "all known releases"
+
+
+def test_each_form_of_a_deliverer_is_named():
+    page = PAGE.read_text("utf-8")
+
+    assert [form["shown"] for form in store.table("chart_forms.yaml")["forms"] if form["shown"] not in page] == []

@@ -47,6 +47,7 @@ def installed(shared):
         "HOME": str(folder),
         "PRE_COMMIT_HOME": str(folder / "store"),
         "PIP_NO_INDEX": "1",
+        "PIP_NO_COMPILE": "1",
         "PIP_FIND_LINKS": str(folder / "wheels"),
         "PIP_CONFIG_FILE": os.devnull,
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",

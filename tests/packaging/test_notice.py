@@ -83,9 +83,9 @@ def test_what_runs_with_it_is_all_that_its_packages_ask_for():
 
 
 def sources():
-    """Repositories that catalog entries name as their source."""
+    """Repositories that catalog entries name as their source; pages of rules only refer to them."""
     for path in sorted((ROOT / "generator/poolsmith/data").rglob("*")):
-        if path.suffix in (".yaml", ".json") and "compiled" not in path.parts:
+        if path.suffix in (".yaml", ".json") and not {"compiled", "rules"} & set(path.parts):
             yield from re.findall(r"([A-Za-z0-9][\w.-]*/[\w.-]+)@[\w.-]+:", path.read_text("utf-8"))
 
 

@@ -28,10 +28,10 @@ from poolsmith.change.diff.change_report import (
 from poolsmith.change.diff.phrases import change_words
 from poolsmith.change.diff.rows import on_pools
 from poolsmith.core.diagnostics import Location, Position, Severity, Span, diagnose
-from poolsmith.core.diagnostics.codes.code_book import CODE_BOOK
 from poolsmith.guard.ledger.ledger_delta import Change, ChangeKind
 from poolsmith.guard.ledger.privilege import Privilege
 from poolsmith.kubernetes.server.field_changes import FieldChange, Standing
+from support.code_book import CODE_BOOK
 
 BASE, HEAD = Revision(name="origin/main", commit="0123456789abcdef0123456789abcdef01234567"), Revision(name="HEAD")
 RULES = {severity: next(rule for rule in CODE_BOOK if rule.severity is severity) for severity in Severity}

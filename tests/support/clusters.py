@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from poolsmith.core.diagnostics.codes import entries_of, support
+from poolsmith.core.diagnostics.codes import support
 from poolsmith.core.sources.input_tree import InputTree
 from poolsmith.core.sources.yaml_reader import read_documents
 from poolsmith.fleet.plan.pipeline import resolve_cluster
@@ -18,6 +18,7 @@ from poolsmith.guard.ledger.prediction import Predictions
 from poolsmith.project.output.prediction import PredictionTexts
 from poolsmith.project.output.tree import file_bytes, render_cluster
 from poolsmith.project.run.cluster_run import predicted_errors
+from support.code_book import entries_of
 from support.marked import MARK, marked_key, unmarked
 
 OF_VERSIONS = frozenset(rule.name for rule in entries_of(support))

@@ -78,6 +78,12 @@ class Index:
         """Poolsmith's own files, by path."""
         return self._texts(GENERATOR)
 
+    @cached_property
+    def rule_names(self) -> dict[str, str]:
+        """The name of each rule, by its code."""
+        rows = json.loads((self.root / GENERATOR / "data/rules.json").read_text("utf-8"))
+        return {row["code"]: row["name"] for row in rows}
+
     def _texts(self, folder: str) -> dict[str, str]:
         paths = (self.root / folder).rglob("*.py")
         return {path.relative_to(self.root).as_posix(): path.read_text("utf-8") for path in sorted(paths)}

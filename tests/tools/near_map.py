@@ -41,7 +41,7 @@ _READERS = ("/catalog/", "/facts/", "/schema/", "/server/")
 DEEPEST = 2
 """How many modules may stand between a changed one and one that a test of its package imports."""
 FARTHEST = 9
-_RULE = re.compile(r"RuleInfo\(\s*(?:code=)?\"(?P<code>PSM\d{3})\",\s*(?:name=)?\"(?P<name>[a-z0-9-]+)\"")
+_RULE = re.compile(r"RuleInfo\.of\(\"(?P<code>PSM\d{3})\"\)")
 _CODES = re.compile(r"^from poolsmith\.core\.diagnostics\.codes(?:\.(\w+))? import (\([^)]*\)|.*)", re.MULTILINE)
 _RECORDED = re.compile(r"tests/recorded/data/(?P<name>\w+)\.")
 
@@ -137,7 +137,7 @@ def _of_helper(changed: str, index: Index) -> Iterator[Near]:
 
 def _of_module(changed: str, index: Index) -> Iterator[Near]:
     text = index.modules.get(changed, "")
-    rules = [(match["code"], match["name"]) for match in _RULE.finditer(text)]
+    rules = [(match["code"], index.rule_names[match["code"]]) for match in _RULE.finditer(text)]
     if rules:
         yield from _of_rules(rules, index)
     else:
@@ -207,7 +207,7 @@ def _reported(text: str, index: Index) -> list[tuple[str, str]]:
         book = index.modules.get(f"{GENERATOR}/core/diagnostics/codes/{module}.py", "")
         for name in sorted(set(names)):
             rule = re.search(rf"^{name}\b.*?= {_RULE.pattern}", book, re.MULTILINE)
-            found += [(rule["code"], rule["name"])] if rule else []
+            found += [(rule["code"], index.rule_names[rule["code"]])] if rule else []
     return found
 
 

@@ -27,7 +27,7 @@ from support.oracle_programs import Program, chart_question
 from support.recordings import DATA, ENDING, packed, recording
 from support.value_sets import _of_default, _value
 from tools.record_stack_charts import SOURCES, Repository
-from tools.record_value_effects import _tree
+from tools.record_value_effects import tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -59,7 +59,7 @@ class StackChart:
         """None where the chart refuses the values."""
         key = json.dumps(settings, sort_keys=True)
         if key not in self._known:
-            values = _tree({**_NEEDED.get(self.name, {}), **settings})
+            values = tree({**_NEEDED.get(self.name, {}), **settings})
             asked = chart_question(self._folder, self.version, _NAMESPACE, _APIS, values)
             answer = self._helm.ask({**asked, "release": self.name, "kubernetes": _KUBERNETES})
             found = sorted(json.dumps(item, sort_keys=True) for item in answer.get("objects") or ())

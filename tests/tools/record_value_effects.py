@@ -50,6 +50,8 @@ _MAKERS = ("driver", "claims")
 SAME_CODE = {"v24.6.1": "v24.6.2", "v24.9.1": "v24.9.2", "v25.3.1": "v25.3.2"}
 """Releases whose `api`, `assets`, `controllers`, `internal`, `manifests` and chart are another's, but for versions in
 values.yaml and the text of an error (`git diff` of the tags): what the programs show of one holds for both."""
+_SOURCE = "what Helm 3.19.4 and the controllers of NVIDIA/gpu-operator show at each tag"
+_SOURCE = "what Helm 3.19.4 and the controllers of NVIDIA/gpu-operator show at each tag"
 _TRIES = 12
 _MOST_VALUES = 2
 _OWN = ("enabled", "enable", "create", "autoUpgrade")
@@ -94,7 +96,7 @@ class Probe:
         self.leaves = tuple(path for path in sorted(read) if path not in above)
         self.read = read
         facts = recording("chart_values")[f"{OPERATOR_CHART}/{release}"]["paths"]
-        self._schemas = {path: _schema(release, facts.get(path, {})) for path in self.leaves}
+        self.schemas = {path: _schema(release, facts.get(path, {})) for path in self.leaves}
 
     def outcome(self, settings: Settings) -> tuple[str, str] | None:
         """Digests of the resources and of what comes of them; None where the chart, the API server or the operator
@@ -102,7 +104,7 @@ class Probe:
         own = {path: value for path, value in settings.items() if not self._is_default(path, value)}
         key = json.dumps(own, sort_keys=True)
         if key not in self._known:
-            found = self._outcome(_tree(own))
+            found = self._outcome(tree(own))
             self._known[key] = None if found is None else (_digest(found[0]), _digest(found[1]))
         return self._known[key]
 
@@ -110,7 +112,7 @@ class Probe:
         default = self.chart.default(tuple(path.split(".")))
         return type(default) is type(value) and default == value
 
-    def _part(self, values: dict[str, Any]) -> ChartPart:
+    def part(self, values: dict[str, Any]) -> ChartPart:
         return ChartParts().of(self.chart, values, NAMESPACE, self.apis)
 
     def _made(self, part: ChartPart, named: list[dict[str, Any]]) -> Any:
@@ -133,7 +135,7 @@ class Probe:
         return None if stopped else (objects, expansion.node_labels, expansion.namespace_labels)
 
     def _outcome(self, values: dict[str, Any]) -> tuple[Any, Any] | None:
-        part = self._part(values)
+        part = self.part(values)
         if part.errors or part.unknown:
             return None
         made = self._made(part, [*_named(values)])
@@ -144,15 +146,15 @@ class Probe:
         block, _, key = switch.rpartition(".")
         wanted = {f"{block}.{name}": value for name, value in _BESIDE.get(key, {}).items()}
         return {
-            path: value if isinstance(value, str) or self._schemas[path].get("type") == "object" else "text"
+            path: value if isinstance(value, str) or self.schemas[path].get("type") == "object" else "text"
             for path, value in wanted.items()
-            if path in self._schemas and not self.chart.default(tuple(path.split(".")))
+            if path in self.schemas and not self.chart.default(tuple(path.split(".")))
         }
 
     def values_of(self, path: str) -> Iterator[Any]:
         """Values of its type, none of them its default."""
         default, draw = self.chart.default(tuple(path.split("."))), random.Random(path)
-        schema = self._schemas[path]
+        schema = self.schemas[path]
         if isinstance(default, bool) or schema.get("type") == "boolean":
             yield from (item for item in (True, False) if item is not default)
             return
@@ -169,13 +171,13 @@ class Probe:
 class Recorder(Probe):
     """One release as Helm and the operator's own code have it."""
 
-    def __init__(self, release: str, charts: Path, helm: Program, operators: Path) -> None:
+    def __init__(self, release: str, charts: Path, helm: Program, operators: Path | None = None) -> None:
         super().__init__(release)
         self._folder, self._helm = charts / release / OPERATOR_CHART, helm
-        self._operator = OperatorProgram(operators, release)
+        self._operator = OperatorProgram(operators, release) if operators else None
         self._answers: dict[str, Any] = {}
 
-    def _part(self, values: dict[str, Any]) -> ChartPart:
+    def part(self, values: dict[str, Any]) -> ChartPart:
         answer = self._helm.ask(chart_question(self._folder, self.release, NAMESPACE, sorted(self.apis), values))
         if "error" in answer:
             return ChartPart(errors=(answer["error"],))
@@ -190,6 +192,8 @@ class Recorder(Probe):
         """Many values change nothing of what the operator is given: then it is asked once."""
         key = json.dumps((part.resources, named, part.existing), sort_keys=True)
         if key not in self._answers:
+            assert self._operator is not None
+            assert self._operator is not None
             asked = self._operator.ask(part.resources, one_of_each(), named, part.existing, NAMESPACE)
             self._answers[key] = _without_digests(asked.get("objects"))
         return self._answers[key]
@@ -224,7 +228,7 @@ def _named(node: Any) -> Iterator[dict[str, Any]]:
         yield from _named(value)
 
 
-def _tree(settings: Settings) -> dict[str, Any]:
+def tree(settings: Mapping[str, Any]) -> dict[str, Any]:
     trees = []
     for path, value in settings.items():
         tree = value
@@ -361,7 +365,7 @@ def write(found: Mapping[str, dict[str, Any]]) -> None:
     place = store.DATA / PLACE
     table = json.loads(place.read_text("utf-8"))
     known = {item: _recorded(item) | found.get(item, {}) for item in (*table["releases"], *found)}
-    place.write_text(_text(known, [item for item in chart_versions(OPERATOR_CHART) if item in known]))
+    place.write_text(text_of_table(known, [item for item in chart_versions(OPERATOR_CHART) if item in known], _SOURCE))
     old = recording(RECORDING)
     shown = {f"{release}/{path}": effect for release, paths in found.items() for path, effect in paths.items()}
     (DATA / f"{RECORDING}{ENDING}").write_bytes(packed({**{key: old[key] for key in old}, **shown}))
@@ -374,7 +378,7 @@ def _recorded(release: str) -> dict[str, Any]:
     return {path: effect for path, effect in found.items() if effect is not None}
 
 
-def _text(known: Mapping[str, dict[str, Any]], releases: list[str]) -> str:
+def text_of_table(known: Mapping[str, dict[str, Any]], releases: list[str], source: str) -> str:
     """A line a path: from which release on which effect holds; null where the release does not read it."""
     lines = []
     for path in sorted({path for item in known.values() for path in item}):
@@ -389,7 +393,7 @@ def _text(known: Mapping[str, dict[str, Any]], releases: list[str]) -> str:
         lines.append(f"  {json.dumps(path)}: {json.dumps(runs)}")
     body = ",\n".join(lines)
     head = {
-        "source": "what Helm 3.19.4 and the controllers of NVIDIA/gpu-operator show at each tag",
+        "source": source,
         "releases": releases,
     }
     lines_of_head = ",\n".join(f" {json.dumps(key)}: {json.dumps(value)}" for key, value in head.items())

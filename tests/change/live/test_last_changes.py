@@ -37,7 +37,7 @@ def git(folder, *arguments, day="2026-11-01T08:00:00Z"):
 
 
 def said(root, path, line):
-    rule = RuleInfo(code="PSM999", name="a-rule", what="a rule", why="for the test")
+    rule = RuleInfo(code="PSM999", name="a-rule")
     place = Location(span=Span(path=path, start=Position(line, 1)))
     (found,) = with_last_changes(root, (diagnose(rule, "a line", place),))
     return [location.note for location in found.related]

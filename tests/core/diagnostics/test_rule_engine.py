@@ -20,7 +20,7 @@ def line(number, path="a.yaml"):
 @pytest.fixture
 def rule():
     def make(code, findings):
-        info = RuleInfo(code=code, name=code.lower(), severity=Severity.WARNING, what="", why="", fix="the rule's own")
+        info = RuleInfo(code=code, name=code.lower(), severity=Severity.WARNING, fix="the rule's own")
         return SimpleNamespace(RULE=info, check=lambda _view: iter(findings))
 
     return make

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from poolsmith.core.diagnostics import Severity
-from poolsmith.core.diagnostics.codes import entries_of, node_software
+from poolsmith.core.diagnostics.codes import node_software
+from support.code_book import entries_of
 
 KERNEL = "{release: 5.15.0-105-generic}"
 PRECOMPILED = {"driver": '{source: precompiled, version: "580"}', "kernel": KERNEL}

@@ -6,11 +6,12 @@ import re
 
 import pytest
 
-from poolsmith.core.diagnostics.codes import compatibility, entries_of, gpu_use, node_software, schema, support
+from poolsmith.core.diagnostics.codes import compatibility, gpu_use, node_software, schema, support
 from poolsmith.core.diagnostics.codes.schema import REFUSED_BY_DEFINITION
 from poolsmith.gpu.values.registry import VALUE_RULES
-from poolsmith.guard.rules.rule_book import rule_book
+from poolsmith.guard.rules.rule_book import find_rule, rule_book
 from support.clusters import placed
+from support.code_book import entries_of
 
 KATA = {
     "driver": None,
@@ -785,7 +786,7 @@ FAILING = [
         HERE,
         "set `PASS_DEVICE_SPECS` in `devicePlugin.env` instead",
     ),
-    ("PSM303", values('{dcgm: {«enabled: "true"}}'), {}, HERE, "write a boolean"),
+    ("PSM303", values('{dcgm: {«enabled: "ture"}}'), {}, HERE, "write a boolean"),
     ("PSM320", values("{driver: {«useOpenKernelModules: true}}"), {}, HERE, "driver.kernelModuleType"),
     ("PSM320", values("{operator: {«defaultRuntime: crio}}"), {}, HERE, "remove it"),
     ("PSM321", values("{dcgm: {«tolerations: []}}"), {}, HERE, "daemonsets.tolerations"),
@@ -1072,7 +1073,7 @@ PASSING = [
     ("PSM302", values("{operator: {upgradeCRD: false}}"), {"a": {}}),
     ("PSM332", values("{devicePlugin: {env: [{name: PASS_DEVICE_SPECS, value: 'true'}]}}"), {"a": {}}),
     ("PSM337", values("{gfd: {args: [--oneshot]}}"), {"a": {}}),
-    ("PSM303", values('{dcgm: {version: "4", enabled: true}}'), {"a": {}}),
+    ("PSM303", values('{dcgm: {version: "4", enabled: "true"}}'), {"a": {}}),
     ("PSM320", values("{operator: {cleanupCRD: true}}"), {"a": {}}),
     ("PSM321", values("{dcgm: {resources: {limits: {cpu: 1}}}}"), {"a": {}}),
     ("PSM322", {"stack": "{release: v26.7.0, values: {draDriver: {}}}"}, {"a": {}}),
@@ -1178,7 +1179,7 @@ OF_DRIVERS = ("PSM218", "PSM219", *(f"PSM{number}" for number in (*range(234, 24
 PROFILE_CODES = [
     rule
     for rule in (*(item for module in MODULES for item in entries_of(module)), *VALUE_CODES)
-    if rule.applies_to != "manifest" and rule.code not in OF_DRIVERS
+    if find_rule(rule.code).applies_to != "manifest" and rule.code not in OF_DRIVERS
     if rule is not REFUSED_BY_DEFINITION  # of what is rendered: tests/gpu/values
 ]
 

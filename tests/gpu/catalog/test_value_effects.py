@@ -6,7 +6,9 @@ import random
 
 import pytest
 
+from poolsmith.core.facts import store
 from poolsmith.gpu.catalog.chart_workloads import chart_versions
+from poolsmith.gpu.catalog.text_values import PLACE, Becomes, text_becomes
 from poolsmith.gpu.catalog.value_effects import effects, recorded_effects
 from poolsmith.gpu.catalog.value_paths import value_paths
 from support.recordings import recording
@@ -88,3 +90,12 @@ def test_what_is_told_to_have_no_effect_has_none_wherever_the_other_switches_sta
 
     if any(effects(release).missing(path, holds)):
         assert changed(probe, path, value, settings) is not True, (release, path, settings)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_what_becomes_of_texts_is_recorded_at_each_release(release):
+    assert release in store.read_json(PLACE)["releases"], "record it: tests/tools/record_text_values.py"
+    assert text_becomes(release, "driver.enabled") is Becomes.ITSELF
+    assert text_becomes(release, "nfd.enabled") is Becomes.TRUE
+    assert text_becomes(release, "dcgmExporter.serviceMonitor.honorLabels") is Becomes.REFUSED
+    assert text_becomes(release, "unheard.of") is Becomes.REFUSED

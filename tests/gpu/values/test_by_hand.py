@@ -9,6 +9,7 @@ from poolsmith.core.sources.yaml_reader import read_documents
 from poolsmith.gpu.catalog.value_paths import value_paths
 from poolsmith.gpu.values.judge import judge_values
 from poolsmith.gpu.values.registry import VALUE_RULES
+from poolsmith.guard.rules.rule_book import find_rule
 
 K3S = "/var/lib/rancher/k3s/agent/etc/containerd"
 RKE2 = "/var/lib/rancher/rke2/agent/etc/containerd"
@@ -590,7 +591,7 @@ def test_what_looks_like_it_is_left_alone(judge, code, release, text):
 def test_every_rule_has_a_mistake_and_something_sound(rule):
     assert rule.code in {row[0] for row in MISTAKES}
     assert rule.code in {row[0] for row in SOUND}
-    assert rule.symptom
+    assert find_rule(rule.code).symptom
     assert rule.fix
 
 

@@ -187,6 +187,30 @@ def test_a_value_of_another_type_is_told(judge, text, place):
     assert codes(judge(text)) == [("PSM303", place)]
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["dcgm: {enabled: 'true'}", "dcgm: {enabled: 'no'}", "nfd: {enabled: 'true'}", "driver: {enabled: 'False'}"],
+)
+def test_a_switch_in_quotes_is_let_alone_where_the_template_prints_what_it_says(judge, text):
+    assert codes(judge(text)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("nfd: {enabled: 'false'}", "every text is true"),
+        ("dcgmExporter: {serviceMonitor: {honorLabels: 'true'}}", "the chart takes a boolean"),
+        ("dcgm: {enabled: 'ture'}", "the chart takes a boolean"),
+        ("dcgm: {enabled: ''}", "the chart takes a boolean"),
+        ("dcgm: {enabled: '.inf'}", "the chart takes a boolean"),
+    ],
+)
+def test_elsewhere_it_is_told(judge, text, said):
+    (finding,) = [item.finding for item in judge(text).findings if item.finding.message]
+
+    assert said in finding.message
+
+
 def test_plain_pull_secrets_are_shown_as_the_chart_takes_them(judge):
     item = only(judge("driver: {imagePullSecrets: [{name: registry}]}"))
 

@@ -12,7 +12,8 @@ from poolsmith.guard.rules.setup import known_issue
 from poolsmith.guard.rules.setup.setup_view import SetupValues, SetupView
 from poolsmith.interface.app import check_paths
 
-ISSUES = {issue["id"]: issue for issue in store.read_yaml("known_issues.yaml")["issues"]}
+ISSUES = {issue["id"]: issue for issue in reversed([*known_issue.issues()])}
+"""The first of each row."""
 RELEASE = """\
 apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease
@@ -32,7 +33,6 @@ HAVE = {
     "host-engine-address": ("v26.7.0", "{dcgm: {enabled: true, args: [-n]}}"),
     "driver-object-in-spite": ("v25.3.4", "{driver: {enabled: false, nvidiaDriverCRD: {enabled: true}}}"),
     "validator-image-moved": ("v25.10.0", "{validator: {image: gpu-operator-validator}}"),
-    "status-exporter-image-moved": ("v26.3.3", "{nodeStatusExporter: {image: gpu-operator-validator}}"),
     "vfio-image-moved": ("v26.3.0", "{vfioManager: {image: cuda}}"),
     "discovery-image-moved": ("v24.6.2", "{gfd: {image: gpu-feature-discovery}}"),
     "pod-labels-by-variable": (
@@ -56,13 +56,10 @@ HAVE = {
     ),
     "address-without-colon": ("v26.3.3", "{dcgmExporter: {env: [{name: DCGM_EXPORTER_LISTEN, value: '9400'}]}}"),
     "token-without-nls": ("v26.3.3", "{driver: {licensingConfig: {secretName: a, nlsEnabled: false}}}"),
-    "token-without-nls-in-a-map": ("v25.3.4", "{driver: {licensingConfig: {configMapName: a, nlsEnabled: false}}}"),
     "socket-before-variables": ("v25.3.3", "{toolkit: {env: [{name: CONTAINERD_SOCKET, value: /run/k3s/a.sock}]}}"),
     "labels-that-openshift-does-not-read": ("v25.10.1", "{}"),
     "command-that-k0s-lacks": ("v25.3.4", "{}"),
-    "layouts-of-the-operator": ("v26.3.3", "{}"),
-    "clients-of-the-operator": ("v26.7.0", "{}"),
-    "vgpus-of-the-operator": ("v25.3.4", "{sandboxWorkloads: {enabled: true}}"),
+    "map-of-the-operator": ("v26.3.3", "{}"),
     "driver-too-old-for-compute-domains": ("v25.10.1", "{driver: {version: 570.133.20}}"),
     "version-of-talos": ("v26.3.0", "{}"),
     "network-devices-for-all": ("v26.3.2", "{}"),
@@ -75,6 +72,13 @@ HAVE = {
         "v26.3.3",
         "{dcgmExporter: {env: [{name: DCGM_EXPORTER_KUBERNETES_GPU_ID_TYPE, value: device-name}]}}",
     ),
+    "driver-folder-at-the-root": ("v25.10.1", "{hostPaths: {driverInstallDir: /}}"),
+    "nri-without-the-toolkit": ("v26.3.1", "{cdi: {nriPluginEnabled: true}, toolkit: {enabled: false}}"),
+    "nri-where-the-toolkit-is-kept-off": ("v26.7.0", "{cdi: {nriPluginEnabled: true}}"),
+    "lists-without-a-folder": ("v25.3.4", "{driver: {repoConfig: {configMapName: a}}}"),
+    "lists-without-a-folder-on-oracle-linux": ("v26.3.3", "{driver: {repoConfig: {configMapName: a}}}"),
+    "probe-of-a-driver-that-compiles": ("v26.3.3", "{driver: {startupProbe: {failureThreshold: 5}}}"),
+    "upgrade-without-a-drain": ("v26.3.3", "{driver: {upgradePolicy: {autoUpgrade: true, drain: null}}}"),
 }
 MENDED = {
     "network-driver-of-the-host-not-seen": ("v25.10.1", "{driver: {rdma: {enabled: true, useHostMofed: true}}}"),
@@ -87,7 +91,6 @@ MENDED = {
     "host-engine-address": ("v26.7.0", "{dcgm: {enabled: true, args: [-n, --bind-interface=0.0.0.0]}}"),
     "driver-object-in-spite": ("v25.10.1", "{driver: {enabled: false, nvidiaDriverCRD: {enabled: true}}}"),
     "validator-image-moved": ("v25.3.4", "{validator: {image: gpu-operator-validator}}"),
-    "status-exporter-image-moved": ("v25.3.4", "{nodeStatusExporter: {image: gpu-operator-validator}}"),
     "vfio-image-moved": ("v25.10.1", "{vfioManager: {image: cuda}}"),
     "discovery-image-moved": ("v24.6.2", "{gfd: {image: gpu-feature-discovery, version: v0.8.1-ubi8}}"),
     "pod-labels-by-variable": ("v26.3.3", "{dcgmExporter: {enablePodLabels: true}}"),
@@ -108,13 +111,10 @@ MENDED = {
     ),
     "address-without-colon": ("v26.3.3", "{dcgmExporter: {env: [{name: DCGM_EXPORTER_LISTEN, value: ':9400'}]}}"),
     "token-without-nls": ("v26.3.3", "{driver: {licensingConfig: {secretName: a, nlsEnabled: true}}}"),
-    "token-without-nls-in-a-map": ("v25.3.4", "{driver: {licensingConfig: {configMapName: a}}}"),
     "socket-before-variables": ("v25.3.4", "{toolkit: {env: [{name: CONTAINERD_SOCKET, value: /run/k3s/a.sock}]}}"),
     "labels-that-openshift-does-not-read": ("v26.3.0", "{}"),
     "command-that-k0s-lacks": ("v25.10.0", "{}"),
-    "layouts-of-the-operator": ("v26.3.3", "{migManager: {config: {name: own}}}"),
-    "clients-of-the-operator": ("v26.7.0", "{migManager: {enabled: false}}"),
-    "vgpus-of-the-operator": ("v25.3.4", "{sandboxWorkloads: {enabled: false}}"),
+    "map-of-the-operator": ("v26.3.3", "{migManager: {enabled: false}}"),
     "driver-too-old-for-compute-domains": ("v25.10.1", "{driver: {version: 570.172.08}}"),
     "version-of-talos": ("v26.3.1", "{}"),
     "network-devices-for-all": ("v26.3.2", "{devicePlugin: {env: [{name: MOFED_ENABLED, value: 'false'}]}}"),
@@ -124,6 +124,13 @@ MENDED = {
         "v26.3.3",
         "{dcgmExporter: {env: [{name: DCGM_EXPORTER_KUBERNETES_GPU_ID_TYPE, value: uid}]}}",
     ),
+    "driver-folder-at-the-root": ("v25.10.1", "{hostPaths: {driverInstallDir: /run/nvidia/driver}}"),
+    "nri-without-the-toolkit": ("v26.3.1", "{cdi: {nriPluginEnabled: false}, toolkit: {enabled: false}}"),
+    "nri-where-the-toolkit-is-kept-off": ("v26.7.0", "{cdi: {nriPluginEnabled: false}}"),
+    "lists-without-a-folder": ("v26.7.0", "{driver: {repoConfig: {configMapName: a}}}"),
+    "lists-without-a-folder-on-oracle-linux": ("v26.7.0", "{driver: {repoConfig: {configMapName: a}}}"),
+    "probe-of-a-driver-that-compiles": ("v26.3.3", "{driver: {startupProbe: {failureThreshold: 60}}}"),
+    "upgrade-without-a-drain": ("v26.7.0", "{driver: {upgradePolicy: {autoUpgrade: true, drain: null}}}"),
 }
 OF_A_DISTRIBUTION = {name for name, issue in ISSUES.items() if any("distribution" in item for item in issue["when"])}
 ELSEWHERE = [name for name in ISSUES if name not in OF_A_DISTRIBUTION]
@@ -149,6 +156,8 @@ MAPS = "".join(
     for name in ("default-mig-parted-config", "default-gpu-clients", "default-vgpu-devices-config")
 )
 NODES = """\
+- name: node-0
+  labels: {nvidia.com/gpu.present: "true", feature.node.kubernetes.io/system-os_release.ID: ol}
 - name: node-1
   labels:
     nvidia.com/gpu.present: "true"
@@ -157,6 +166,7 @@ NODES = """\
 - name: node-2
   labels:
     nvidia.com/gpu.present: "true"
+    nvidia.com/gpu.deploy.container-toolkit: "false"
     feature.node.kubernetes.io/system-os_release.ID: ubuntu
     feature.node.kubernetes.io/system-os_release.VERSION_ID: "24.04"
 """
@@ -208,6 +218,12 @@ def test_it_is_not_told_where_it_is_mended(tmp_path, name):
 CHARTS = {issue["id"]: issue for issue in store.read_yaml("known_issues.yaml")["charts"]}
 OF_CHARTS = {
     "default-of-no-map": ("0.17.4", "{config: {default: a}}", "0.17.4", "{config: {default: a, name: maps}}"),
+    "profiling-without-the-capability": (
+        "4.8.1",
+        "{arguments: [-f, /etc/dcgm-exporter/dcp-metrics-included.csv], securityContext: {capabilities: {add: []}}}",
+        "4.8.1",
+        "{arguments: [-f, /etc/dcgm-exporter/default-counters.csv], securityContext: {capabilities: {add: []}}}",
+    ),
     "exporter-without-memory": ("4.7.1", "{}", "4.7.1", "{resources: {limits: {memory: 1Gi}}}"),
     "chart-under-its-former-name": ("0.4.0", "{}", "25.12.0", "{}"),
     "chart-before-its-name": ("25.12.0", "{}", "0.4.1", "{}"),

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from poolsmith.core.diagnostics import Severity
-from poolsmith.core.diagnostics.codes import entries_of, support
-from poolsmith.core.diagnostics.codes.code_book import CODE_BOOK
+from poolsmith.core.diagnostics.codes import support
 from poolsmith.core.diagnostics.known_rules import BESIDE, COMPATIBILITY
 from poolsmith.gpu.values.registry import VALUE_RULES
 from poolsmith.guard.ledger.privilege_check import PRIVILEGE_RULES
@@ -23,9 +22,11 @@ from poolsmith.guard.rules.beside.registry import BESIDE_RULES
 from poolsmith.guard.rules.links.registry import LINK_RULES
 from poolsmith.guard.rules.registry import RULES
 from poolsmith.guard.rules.repository_rules import CHART_RULES, TEMPLATE_RULES
+from poolsmith.guard.rules.rule_book import find_rule
 from poolsmith.guard.rules.setup.registry import SETUP_RULES
 from poolsmith.guard.rules.texts.registry import TEXT_RULES
 from poolsmith.interface.app import check_paths, check_project, rule_book
+from support.code_book import CODE_BOOK, entries_of
 
 HERE = Path(__file__).resolve().parent / "examples"
 WITH_NODES = frozenset(("untolerating-workload",))
@@ -221,5 +222,5 @@ def test_every_rule_has_its_folder_and_no_folder_is_an_orphan():
 
 def test_rules_over_privileges_are_of_their_family_and_have_a_file_of_their_name():
     assert {rule.RULE.code[:4] for rule in PRIVILEGE_RULES} == {"PSM4"}
-    assert {rule.RULE.applies_to for rule in PRIVILEGE_RULES} == {"profile"}
+    assert {find_rule(rule.RULE.code).applies_to for rule in PRIVILEGE_RULES} == {"profile"}
     assert [Path(rule.__file__).stem for rule in PRIVILEGE_RULES] == [name.replace("-", "_") for name in PRIVILEGES]

@@ -18,6 +18,11 @@ PLUGIN = "version: v1\nsharing:\n  timeSlicing:\n    resources: [{name: nvidia.c
 WORKER = "core: {sleepInterval: 60s}\nsources:\n  pci:\n    FIELD: [vendor]\n"
 METRICS = "# all\nDCGM_FI_DEV_GPU_TEMP, gauge, Temperature\nDCGM_FI_DEV_NAME, gauge, Power\n"
 TOML = '# all\nversion = NUMBER\n[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.nvidia]\n  runtime_type = "io.containerd.runc.v2"\n'
+LEVEL = """\
+version = 2
+[plugins."io.containerd.grpc.v1.cri".containerdHERE]
+  default_runtime_name = "nvidia"
+"""
 MODES = '[nvidia-container-runtime]\nlog-level = "info"\nmode = "MODE"\n'
 CDI = """\
 cdiVersion: 0.5.0
@@ -31,6 +36,7 @@ TEXTS = {
     "PSM541": (PLUGIN.replace("COUNT", "1"), PLUGIN.replace("COUNT", "2")),
     "PSM333": (WORKER.replace("FIELD", "deviceLabelField"), WORKER.replace("FIELD", "deviceLabelFields")),
     "PSM339": (TOML.replace("NUMBER", "3"), TOML.replace("NUMBER", "2")),
+    "PSM339 level": (LEVEL.replace("HERE", ".runtimes.nvidia"), LEVEL.replace("HERE", "")),
     "PSM339 mode": (MODES.replace("MODE", "jit"), MODES.replace("MODE", "jit-cdi")),
     "PSM339 cdi": (CDI.replace("FIELD", "containerEdit"), CDI.replace("FIELD", "containerEdits")),
     "PSM334": (METRICS.replace("NAME", "POWER_USE"), METRICS.replace("NAME", "POWER_USAGE")),
@@ -42,6 +48,7 @@ WORDS = {
     "PSM333": "deviceLabelField",
     "PSM334": "POWER_USE",
     "PSM339": "grpc.v1.cri",
+    "PSM339 level": "default_runtime_name",
     "PSM339 mode": "mode",
     "PSM339 cdi": "containerEdit",
 }

@@ -35,6 +35,18 @@ def told(outcome):
     return [(item.name, str(item.primary.span)) for item in outcome.diagnostics if item.severity.value != "note"]
 
 
+OVERLAY = """\
+spec:
+  path: ./gpu
+  sourceRef: {kind: GitRepository, name: flux-system}
+  patches:
+  - patch: |
+      apiVersion: nvidia.com/v1alpha1
+      kind: NVIDIADriver
+      metadata:
+        name: %s
+      spec: {image: driver}
+"""
 STOPS = {
     "two objects of one name, which Flux finds": (
         {
@@ -54,6 +66,26 @@ STOPS = {
         {"kustomization.yaml": "resources: [driver.yaml]\nresource: [a]\n", "driver.yaml": DRIVER},
         ("unknown-object-field", "kustomization.yaml:2:1"),
     ),
+    "a kustomization of no kind that kustomize has": (
+        {"kustomization.yaml": "kind: Kustomisation\nresources: [driver.yaml]\n", "driver.yaml": DRIVER},
+        ("build-refused", "kustomization.yaml:1:1"),
+    ),
+    "a base whose kustomization is empty": (
+        {"kustomization.yaml": "resources: [gpu]\n", "gpu/kustomization.yaml": "# later\n", "gpu/driver.yaml": DRIVER},
+        ("build-refused", "gpu/kustomization.yaml"),
+    ),
+    "a base whose kustomization is a list": (
+        {"kustomization.yaml": "resources: [gpu]\n", "gpu/kustomization.yaml": "- a\n", "gpu/driver.yaml": DRIVER},
+        ("build-refused", "gpu/kustomization.yaml"),
+    ),
+    "a patch of Flux for no object": (
+        {
+            "ks.yaml": FLUX % "a" + OVERLAY % "b",
+            "gpu/kustomization.yaml": "resources: [a.yaml]\n",
+            "gpu/a.yaml": DRIVER,
+        },
+        ("build-refused", "ks.yaml:8:5"),
+    ),
     "a kustomization that is no YAML": (
         {"kustomization.yaml": "resources: [driver.yaml\n", "driver.yaml": DRIVER},
         ("yaml-syntax", "kustomization.yaml:1:12"),
@@ -66,6 +98,16 @@ def test_where_kustomize_stops_is_told_once(judge, name):
     files, said = STOPS[name]
 
     assert [item for item in told(judge(files)) if item[0] != "schema-violation"] == [said]
+
+
+def test_a_patch_into_which_flux_may_put_something_is_not_told(judge):
+    files = {"ks.yaml": FLUX % "a" + OVERLAY % "gpu-${CLUSTER}", "gpu/a.yaml": DRIVER}
+
+    assert not told(judge(files))
+
+
+def test_a_kustomization_that_nobody_builds_may_be_empty(judge):
+    assert not told(judge({"gpu/kustomization.yaml": "# later\n", "gpu/driver.yaml": DRIVER}))
 
 
 def test_a_kustomization_of_others_that_is_no_yaml_is_theirs(judge):

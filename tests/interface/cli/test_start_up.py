@@ -73,7 +73,7 @@ LOADS = {
         PARSER_ONLY | {"click", "typing", "enum", "re", "dataclasses", "inspect", "poolsmith.interface.cli.verbs"},
     ),
     "--help": (5.8, PARSER, PARSER_ONLY | {"json", "poolsmith.interface.cli.options"}),
-    "check --help": (6.4, PARSER | {"report"}, PARSER_ONLY),
+    "check --help": (6.45, PARSER | {"report"}, PARSER_ONLY),
     "catalog list": (7.1, PARSER | {"app", "catalog", "facts", "latest", "report", "run", "sources"}, READS),
     "schema NodePool": (
         7.5,
@@ -101,9 +101,9 @@ LOADS = {
         NEVER,
     ),  # it generates and checks
     "rules": (
-        13.4,  # the code of each rule
-        PLANS - {"app", "output", "policies"} | {"pod_security"},
-        NEVER | {"poolsmith.fleet.plan.pipeline", "poolsmith.project.output"},
+        6.2,  # no code of any rule
+        PARSER | {"facts", "report", "rules"},
+        NEVER | ALL_RULES,
     ),
     "images": (13.9, PLANS, READS),
     "ledger": (14.1, PLANS, READS),

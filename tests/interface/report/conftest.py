@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from poolsmith.core.diagnostics import Location, Position, Severity, Span, diagnose
-from poolsmith.core.diagnostics.codes.code_book import CODE_BOOK
+from support.code_book import CODE_BOOK
 
 
 @pytest.fixture(scope="session")

@@ -10,11 +10,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from poolsmith.core.diagnostics import Location, Position, Severity, Span, diagnose
-from poolsmith.core.diagnostics.codes.code_book import CODE_BOOK
 from poolsmith.core.diagnostics.message_text import harmless
 from poolsmith.core.diagnostics.outcome import Outcome, Skipped
 from poolsmith.interface.report import github, junit, sarif, text
 from poolsmith.interface.report.formats import GROUPS, Layout, ReportContext
+from support.code_book import CODE_BOOK
 
 RULES = {severity: next(rule for rule in CODE_BOOK if rule.severity is severity) for severity in Severity}
 TOKEN = "0123456789abcdef"

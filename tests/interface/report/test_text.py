@@ -23,7 +23,7 @@ GREPPABLE = re.compile(
 
 
 def rule(number, severity=Severity.ERROR, *, to_do=True):
-    return RuleInfo(code=f"PSM{number}", name=f"rule-{number}", severity=severity, to_do=to_do, what="", why="")
+    return RuleInfo(code=f"PSM{number}", name=f"rule-{number}", severity=severity, to_do=to_do)
 
 
 def at(path, line=1, text="key: value"):

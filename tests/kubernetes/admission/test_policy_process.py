@@ -189,7 +189,7 @@ def test_it_works_in_a_worker_of_a_pool():
     import multiprocessing
 
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        assert pool.apply(run_in_worker) == [{"done": True}]
+        assert pool.apply_async(run_in_worker).get(60) == [{"done": True}]
 
 
 def run_in_worker():

@@ -60,3 +60,12 @@ def test_a_program_below_two_projects_is_named_once_and_libraries_never(tmp_path
     programs = dict.fromkeys(("a/index.ts", "a/node_modules/b/index.js"), program)
 
     assert [item.document.path for item in installed(tmp_path, projects | programs)] == ["a/index.ts"]
+
+
+@pytest.mark.parametrize(("before", "beside"), [(0, 400), (1 << 18, 0)])
+def test_a_program_is_named_however_long_it_is_and_however_many_stand_beside_it(tmp_path, before, beside):
+    program = "// " + "a" * before + '\nnew Release("gpu", {chart: "gpu-operator"});\n'
+    others = {f"a{index}.ts": "" for index in range(beside)}
+    found = installed(tmp_path, {"Pulumi.yaml": "name: a\nruntime: nodejs\n", "index.ts": program} | others)
+
+    assert [item.document.path for item in found] == ["index.ts"]

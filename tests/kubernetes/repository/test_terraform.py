@@ -7,7 +7,7 @@ import time
 import pytest
 
 from poolsmith.core.sources.hcl_file import COMPUTED, HclFile, HclProblemError
-from poolsmith.core.sources.hcl_literals import read_hcl
+from poolsmith.core.sources.terraform_files import read_hcl
 from poolsmith.kubernetes.repository.infrastructure_code import terraform_charts, terraform_labels
 from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 from poolsmith.kubernetes.repository.terraform_scope import TerraformScopes

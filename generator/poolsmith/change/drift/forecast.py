@@ -299,7 +299,6 @@ def _of_others(plan: ClusterPlan) -> Iterator[Drift]:
         )
 
 
-_ENGINES = {Engine.ARGOCD: "Argo CD", Engine.FLUX: "Flux"}
 _DIFFS = {
     DiffMode.LEGACY: "legacy diff",
     DiffMode.SERVER_SIDE: "server-side diff",
@@ -311,8 +310,8 @@ _STORED = frozenset((Effect.NULL_FOR_DEFAULT, Effect.NULL_IN_LIST, Effect.DEFAUL
 
 def engine_words(compared: EngineDiff) -> str:
     """An engine and its diff, as people call them."""
-    engine = _ENGINES[compared.engine]
-    return engine if compared.engine is Engine.FLUX else f"{engine}, {_DIFFS[compared.diff]}"
+    engine = compared.engine
+    return engine.title if engine is Engine.FLUX else f"{engine.title}, {_DIFFS[compared.diff]}"
 
 
 def drift_words(item: Drift) -> str:

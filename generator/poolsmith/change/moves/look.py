@@ -102,7 +102,7 @@ def taken_over(plan: ClusterPlan, engine: Engine) -> tuple[str, ...]:
     is_other = plan.cluster.spec.delivery.engine is not engine
     ready = "Ready" if engine is Engine.FLUX else "Synced"
     return (
-        f"let {_ENGINES[engine]} read `{delivery_folder(plan)}`, and wait until all of it is {ready}",
+        f"let {engine.title} read `{delivery_folder(plan)}`, and wait until all of it is {ready}",
         *(_tracking(plan) if engine is Engine.ARGOCD and not is_other else ()),
         *(f"delete what is left of the old delivery: `{command}`" for command in _left_over(plan, is_other=is_other)),
         f"`poolsmith verify {plan.name}` finds nothing that differs",
@@ -113,9 +113,6 @@ def _tracking(plan: ClusterPlan) -> tuple[str, ...]:
     """Another Application is refused for what carries it. Source: argoproj/argo-cd@v3.5.1:controller/state.go"""
     names = named(names_of(plan, APPLICATION))
     return (f"let {names} take the tracking of the old ones, each by one sync, as docs/moves.md says",)
-
-
-_ENGINES = {Engine.ARGOCD: "Argo CD", Engine.FLUX: "Flux"}
 
 
 def _left_over(old: ClusterPlan, *, is_other: bool) -> Iterator[str]:

@@ -18,7 +18,7 @@ from poolsmith.guard.policies.rule_settings import RuleSetting
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from poolsmith.core.diagnostics.known_rules import KnownRule
+    from poolsmith.core.diagnostics.rule_info import RuleInfo
     from poolsmith.guard.policies.external_names import LoadedName
     from poolsmith.guard.policies.policies import Policies
     from poolsmith.guard.policies.supply.supply_kind import AllowedChart, AllowedDelivery, AllowedGit, SupplySpec
@@ -74,7 +74,7 @@ def widened_rules(base: Policies, head: Policies) -> Iterator[Widening]:
             yield Widening(f"rule `{rule.name}`: {what}", whole_file(head.files.rules or RULES), rule.name)
 
 
-def _weaker(rule: KnownRule, old: RuleSetting, new: RuleSetting) -> Iterator[str]:
+def _weaker(rule: RuleInfo, old: RuleSetting, new: RuleSetting) -> Iterator[str]:
     if old.enabled and not new.enabled:
         yield "its findings would pass: it is turned off"
     elif old.enabled and _is_less(rule, old.severity, new.severity):
@@ -86,7 +86,7 @@ def _weaker(rule: KnownRule, old: RuleSetting, new: RuleSetting) -> Iterator[str
             yield f"`{name}` would be {after}, and not {before}: it would find less"
 
 
-def _is_less(rule: KnownRule, old: Severity | None, new: Severity | None) -> bool:
+def _is_less(rule: RuleInfo, old: Severity | None, new: Severity | None) -> bool:
     """A rule may give its findings other severities than its own, as long as nobody sets one for all of them.
 
     What policies and grants say is never graver than their rules.

@@ -6,8 +6,6 @@ from poolsmith.core.diagnostics.diagnostic import (
     NoInputError,
     PoolsmithError,
     Position,
-    RuleInfo,
-    Severity,
     Span,
     UsageError,
     WriteError,
@@ -17,6 +15,7 @@ from poolsmith.core.diagnostics.diagnostic import (
     sorted_unique,
     whole_file,
 )
+from poolsmith.core.diagnostics.rule_info import RuleInfo, Severity
 
 __all__ = [
     "Diagnostic",

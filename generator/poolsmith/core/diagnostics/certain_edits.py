@@ -17,9 +17,12 @@ from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from poolsmith.core.diagnostics.diagnostic import Diagnostic, Location
 
 _MEANT = pattern(r"did you mean `([^`\s]{1,200})`\?")
+_WORD = pattern(r"`([^`\s]{1,200})`")
 _QUOTE, _DOTS = "quote it", "a dot does not nest keys"
 _BELONGS = pattern(r"it belongs under `[A-Za-z0-9_.-]{1,200}`: `([A-Za-z0-9_.-]{1,200})`")
 _NOT_READ = pattern(r"does not read `([A-Za-z0-9_.-]{1,200})`")
@@ -51,13 +54,13 @@ def certain_edit(item: Diagnostic) -> Edit | None:
         return None
     if (listed := _LISTS.fullmatch(item.help)) is not None:
         return _listed(item.related[-1], listed[1]) if item.related else None
-    stretch = _stretch(item.primary)
-    if stretch is None:
-        return None
-    start, end, token = stretch
+    return next((edit for at in _stretches(item.primary) if (edit := _edit(item, *at)) is not None), None)
+
+
+def _edit(item: Diagnostic, start: Position, end: Position, token: str) -> Edit | None:
     if (steps := _steps(item, token)) is not None:
         return _nested(item.primary, start, end, steps)
-    if item.help.startswith(_QUOTE) and _behind(item.primary, end).lstrip().startswith(":"):
+    if (item.help or "").startswith(_QUOTE) and _behind(item.primary, end).lstrip().startswith(":"):
         return _quoted(item.primary, end)
     text = _text(item, token)
     if text is None or text == token:
@@ -65,11 +68,22 @@ def certain_edit(item: Diagnostic) -> Edit | None:
     return Edit(path=item.primary.span.path, old=token, start=start, end=end, text=text)
 
 
+def is_certain(item: Diagnostic) -> bool:
+    """Whether a finding has one answer, also where it stands in a form that has no edit."""
+    help_text = item.help or ""
+    if item.is_waived or help_text.startswith((_QUOTE, _DOTS)):
+        return not item.is_waived
+    match = _MEANT.fullmatch(help_text)
+    meant = match[1].rpartition(".")[2] if match is not None else ""
+    words = (word.rpartition(".")[2] for word in _WORD.findall(item.message))
+    return bool(meant) and any(nearest(word, [meant], certain=True) == meant for word in words)
+
+
 def _steps(item: Diagnostic, key: str) -> list[str] | None:
     """The keys that have to stand below each other in the place of one."""
     help_text = item.help or ""
     if help_text.startswith(_DOTS):
-        return key.split(".") if _PLAIN.fullmatch(key) else None
+        return key.split(".") if _PLAIN.fullmatch(key) and f"{key}`" in item.message else None
     there, here = _BELONGS.fullmatch(help_text), _NOT_READ.search(item.message)
     if there is None or here is None:
         return None
@@ -102,7 +116,7 @@ def _nested(place: Location, start: Position, end: Position, steps: list[str]) -
 
 def _listed(place: Location, name: str) -> Edit | None:
     """One more item behind the one at `place`, in the style of its list."""
-    stretch = _stretch(place)
+    stretch = next(_stretches(place), None)
     if stretch is None:
         return None
     start, end, token = stretch
@@ -123,13 +137,14 @@ def _behind(place: Location, start: Position) -> str:
     return (place.source_line or "")[start.column - 1 :]
 
 
-def _stretch(place: Location) -> tuple[Position, Position, str] | None:
-    """What is underlined, and what stands there."""
-    start, end = place.value or (place.span.start, place.span.end)
-    if start is None or end is None or start.line != end.line or place.source_line is None:
-        return None
-    token = place.source_line[start.column - 1 : end.column - 1]
-    return (start, end, token) if token and len(token) == end.column - start.column else None
+def _stretches(place: Location) -> Iterator[tuple[Position, Position, str]]:
+    """What may be written over, and what stands there: the value, then the key."""
+    for start, end in (place.value or (None, None), (place.span.start, place.span.end)):
+        if start is None or end is None or start.line != end.line or place.source_line is None:
+            continue
+        token = place.source_line[start.column - 1 : end.column - 1]
+        if token and len(token) == end.column - start.column:
+            yield start, end, token
 
 
 def _text(item: Diagnostic, token: str) -> str | None:

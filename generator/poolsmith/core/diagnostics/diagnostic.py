@@ -8,59 +8,16 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import field, replace
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics.masking import NO_SECRETS, KnownSecrets, masked, masked_line
+from poolsmith.core.diagnostics.rule_info import Severity
 from poolsmith.core.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-
-class Severity(StrEnum):
-    """SARIF's three words, worst first."""
-
-    ERROR = "error"
-    WARNING = "warning"
-    NOTE = "note"
-
-    @property
-    def rank(self) -> int:
-        return _RANK[self]
-
-
-_RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
-
-
-@record
-class RuleInfo:
-    """Code and name are public and never reused; the rest is the documentation of the rule.
-
-    `bad` and `good` are short YAML examples. `applies_to` is profile, values, manifest, policy, output or live.
-    `parameters` are numbers that a repository may set, with their defaults. `releases` says for which releases of the
-    gpu-operator it holds, where not for all; `symptom` what people see who have the mistake in a cluster: a line of a
-    log, an event. Without `to_do` its findings tell something about which nothing has to be done; only who asks for
-    all of them reads those that are notes. `at_key`: what is wrong is the key, whatever its value. `follows`: its
-    findings are what other mistakes, or a command that was not run, come to.
-    """
-
-    code: str
-    name: str
-    severity: Severity = Severity.ERROR
-    to_do: bool = True
-    applies_to: str = "profile"
-    what: str
-    why: str
-    fix: str = ""
-    bad: str = ""
-    good: str = ""
-    releases: str = ""
-    symptom: str = ""
-    references: tuple[str, ...] = ()
-    parameters: tuple[tuple[str, int], ...] = ()
-    at_key: bool = False
-    follows: bool = False
+    from poolsmith.core.diagnostics.rule_info import RuleInfo
 
 
 @record(kw_only=False, order=True)

@@ -1,4 +1,4 @@
-"""What settings and waivers need to know of each rule, without loading the rules: a table generated from them.
+"""Every rule by what people call it, those that are a part of another now, and the families.
 
 Codes are grouped by hundred; the second half of the first hundred goes on where PSM2 was full.
 """
@@ -6,24 +6,9 @@ Codes are grouped by hundred; the second half of the first hundred goes on where
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 from typing import Final
 
-from poolsmith.core.diagnostics.diagnostic import Severity
-from poolsmith.core.record import record
-
-_TABLE = Path(__file__).parents[2] / "data/rules.json"
-
-
-@record(kw_only=False)
-class KnownRule:
-    """`severity` is the one where nobody sets another; `parameters` are numbers with their defaults."""
-
-    code: str
-    name: str
-    severity: Severity
-    parameters: tuple[tuple[str, int], ...] = ()
-
+from poolsmith.core.diagnostics.rule_info import RuleInfo, rules_by_code
 
 RETIRED: Final = (
     ("PSM153", "config-of-another-namespace", "PSM750"),
@@ -40,19 +25,9 @@ RETIRED: Final = (
 
 
 @cache
-def rule_rows() -> tuple[tuple[str, str, str, tuple[tuple[str, int], ...]], ...]:
-    """Code, name, severity and parameters of each rule, by their codes. `make docs` makes the table from the rules."""
-    import json  # on demand
-
-    rows = json.loads(_TABLE.read_bytes())
-    return tuple((code, name, severity, tuple(map(tuple, parameters))) for code, name, severity, parameters in rows)
-
-
-@cache
-def known_rules() -> dict[str, KnownRule]:
+def known_rules() -> dict[str, RuleInfo]:
     """Every rule by its code and by its name; a retired one is the one that says the same now."""
-    found = [KnownRule(code, name, Severity(severity), parameters) for code, name, severity, parameters in rule_rows()]
-    book = {word: rule for rule in found for word in (rule.code, rule.name)}
+    book = {word: rule for rule in rules_by_code().values() for word in (rule.code, rule.name)}
     return book | {word: book[now] for code, name, now in RETIRED for word in (code, name)}
 
 

@@ -128,7 +128,8 @@ def plural(number: int, word: str) -> str:
 
 
 _CUTOFF = 0.6
-_LONGEST_WORD = 80
+_SHORTEST, _LONGEST_WORD = 3, 80
+"""Words that any three letters are alike to, and those that nobody compares."""
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
@@ -183,7 +184,7 @@ def _nearest(word: str, candidates: tuple[str, ...], *, certain: bool) -> str | 
             return sorted(flatten(candidate)) == sorted(flat), matcher.ratio()
 
         return max(near, key=rank)
-    if certain:
+    if certain or len(flat) <= _SHORTEST:
         return None
     found = get_close_matches(word, candidates, n=1, cutoff=_CUTOFF)
     return found[0] if found else None

@@ -16,7 +16,8 @@ from poolsmith.core.record import record
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from poolsmith.core.diagnostics.diagnostic import Location, RuleInfo, Severity
+    from poolsmith.core.diagnostics.diagnostic import Location
+    from poolsmith.core.diagnostics.rule_info import RuleInfo, Severity
 
 
 PlaceT_co = TypeVar("PlaceT_co", covariant=True)

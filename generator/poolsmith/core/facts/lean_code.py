@@ -9,7 +9,6 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from types import CodeType
 
 _CHECKED = "TYPE_CHECKING"
@@ -27,45 +26,55 @@ def lean_code(source: str, path: str) -> CodeType:
     """The code of a module's text, with its own line numbers."""
     tree = ast.parse(source)
     if any(isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in tree.body):
-        tree = _Lean().visit(tree)
-        _leave_out(tree)
-    return compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
+        lean = _Lean()
+        lean.visit(tree)
+        _leave_out(tree, lean.named)
+    return compile(tree, path, "exec", dont_inherit=True)
 
 
 class _Lean(ast.NodeTransformer):
-    """For modules whose hints are texts."""
+    """For modules whose hints are texts. `named` is what their code names, but for hints."""
+
+    def __init__(self) -> None:
+        self.named: set[str] = set()
 
     def visit_If(self, node: ast.If) -> Any:
+        if _name(node.test) != _CHECKED:
+            return self.generic_visit(node)
+        node.test, node.body = ast.Constant(None), []
         self.generic_visit(node)
-        return (node.orelse or ast.copy_location(ast.Pass(), node)) if _name(node.test) == _CHECKED else node
+        return node.orelse or ast.copy_location(ast.Pass(), node)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef | None:
-        self.generic_visit(node)
         if "overload" in map(_name, node.decorator_list):
             return None
         node.decorator_list = [one for one in node.decorator_list if _name(one) not in _DECORATORS]
         node.returns = None
-        every = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, node.args.vararg, node.args.kwarg)
-        for argument in every:
-            if argument is not None:
-                argument.annotation = None
+        self.generic_visit(node)
+        return node
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        node.annotation = None
         return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AnnAssign:
+        node.target = self.visit(node.target)
         node.value = None if node.value is None else self.visit(node.value)
         return node
 
     def visit_Name(self, node: ast.Name) -> ast.Name:
-        return ast.copy_location(ast.Name("object", node.ctx), node) if node.id == "Any" else node
+        node.id = "object" if node.id == "Any" else node.id
+        self.named.add(node.id)
+        return node
 
-    def visit_Call(self, node: ast.Call) -> ast.expr:
-        self.generic_visit(node)
+    def visit_Call(self, node: ast.Call) -> Any:
         if _name(node.func) == "cast":
-            return node.args[1]
-        return ast.copy_location(ast.Constant(None), node) if _name(node.func) in _VARIABLES else node
+            return self.visit(node.args[1])
+        return (
+            ast.copy_location(ast.Constant(None), node) if _name(node.func) in _VARIABLES else self.generic_visit(node)
+        )
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
-        self.generic_visit(node)
         above = list(map(_name, node.bases))
         if any(name in _ABOVE_TYPES for name in above):
             plain = (base.value if isinstance(base, ast.Subscript) else base for base in node.bases)
@@ -76,6 +85,7 @@ class _Lean(ast.NodeTransformer):
         elif (how := _how(node)) is not None:
             node.decorator_list = []
             node.body.append(_statement(f"record.body(locals(){how})"))
+        self.generic_visit(node)
         return node
 
 
@@ -93,10 +103,11 @@ def _become_tuple(node: ast.ClassDef) -> None:
     """The class of a tuple with names, as `typing` makes it."""
     fields = [item for item in node.body if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)]
     names = [item.target.id for item in fields if isinstance(item.target, ast.Name)]
-    made = ast.parse(f"__import__('collections').namedtuple({node.name!r}, {names!r})", mode="eval").body
+    made = ast.parse(f"__import__('collections').namedtuple({node.name!r}, {names!r}, defaults=())", mode="eval").body
     assert isinstance(made, ast.Call)
-    values: list[ast.expr] = [item.value for item in fields if item.value is not None]
-    made.keywords = [ast.keyword("defaults", ast.Tuple(values, ast.Load()))]
+    defaults = made.keywords[0].value
+    assert isinstance(defaults, ast.Tuple)
+    defaults.elts = [item.value for item in fields if item.value is not None]
     node.bases = [made]
     node.body = [*(item for item in node.body if item not in fields), _statement("__slots__ = ()")]
 
@@ -110,20 +121,9 @@ def _how(node: ast.ClassDef) -> str | None:
     return "".join(f", {ast.unparse(word)}" for word in words) if _name(decorator) == "record" else None
 
 
-def _leave_out(tree: ast.Module) -> None:
+def _leave_out(tree: ast.Module, used: set[str]) -> None:
     """What is imported from `typing`, and isn't named any more."""
-    used = set(_named(tree))
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and node.module == "typing":
             node.names = [name for name in node.names if name.name in used or name.name not in _FOR_CHECKERS]
     tree.body = [node for node in tree.body if not isinstance(node, ast.ImportFrom) or node.names]
-
-
-def _named(node: ast.AST) -> Iterator[str]:
-    """What code names, but for hints of variables and fields."""
-    if isinstance(node, ast.Name):
-        yield node.id
-    for name, child in ast.iter_fields(node):
-        if name != "annotation":
-            for item in child if isinstance(child, list) else [child]:
-                yield from _named(item) if isinstance(item, ast.AST) else ()

@@ -101,6 +101,19 @@ def _formatted(text: str, *values: Any) -> Any:
     return "".join(word for pair in zip_longest(parts, told, fillvalue="") for word in pair) if is_plain else COMPUTED
 
 
+LONGEST_FILLED = 200
+
+
+def as_text(value: Any) -> str | None:
+    """What stands for an interpolation; None where it is no short text and no number."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if not isinstance(value, (str, int, float)):
+        return None
+    text = value if isinstance(value, str) else f"{value:.15g}" if isinstance(value, float) else f"{value:d}"
+    return text if len(text) <= LONGEST_FILLED else None
+
+
 FUNCTIONS: dict[str, Callable[[list[Any]], Any]] = {
     "try": _first,
     "merge": _merged,
@@ -113,6 +126,9 @@ FUNCTIONS: dict[str, Callable[[list[Any]], Any]] = {
     "lookup": _known(lambda found, key, other: found.get(key, other)),
     "lower": _known(lambda text: text.lower()),
     "replace": _known(lambda text, old, new: text.replace(old, new) if old and not old.startswith("/") else COMPUTED),
+    "tobool": _known(lambda value: {"true": True, "false": False}.get(value, value)),
+    "tonumber": _known(lambda value: int(value) if isinstance(value, str) else value),
+    "tostring": _known(lambda value: COMPUTED if (text := as_text(value)) is None else text),
     "trimprefix": _known(lambda text, start: text.removeprefix(start)),
     "trimspace": _known(lambda text: text.strip()),
     "upper": _known(lambda text: text.upper()),

@@ -11,16 +11,22 @@ from operator import ge, gt, le, lt
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.pattern import pattern as compiled_later
-from poolsmith.core.sources.hcl_file import COMPUTED, FUNCTIONS, HclBlock, HclFile, HclProblemError
+from poolsmith.core.sources.hcl_file import (
+    COMPUTED,
+    FUNCTIONS,
+    LONGEST_FILLED,
+    HclBlock,
+    HclFile,
+    HclProblemError,
+    as_text,
+)
 from poolsmith.core.sources.hcl_text import (
     HEREDOC,
-    LONGEST_FILLED,
     SPACE,
     SPACE_AND_LINES,
     STEP,
     WORD,
     HclText,
-    as_text,
 )
 from poolsmith.core.sources.placed_source import PlacedSource
 from poolsmith.core.sources.pointer import MISSING, join
@@ -29,7 +35,6 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Callable
 
-    from poolsmith.core.sources.hcl_text import Resolve
 
 _NUMBER = compiled_later(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _STEPS = compiled_later(rf"(?:\.(?P<name>[A-Za-z_][\w-]*+))?(?P<rest>{STEP}*+)(?![\w.\[(-])")
@@ -38,7 +43,18 @@ _RANKS = {"?": 1, "||": 2, "&&": 3, "==": 4, "!=": 4, ">=": 5, "<=": 5, ">": 5, 
 _FOR = compiled_later(r"for\s+(?P<first>[A-Za-z_]\w*)\s*(?:,\s*(?P<second>[A-Za-z_]\w*)\s*)?in\s+")
 _MOST_ROUNDS, _MOST_AGAIN = 400, 50_000
 """Of all `for` in a file: how many, and how many signs they read."""
-_ENCODERS = ("yamlencode", "jsonencode", "tomap", "tolist", "tostring", "tonumber", "tobool", "toset")
+_ENCODERS = (
+    "yamlencode",
+    "jsonencode",
+    "yamldecode",
+    "jsondecode",
+    "tomap",
+    "tolist",
+    "tostring",
+    "tonumber",
+    "tobool",
+    "toset",
+)
 _HERE = ("${path.module}/", "${path.root}/", "./")
 _FILES = ("file", "templatefile")
 _CALL_ALONE = compiled_later(rf"\"\$\{{\s*(?P<name>{'|'.join(_FILES)})(?=\()")
@@ -46,19 +62,7 @@ _CALL_ALONE = compiled_later(rf"\"\$\{{\s*(?P<name>{'|'.join(_FILES)})(?=\()")
 _CONSTANTS = {"true": True, "false": False, "null": None}
 
 
-def read_hcl(path: str, text: str, resolve: Resolve | None = None) -> tuple[HclBlock, ...]:
-    """The blocks of a file. Raises HclProblemError for a text that is no HCL."""
-    return _Reader(path, text, resolve).file()
-
-
-def read_assignments(path: str, text: str) -> dict[str, Any]:
-    """What a file of variables (`.tfvars`) sets. Raises HclProblemError as above."""
-    reader = _Reader(path, text, None)
-    reader.file()
-    return reader.assigned
-
-
-class _Reader(HclText):
+class HclReader(HclText):
     def file(self) -> tuple[HclBlock, ...]:
         found: list[HclBlock] = []
         while self._skip(SPACE_AND_LINES) and self.at < len(self.text):
@@ -75,6 +79,10 @@ class _Reader(HclText):
             source = PlacedSource(self.path, self.text, data, self.starts, self.texts)
             found.append(HclBlock(kind=kind, labels=labels, data=data, source=source))
         return tuple(found)
+
+    def expression(self) -> Any:
+        """A text that is nothing else."""
+        return self._value("", lambda: self.at >= len(self.text))
 
     def _body(self, pointer: str) -> dict[str, Any]:
         """Up to the brace that closes it."""

@@ -11,14 +11,13 @@ from typing import Any
 
 from poolsmith.core.diagnostics.diagnostic import Position
 from poolsmith.core.pattern import pattern as compiled_later
-from poolsmith.core.sources.hcl_file import COMPUTED, HclProblemError
+from poolsmith.core.sources.hcl_file import COMPUTED, HclProblemError, as_text
 from poolsmith.core.sources.placed_source import LinedText
 from poolsmith.core.sources.pointer import MISSING
 
 _MOST_DEPTH = 100
 _BYTE_ORDER = "\ufeff"
 """HCL takes it at the start of a file (hclsyntax/scan_tokens.rl, stripUTF8BOM)."""
-LONGEST_FILLED = 200
 WORD = compiled_later(r"[A-Za-z_][\w-]*")
 SPACE = compiled_later(r"(?:[ \t\r]++|#[^\n]*+|//[^\n]*+|/\*.*?\*/)++", re.DOTALL)
 SPACE_AND_LINES = compiled_later(r"(?:[ \t\r\n]++|#[^\n]*+|//[^\n]*+|/\*.*?\*/)++", re.DOTALL)
@@ -138,11 +137,17 @@ class HclText(LinedText):
             lines = [line for line in body.splitlines() if line.strip()]
             indent = min((len(line) - len(line.lstrip(" ")) for line in lines), default=0)
             body = "".join(line[indent:] if line.strip() else "\n" for line in body.splitlines(keepends=True))
+        value = self._filled_in(body)
+        if value is not COMPUTED:
+            self.texts[pointer] = (self.position(match.end()).line, indent)
+        return value
+
+    def _filled_in(self, body: str) -> Any:
+        """A text with what its names stand for; COMPUTED where that is not all."""
         body = _INTERPOLATION.sub(self._filled, body) if self.resolve is not None else body
         plain = body.replace("$${", "").replace("%%{", "")
         if "${" in plain or "%{" in plain:
             return COMPUTED
-        self.texts[pointer] = (self.position(match.end()).line, indent)
         return body.replace("$${", "${").replace("%%{", "%{")
 
     def _filled(self, match: re.Match[str]) -> str:
@@ -233,11 +238,3 @@ class HclText(LinedText):
         first = self.position(start)
         last = self.position(end) if end is not None else Position(first.line, first.column + 1)
         self.starts[pointer] = (first, last)
-
-
-def as_text(value: Any) -> str | None:
-    """What stands for an interpolation; None where it is no short text and no number."""
-    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        return None
-    text = value if isinstance(value, str) else f"{value:.15g}" if isinstance(value, float) else f"{value:d}"
-    return text if len(text) <= LONGEST_FILLED else None

@@ -68,7 +68,13 @@ class InnerText(SourceFile):
         if outer_start is None:
             return replace(at_key, pointer=self._pointer)
         span = Span(path=at_key.span.path, start=outer_start, end=self.outer_position(end) or outer_start)
-        return replace(at_key, span=span, source_line=self.line(outer_start.line))
+        return replace(at_key, span=span, source_line=self.line(outer_start.line), value=self._value(pointer, start))
+
+    def _value(self, pointer: str, start: Position) -> tuple[Position, Position] | None:
+        """Where the scalar at `pointer` stands in the user's file."""
+        extent = self._own_marks.value(pointer, start.line)
+        first, last = map(self.outer_position, extent) if extent is not None else (None, None)
+        return None if first is None or last is None else (first, last)
 
     def outer_position(self, inner: Position) -> Position | None:
         """Where a position of the text stands in the user's file; None where its lines are not those of the file."""

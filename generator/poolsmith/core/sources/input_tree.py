@@ -13,7 +13,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import Diagnostic, Location, Position, diagnose, point_in, position_in, whole_file
-from poolsmith.core.diagnostics.codes import entries_of, reading
+from poolsmith.core.diagnostics.codes import reading
+from poolsmith.core.diagnostics.known_rules import known_rules
 from poolsmith.core.record import record
 from poolsmith.core.sources import yaml_nodes
 from poolsmith.core.sources.secret_scalars import secrets_of_text
@@ -245,7 +246,7 @@ def yaml_diagnostic(path: str, text: str, problem: YamlProblem) -> Diagnostic:
 
 
 def reading_rule(name: str) -> RuleInfo:
-    return next(rule for rule in entries_of(reading) if rule.name == name)
+    return known_rules()[name]
 
 
 def _parsed(path: str, text: str) -> SourceFile | Diagnostic:

@@ -44,6 +44,7 @@ _BRACKETS = pattern(r"\\.|'[^']{0,999}'|[()]")
 _SPACE = pattern(r"(?:[ \t\r]|\\\r?\n)*")
 _REDIRECTED = pattern(r"\d?(?:>>?|<<<|<(?!\())[&|]?[ \t]*")
 _HEREDOC = pattern(r"(?<!<)<<-?[ \t]*(?P<quote>[\"']?)(?P<tag>[A-Za-z_]\w*)(?P=quote)")
+_WRITES = pattern(r"(?:(?<![>&\w])>\|?|\btee[ \t])[ \t]*(?![>&\s])")
 _BEFORE = pattern(r"[;&|({`]|\b(?:then|do|else)\b")
 _PRINTS = pattern(
     r"[@+-]*(?:#|//|(?:\w*[_-])?"
@@ -123,6 +124,17 @@ class ShellText(LinedText):
                 start, end = self._body(match)
                 found += [(start, end)] if end < len(self.text) else []
         return found
+
+    @cached_property
+    def written(self) -> dict[str, tuple[int, int]]:
+        """The ranges of here-documents by the files that they are written to, without files that are written twice."""
+        found: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+        for match in islice(_HEREDOC.finditer(self.text), _MOST_TEXTS):
+            body = self._body(match)
+            start = self.text.rfind("\n", 0, match.start()) + 1
+            for target in islice(_WRITES.finditer(self.text, start, body[0]), _MOST_TEXTS):
+                found[self._word(target.end(), is_whole=True).text].append(body)
+        return {name: ranges[0] for name, ranges in found.items() if len(ranges) == 1}
 
     def _body(self, match: re.Match[str]) -> tuple[int, int]:
         """Where a here-document begins and ends; one without an end goes on to that of the text."""

@@ -217,7 +217,7 @@ class _Builder:
         found = problem(key, second, _key_node(first, key) if isinstance(first, MappingNode) else first)
         if self.duplicates is None:
             raise found
-        if all(found.position != other.position for other in self.duplicates):  # an alias builds a mapping again
+        if all(found.related != other.related for other in self.duplicates):  # each key once, however often it stands
             self.duplicates.append(found)
 
 

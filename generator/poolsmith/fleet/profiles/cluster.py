@@ -89,6 +89,11 @@ class Engine(StrEnum):
     ARGOCD = "argocd"
     FLUX = "flux"
 
+    @property
+    def title(self) -> str:
+        """As people call it."""
+        return "Argo CD" if self is Engine.ARGOCD else "Flux"
+
 
 class Retiring(StrEnum):
     """What becomes of all that a delivery applied, once its objects leave."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.facts import store
+from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import containers_of, mapping, mappings, word
-from poolsmith.core.sources.pointer import reached
+from poolsmith.core.sources.pointer import join, reach, reached
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -58,13 +60,40 @@ def names_devices(variable: Mapping[str, Any]) -> bool:
 _VISIBLE, _NO_DEVICES = "NVIDIA_VISIBLE_DEVICES", ("", "void", "none")
 
 
-def custom_pods(data: Mapping[str, Any], kind: str, group: str) -> Iterator[tuple[str, Mapping[str, Any], str]]:
-    """Specs of the pods that controllers make of a custom resource, each with the pointer to it; or what says a
-    container's resources alone, with its field for them."""
+@record(kw_only=False)
+class CustomPod:
+    """The spec of pods that a controller makes of a custom resource, at a pointer in it; of what stands elsewhere, or
+    by another name, `moved` has the pointer by the one in a spec."""
+
+    at: str
+    spec: Mapping[str, Any]
+    moved: Mapping[str, str] = field(default_factory=dict)
+
+
+def custom_pods(data: Mapping[str, Any], kind: str, group: str) -> Iterator[CustomPod]:
     for row in _custom_workloads().get((kind, group), ()):
         for at, spec in reached(data, row["at"]):
             if isinstance(spec, dict) and spec:
-                yield at, spec, row.get("resources", "")
+                yield _of_resources(data, at, spec, row) if "resources" in row else CustomPod(at, spec)
+
+
+def _of_resources(data: Mapping[str, Any], at: str, held: Mapping[str, Any], row: Mapping[str, Any]) -> CustomPod:
+    """Of one container's resources, and of fields of the pod above them."""
+    spec: dict[str, Any] = {"containers": [{"resources": held.get(row["resources"])}]}
+    moved = {"/containers/0/resources": join(at, row["resources"])}
+    tops = [at.rsplit("/", steps)[0] if steps else at for steps in row.get("above", ())]
+    holders = [(top, mapping(reach(data, top)[0])) for top in tops]
+    is_patched = any(name in holder for _, holder in holders for name in _PATCHES)
+    for top, above in () if is_patched else holders:
+        for name in _OF_PODS:
+            if name in above and name not in spec:
+                spec[name], moved[f"/{name}"] = above[name], join(top, name)
+    return CustomPod(at, spec, moved)
+
+
+_OF_PODS = ("nodeSelector", "affinity", "tolerations", "schedulerName", "priorityClassName", "serviceAccountName")
+_PATCHES = ("podSpecPatch", "templateDefaults")
+"""Beside these, the pod has more than its fields say."""
 
 
 @cache

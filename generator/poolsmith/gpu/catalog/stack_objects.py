@@ -14,7 +14,7 @@ from poolsmith.core.sources.pointer import value_at
 from poolsmith.gpu.catalog.gpu_requests import CLASSES, asks_for_gpus, custom_pods, device_requests, is_gpu_resource
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
 
@@ -100,7 +100,7 @@ def is_of_stack(document: CheckedDocument, namespaces: frozenset[str] = frozense
         return CLASSES[0] in str(data.get("spec"))
     if group == "resource.k8s.io":
         return _asks_for_devices(data)
-    if any(_asks(spec, field) for _, spec, field in custom_pods(data, document.kind, group)):
+    if any(asks_for_gpus(pod.spec) for pod in custom_pods(data, document.kind, group)):
         return True
     if document.kind in ("ConfigMap", "Secret", "ServiceAccount", "Role", "RoleBinding", *_ROLE_KINDS):
         return namespace in namespaces or _NAMES.search(name) is not None
@@ -159,14 +159,11 @@ def _is_counted_gpu(name: str) -> bool:
     )
 
 
-def _asks(spec: Mapping[str, Any], field: str) -> bool:
-    return asks_for_gpus({**spec, "containers": [{"resources": spec.get(field)}]} if field else spec)
-
-
 def _asks_for_devices(data: Any) -> bool:
     spec = mapping(data.get("spec"))
     claim = mapping(spec.get("spec")) if data.get("kind") == "ResourceClaimTemplate" else spec
-    return any(request.get("deviceClassName") in CLASSES for _, request in device_requests(claim))
+    asked = [word(request.get("deviceClassName")) for _, request in device_requests(claim)]
+    return any(name in CLASSES or _NAMES.search(name) is not None for name in asked)
 
 
 def _is_workload_of_stack(document: CheckedDocument) -> bool:

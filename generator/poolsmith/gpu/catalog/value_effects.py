@@ -59,7 +59,11 @@ def always_on() -> frozenset[str]:
 def recorded_effects(release: str) -> dict[str, Any]:
     """By path the positions of each switch with which a value takes effect, or several such; a word where it has none,
     or nobody knows; None where the release does not read it. Nothing of a release that is not recorded."""
-    table = store.read_json(_FILE)
+    return at_release(store.read_json(_FILE), release)
+
+
+def at_release(table: Mapping[str, Any], release: str) -> dict[str, Any]:
+    """Of a table whose values are lists of a release and what holds from it on; nothing of one that is not recorded."""
     order = {tag: number for number, tag in enumerate(table["releases"])}
     if release not in order:
         return {}

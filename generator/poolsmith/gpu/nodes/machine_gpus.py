@@ -32,6 +32,7 @@ _MACHINE_FIELDS = (
     "instancesDistribution/instanceTypes",
     "spec/instanceType",
     "spec/instanceTypes",
+    "spec/machineType",
     "spec/forProvider/instanceTypes",
     "spec/forProvider/vmSize",
     "spec/forProvider/nodeConfig/machineType",

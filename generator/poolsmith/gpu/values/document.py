@@ -46,6 +46,9 @@ class UnknownKey:
     parent: ValueNode
 
 
+_SHARE, _MANY = 0.6, 40
+
+
 class ValuesDocument:
     """`partial` says that more values come from elsewhere, so that nothing can be said about what is missing.
 
@@ -103,6 +106,17 @@ class ValuesDocument:
             if (value := value_at(layer, path, MISSING)) is not MISSING:
                 return value
         return value_at(self.release.line_defaults or {}, path)
+
+    @cached_property
+    def is_copy(self) -> bool:
+        """Whether most of what the chart's own file declares stands here."""
+        declared = self.release.leaves
+        return len(self.leaf_paths & declared) >= max(_MANY, _SHARE * len(declared))
+
+    def repeats(self, path: Steps, value: Any) -> bool:
+        """Whether the chart's own file says the same; where that is not recorded, whether this is a copy of it."""
+        defaults = self.release.line_defaults
+        return self.is_copy if defaults is None else value_at(defaults, path[len(self.above) :], MISSING) == value
 
     @cached_property
     def inner(self) -> tuple[ValuesDocument, ...]:

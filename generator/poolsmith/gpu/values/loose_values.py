@@ -29,7 +29,13 @@ from poolsmith.kubernetes.repository.chart_folders import chart_at
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer, beyond
 from poolsmith.kubernetes.repository.flux_releases import last
 from poolsmith.kubernetes.repository.helm_commands import helm_commands
-from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, PlacedDocument, folders_above, is_encrypted
+from poolsmith.kubernetes.repository.manifest_files import (
+    CheckedDocument,
+    PlacedDocument,
+    folders_above,
+    has_marks,
+    is_encrypted,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,11 +82,9 @@ class Surroundings:
             if item.version:
                 found[CHART_OF.get(item.chart, item.chart), posixpath.dirname(item.document.path)].add(item.version)
         for document in self.model.loose.documents:
-            data = document.data if isinstance(document.data, dict) and not document.is_object else {}
-            named = last(str(data.get("chart") or data.get("chartName") or ""))
-            version = data.get("version") or data.get("targetRevision")
-            if isinstance(version, str):
-                found[CHART_OF.get(named, named), posixpath.dirname(document.path)].add(version)
+            if any(name in document.text for name in _NAMES):
+                for chart, version in _said(document.data):
+                    found[CHART_OF.get(chart, chart), posixpath.dirname(document.path)].add(version)
         return found
 
     def pinned_near(self, path: str, chart: str = OPERATOR_CHART) -> str | None:
@@ -117,6 +121,25 @@ class Surroundings:
         return self._commands[folder].get(name, [])
 
 
+_CHART_KEYS = ("chart", "chartName", "chartname", "chart_name")
+_VERSION_KEYS = ("version", "targetRevision", "chartVersion", "chart_version")
+
+
+def _said(data: Any) -> Iterator[tuple[str, str]]:
+    """Charts of the stack with their versions, as any tool has them beside each other in a mapping."""
+    pending = [data]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, list):
+            pending += node
+        elif isinstance(node, dict):
+            pending += node.values()
+            chart = last(next((str(node[key]) for key in _CHART_KEYS if node.get(key)), ""))
+            version = next((node[key] for key in _VERSION_KEYS if node.get(key)), None)
+            if chart in _NAMES and isinstance(version, str) and not has_marks(version):
+                yield chart, version
+
+
 def plain_files(around: Surroundings, release: str | None, named: frozenset[str]) -> Iterator[FoundValues]:
     """Of the operator's chart. `release` is for all of them; without it each goes by what stands in its folder, or in
     the nearest one above."""
@@ -124,7 +147,8 @@ def plain_files(around: Surroundings, release: str | None, named: frozenset[str]
 
     model, newest = around.model, value_paths().tags[-1]
     for document in chain(_unclaimed(around), _in_config_maps(around)):
-        is_named, is_expected = document.path in named and release is not None, release is not None
+        is_expected = release is not None
+        is_named = (is_expected and document.path in named) or _chart_told(document, around) == OPERATOR_CHART
         if not is_named and (_has_neighbour(document) or is_of_neighbour(document)):
             continue
         loosely = values_file(document, release or newest, is_named=is_named, is_expected=is_expected)
@@ -168,12 +192,19 @@ def neighbour_files(around: Surroundings) -> Iterator[FoundValues]:
 
 
 def _commanded(document: CheckedDocument, around: Surroundings) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """The whole file, where `helm` in a script beside it gives it to a chart beside the operator's."""
-    if "value" in posixpath.basename(document.path) and isinstance(document.data, dict) and "kind" not in document.data:
-        named = {last(item.chart.text) for item in around.commands_with(document.path)} & {*_NAMES}
-        charts = {CHART_OF.get(name, name) for name in named}
-        if len(charts) == 1 and charts != {OPERATOR_CHART}:
-            yield charts.pop(), "", document.data
+    """The whole file, where it is told to be of a chart beside the operator's."""
+    chart = _chart_told(document, around)
+    if chart is not None and chart != OPERATOR_CHART:
+        yield chart, "", document.data
+
+
+def _chart_told(document: CheckedDocument, around: Surroundings) -> str | None:
+    """The one chart of the stack that `helm` in a README or script beside a file of values gives it to."""
+    if "value" not in posixpath.basename(document.path) or not isinstance(document.data, dict):
+        return None
+    named = {last(item.chart.text) for item in around.commands_with(document.path)} & {*_NAMES}
+    charts = {CHART_OF.get(name, name) for name in named}
+    return charts.pop() if len(charts) == 1 and "kind" not in document.data else None
 
 
 def _with_settings(found: FoundValues, around: Surroundings) -> FoundValues:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _LINE = pattern(r"^[ \t]*\"?(?:DCGM_FI_|DCGM_EXP_)[A-Z0-9_]++\"?[ \t]*+,")
+_HOLDS = pattern(r"[\s\w.\"'-]++:[ \t]++[|>]")
 _TYPES = ("gauge", "counter", "histogram", "summary", "label")
 """NVIDIA/dcgm-exporter@3.0.4-3.0.0 to 4.5.3-4.8.2: promMetricType."""
 _COLUMNS = 3
@@ -21,9 +22,10 @@ _MOST = 2_000
 
 
 def is_metrics_list(text: str) -> bool:
-    """Whether the lines that say something begin with a field of DCGM: half of them is enough to be meant as one."""
+    """Whether the lines that say something begin with a field of DCGM: half of them is enough to be meant as one.
+    YAML may have such a list inside."""
     said = [line for line in text.splitlines()[:_MOST] if line.strip() and not line.lstrip().startswith("#")]
-    return bool(said) and sum(bool(_LINE.match(line)) for line in said) * 2 > len(said)
+    return sum(bool(_LINE.match(line)) for line in said) * 2 > len(said) and not any(map(_HOLDS.match, said))
 
 
 def metric_mistakes(text: str, version: str | None) -> Iterator[TextMistake]:

@@ -37,6 +37,16 @@ def toml_of(text: str) -> str | None:
     return CONTAINERD if found[1] == "plugins" else TOOLKIT
 
 
+def parsed_toml(text: str) -> dict[str, Any] | None:
+    """None of what is no TOML."""
+    import tomllib  # on demand
+
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
 def toml_mistakes(whose: str, text: str) -> Iterator[TextMistake]:
     import tomllib  # on demand
 
@@ -72,7 +82,22 @@ def _of_containerd(data: dict[str, Any], text: str) -> Iterator[TextMistake]:
         )
     for name, plugin in plugins.items():
         settings = _table(_table(plugin).get("containerd"))
+        yield from _unread(settings, text)
         yield from _runtimes(settings, text, is_new=is_new or name in facts["moved"].values())
+
+
+def _unread(settings: dict[str, Any], text: str) -> Iterator[TextMistake]:
+    """Keys of the table `containerd` of a plugin, and of NVIDIA's runtimes, that stand at the other level."""
+    levels, runtimes = _facts()[CONTAINERD]["fields"], _table(settings.get("runtimes"))
+    tables = [("containerd", "runtime", settings)] if "nvidia" in str(settings) else []
+    tables += [
+        ("runtime", "containerd", _table(item)) for name, item in runtimes.items() if "nvidia" in f"{name}{item}"
+    ]
+    for level, other, table in tables:
+        for key in (key for key in table if key in levels[other] and key not in levels[level]):
+            where = "the table above `runtimes`" if other == "containerd" else "the table of a runtime"
+            message = f"containerd reads `{key}` in {where}, and passes it over here"
+            yield TextMistake((), message, f"write it into {where}", line=_line_of(text, key))
 
 
 def _runtimes(settings: dict[str, Any], text: str, *, is_new: bool) -> Iterator[TextMistake]:

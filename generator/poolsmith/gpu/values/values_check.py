@@ -194,14 +194,17 @@ def _alike(found: Found[ValuePlace]) -> tuple[str, ValuePlace]:
 
 def _also_below(found: Found[ValuePlace], values: dict[str, Any]) -> Iterator[Found[ValuePlace]]:
     """A release that does not read a mapping reads nothing that stands in it."""
+    from poolsmith.gpu.values.rules import value_type  # on demand
+
     yield found
     pending = [found.finding.place] if found.rule.code in _UNREAD else []
     while pending:
         place = pending.pop()
+        at_place = found._replace(finding=replace(found.finding, place=place, severity=None))
+        yield found._replace(finding=replace(found.finding, place=place))
+        yield at_place._replace(rule=value_type.RULE)  # nor is it right there, if those that read it refuse its type
         value = value_at(values, place)  # type: ignore[arg-type]  # a step of a list leads nowhere
-        for key in value if isinstance(value, dict) else ():
-            pending.append((*place, key))
-            yield found._replace(finding=replace(found.finding, place=pending[-1]))
+        pending += [(*place, key) for key in (value if isinstance(value, dict) else ())]
 
 
 def _of_all(finding: Finding[ValuePlace], newest: ReleaseValues) -> Finding[ValuePlace]:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from poolsmith.core.diagnostics import Location, RuleInfo
-    from poolsmith.core.diagnostics.known_rules import KnownRule
     from poolsmith.core.shape.documents import KindDocument
 
 SETTINGS = "RuleSettings"
@@ -76,18 +75,18 @@ def is_fixed(code: str, severity: Severity) -> bool:
     return code.startswith(_FIXED) or (code.startswith((*COMPATIBILITY, *LINKS)) and severity is Severity.ERROR)
 
 
-def find_in(book: Mapping[str, KnownRule], word: str) -> KnownRule | None:
+def find_in(book: Mapping[str, RuleInfo], word: str) -> RuleInfo | None:
     """The rule of a code or a name; the book has both as keys."""
     return book.get(word) or book.get(word.upper()) or book.get(word.lower())
 
 
-def unknown_rule(word: str, book: Mapping[str, KnownRule], where: Location) -> Diagnostic:
+def unknown_rule(word: str, book: Mapping[str, RuleInfo], where: Location) -> Diagnostic:
     is_code = word.upper().replace(" ", "").startswith("PSM")
     names = sorted({rule.code if is_code else rule.name for rule in book.values()})
     return diagnose(policy.UNKNOWN_RULE, f"no rule is named `{shorten(word)}`", where, help=did_you_mean(word, names))
 
 
-def note_retired(word: str, rule: KnownRule, where: Location) -> tuple[Diagnostic, ...]:
+def note_retired(word: str, rule: RuleInfo, where: Location) -> tuple[Diagnostic, ...]:
     """A note where a word is that of a rule which is a part of another now."""
     old = retired_code(word)
     message = f"{old} is a part of {rule.code} {rule.name} now, and counts as that"
@@ -95,7 +94,7 @@ def note_retired(word: str, rule: KnownRule, where: Location) -> tuple[Diagnosti
 
 
 def sound_settings(
-    document: KindDocument[RuleSettingsSpec], book: Mapping[str, KnownRule]
+    document: KindDocument[RuleSettingsSpec], book: Mapping[str, RuleInfo]
 ) -> tuple[RuleSettings, tuple[Diagnostic, ...]]:
     """The settings that can hold, and what is wrong with the others. `book` has each rule by code and by name."""
     problems: list[Diagnostic] = []
@@ -118,7 +117,7 @@ def sound_settings(
 
 
 def _problems(
-    rule: KnownRule, setting: RuleSetting, document: KindDocument[RuleSettingsSpec], pointer: str
+    rule: RuleInfo, setting: RuleSetting, document: KindDocument[RuleSettingsSpec], pointer: str
 ) -> Iterable[Diagnostic]:
     weaker = setting.severity is not None and setting.severity.rank > rule.severity.rank
     if (weaker or not setting.enabled) and is_fixed(rule.code, rule.severity):

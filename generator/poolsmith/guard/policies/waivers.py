@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.core.diagnostics.known_rules import KnownRule
+    from poolsmith.core.diagnostics.rule_info import RuleInfo
     from poolsmith.core.shape.documents import KindDocument
 
 WAIVERS = "WaiverList"
@@ -61,7 +61,7 @@ _OF_POLICIES = "PSM90"
 class LoadedWaiver:
     """A waiver of a rule that there is, and where it stands."""
 
-    rule: KnownRule
+    rule: RuleInfo
     waiver: Waiver
     last_day: dt.date
     place: Location
@@ -73,7 +73,7 @@ def subject_of(item: Diagnostic) -> str:
 
 
 def sound_waivers(
-    document: KindDocument[WaiverListSpec], book: Mapping[str, KnownRule]
+    document: KindDocument[WaiverListSpec], book: Mapping[str, RuleInfo]
 ) -> tuple[tuple[LoadedWaiver, ...], tuple[Diagnostic, ...]]:
     """The waivers that can hold, and what is wrong with the others. `book` has each rule by code and by name."""
     problems: list[Diagnostic] = []
@@ -99,7 +99,7 @@ def sound_waivers(
 
 
 def _problems(
-    rule: KnownRule, waiver: Waiver, document: KindDocument[WaiverListSpec], pointer: str
+    rule: RuleInfo, waiver: Waiver, document: KindDocument[WaiverListSpec], pointer: str
 ) -> Iterator[Diagnostic]:
     def at(field: str) -> Location:
         return document.file.locate(f"{pointer}/{field}")

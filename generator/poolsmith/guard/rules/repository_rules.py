@@ -8,9 +8,11 @@ from poolsmith.guard.rules.charts import (
     chart_issue,
     dra_driver_gates,
     floating_version,
+    left_out_of_chart,
     missing_values_file,
     operator_twice_by_one_set,
     subchart_off,
+    value_as_template,
 )
 from poolsmith.guard.rules.templates import template_label_values
 
@@ -25,9 +27,11 @@ CHART_RULES: tuple[Rule[tuple[ChartInstallation, ...], Location], ...] = (
     chart_issue,
     dra_driver_gates,
     floating_version,
+    left_out_of_chart,
     missing_values_file,
     operator_twice_by_one_set,
     subchart_off,
+    value_as_template,
 )
 
 

@@ -1,35 +1,46 @@
-"""Every code that poolsmith can report."""
+"""Every rule that poolsmith has, with its page."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cache
 
-from poolsmith.core.diagnostics.codes.code_book import CODE_BOOK
 from poolsmith.core.diagnostics.known_rules import known_rules
-from poolsmith.gpu.values.registry import VALUE_RULES
-from poolsmith.guard.ledger.privilege_check import GRANT_RULE_INFOS, PRIVILEGE_RULES
-from poolsmith.guard.rules.beside.registry import BESIDE_RULES
-from poolsmith.guard.rules.links.registry import LINK_RULES
-from poolsmith.guard.rules.registry import RULES
-from poolsmith.guard.rules.repository_rules import CHART_RULES, TEMPLATE_RULES
-from poolsmith.guard.rules.setup.registry import SETUP_RULES
-from poolsmith.guard.rules.texts.registry import TEXT_RULES
-
-if TYPE_CHECKING:
-    from poolsmith.core.diagnostics import RuleInfo
+from poolsmith.core.diagnostics.rule_info import RuleInfo, rule_info
+from poolsmith.core.facts.store import read_own_yaml
+from poolsmith.core.record import record
 
 
-def rule_book() -> tuple[RuleInfo, ...]:
-    """Sorted by code. A rule that speaks on several surfaces is one."""
-    of_files = (RULES, LINK_RULES, CHART_RULES, TEMPLATE_RULES, TEXT_RULES, BESIDE_RULES)
-    families = (*of_files, VALUE_RULES, PRIVILEGE_RULES, SETUP_RULES)
-    judges = (rule.RULE for rules in families for rule in rules)
-    once = dict.fromkeys((*CODE_BOOK, *GRANT_RULE_INFOS, *judges))
-    return tuple(sorted(once, key=lambda rule: rule.code))
+@record
+class RulePage(RuleInfo):
+    """What people read of a rule, as an entry of `data/rules/` says it.
+
+    `applies_to` is profile, values, manifest, policy, output or live. `what` is wrong, and `why` it matters. `symptom`
+    is what people see who have the mistake in a cluster: a line of a log, an event. `releases` says for which releases
+    of the gpu-operator it holds, where not for all. `bad` and `good` are short YAML examples.
+    """
+
+    applies_to: str = "profile"
+    what: str
+    why: str
+    symptom: str = ""
+    releases: str = ""
+    bad: str = ""
+    good: str = ""
+    references: tuple[str, ...] = ()
 
 
-def find_rule(word: str) -> RuleInfo | None:
+@cache
+def rule_book() -> tuple[RulePage, ...]:
+    """Sorted by code."""
+    files = (read_own_yaml(f"rules/{digit}xx.yaml") for digit in range(10))
+    return tuple(
+        rule_info(RulePage, {"code": code, **entry, "references": tuple(entry.get("references", ()))})
+        for entries in files
+        for code, entry in entries.items()
+    )
+
+
+def find_rule(word: str) -> RulePage | None:
     """By code or name, also those of a rule that is a part of another now."""
     known = known_rules().get(word.upper()) or known_rules().get(word.lower())
-    wanted = known.code.lower() if known is not None else word.lower()
-    return next((rule for rule in rule_book() if wanted in (rule.code.lower(), rule.name)), None)
+    return next((rule for rule in rule_book() if known is not None and rule.code == known.code), None)

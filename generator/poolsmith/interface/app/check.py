@@ -203,6 +203,7 @@ def _check_paths(
     coverage, unjudged = coverage_of(found, filter(scope.has_installation, model.all_installations), setups_here)
     problems = given.problems if given is not None else ()
     diagnostics.extend((*unjudged, *values.diagnostics, *setups.diagnostics, *problems))
+    diagnostics += (problem for path, _ in values.paths for problem in files.file(path).problems)
     texts = judge_texts(trees, model, diagnostics)
     diagnostics += texts.diagnostics
     templates = _neighbours(model.whole, given, diagnostics)

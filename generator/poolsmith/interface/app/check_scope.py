@@ -30,6 +30,7 @@ from poolsmith.gpu.values.values_places import values_of
 from poolsmith.kubernetes.repository.manifest_files import (
     KUSTOMIZATION_NAMES,
     OTHER_LANGUAGES,
+    YAML_ENDINGS,
     CheckedDocument,
     CheckedTree,
     Form,
@@ -103,6 +104,14 @@ class Scope:
             return True
         brings = unknown.is_here or posixpath.basename(path) in KUSTOMIZATION_NAMES
         return brings and self.tells(path) and posixpath.dirname(path) in self._folders(model)
+
+    def has_beside(self, unknown: Unknown, model: RepositoryModel) -> bool:
+        """Whether a kustomization of which nobody reads a field stands beside files of the stack."""
+        path = unknown.place.span.path
+        is_formless = posixpath.basename(path) in KUSTOMIZATION_NAMES and unknown.place.span.start is None
+        beside = model.files.files_in(posixpath.dirname(path)) if is_formless else ()
+        yaml = (other for other in beside if other.endswith(YAML_ENDINGS))
+        return self.tells(path) and any(self.has_file(model.files.file(other)) for other in yaml)
 
     def _folders(self, model: RepositoryModel) -> frozenset[str]:
         """Those with objects of the stack that something delivers."""
@@ -212,8 +221,18 @@ def _resources(documents: Iterable[CheckedDocument], model: RepositoryModel) -> 
                 continue
             shown = posixpath.normpath(posixpath.join(folder, path))
             there = (shown, *(f"{shown}/{name}" for name in KUSTOMIZATION_NAMES))
-            found = tuple(filter(model.files.is_file, there))
+            found = tuple(filter(model.files.is_file, there)) or ((shown,) if _is_made_of(shown, model.files) else ())
             yield from found or (model.files.files_in(posixpath.dirname(shown)) if not shown.startswith("../") else ())
+
+
+_TEMPLATE_ENDINGS = ("template", "tmpl", "tpl", "tftpl", "j2", "jinja2", "in", "example", "sample", "dist")
+
+
+def _is_made_of(path: str, files: RepositoryFiles) -> bool:
+    """Whether a template of a file stands beside it: `a.yaml.template`, `a.template.yaml`."""
+    stem, dot, ending = path.rpartition(".")
+    names = ((f"{path}.{mark}", f"{stem}.{mark}{dot}{ending}") for mark in _TEMPLATE_ENDINGS)
+    return bool(dot) and any(files.is_file(name) for pair in names for name in pair)
 
 
 _MOST_SKIPPED = 5
@@ -341,7 +360,7 @@ _UNREAD_ENDINGS = {
     ),
     **dict.fromkeys((".jsonnet", ".libsonnet", ".cue"), "another language, which its tool renders"),
     **dict.fromkeys((".YAML", ".YML"), "a name that no tool takes for YAML"),
-    ".tf.json": "Terraform in JSON, which is not read",
+    "terragrunt.hcl": "Terragrunt, whose inputs are not read",
     ".yaml.gz": "compressed",
 }
 _MOST_LOOKED_AT = 1 << 20

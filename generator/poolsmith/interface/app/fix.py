@@ -12,7 +12,7 @@ import re
 from itertools import groupby, takewhile
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics.certain_edits import certain_edit
+from poolsmith.core.diagnostics.certain_edits import certain_edit, is_certain
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.git import Git
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics.certain_edits import Edit
 
 _YAML = (".yaml", ".yml")
-_TEMPLATES = ("{{", "{%")
+_TEMPLATE = pattern(r"\{%|^[^\S\n]*+#[^\n]*?\{\{", re.MULTILINE)
+"""Of what fills in whole lines. Braces within quotes are a text to YAML: of an ApplicationSet, of a play."""
 _HEAD = 4096
 _GENERATED = pattern(
     r"\bdo not (?:edit|modify)\b|@generated\b|\bauto-?generated\b|\bansible managed\b"
@@ -52,7 +53,8 @@ class Fixed:
 
 def fixes(root: Path, found: Iterable[Diagnostic], *, dirty: bool = False) -> Fixed:
     """Nothing is written. Raises UsageError where git can't be asked."""
-    edits = sorted({edit for item in found if (edit := certain_edit(item)) is not None}, key=lambda edit: edit.order)
+    by_finding = {item: certain_edit(item) for item in found}
+    edits = sorted({edit for edit in by_finding.values() if edit is not None}, key=lambda edit: edit.order)
     by_file = {path: list(group) for path, group in groupby(edits, key=lambda edit: edit.path)}
     clean = _clean(root, by_file) if by_file and not dirty else frozenset(by_file)
     texts: dict[str, tuple[str, str]] = {}
@@ -66,7 +68,12 @@ def fixes(root: Path, found: Iterable[Diagnostic], *, dirty: bool = False) -> Fi
         else:
             texts[path], applied = edited
             count += applied
+    others = {item.primary.span.path for item, edit in by_finding.items() if edit is None and is_certain(item)}
+    left += (f"{path}: {why_not(root, path) or _ANOTHER_FORM}" for path in sorted(others - by_file.keys()))
     return Fixed(texts=texts, edits=count, left=tuple(left))
+
+
+_ANOTHER_FORM = "what is meant stands there in another form than a key and its value"
 
 
 def write_fixes(root: Path, fixed: Fixed) -> None:
@@ -137,7 +144,7 @@ def _edited(file: Path, edits: Sequence[Edit]) -> tuple[tuple[str, str], int] | 
 def applied(text: str, edits: Sequence[Edit]) -> tuple[str, list[Edit]]:
     """The text with those that fit it and leave sound YAML, and which these are. `edits` are in their order."""
     done: list[Edit] = []
-    if any(mark in text for mark in _TEMPLATES) or not _is_yaml(text):
+    if _TEMPLATE.search(text) or not _is_yaml(text):
         return text, done  # of two keys with one name nobody knows which was meant
     for edit in _apart(edits):
         tried = _with(text, edit)

@@ -9,7 +9,7 @@ from poolsmith.core.diagnostics.codes import reading
 from poolsmith.core.diagnostics.codes.hygiene import BUILD_REFUSED, NOT_JUDGED
 from poolsmith.gpu.catalog.stack_words import mentions
 from poolsmith.guard.rules.charts.missing_values_file import RULE as MISSING_FILE
-from poolsmith.kubernetes.repository.manifest_files import HELM, LONGEST_SCRIPT, TERRAFORM, is_script
+from poolsmith.kubernetes.repository.manifest_files import HELM, LONGEST_SCRIPT, is_script, is_terraform
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def unread_scripts(paths: Iterable[str], files: RepositoryFiles, scope: Scope) -> Iterator[Diagnostic]:
     """Scripts and Terraform of the stack, of which nobody reads a word."""
     for path in paths:
-        if not is_script(path) or not scope.tells(path):
+        if not (is_script(path) or is_terraform(path)) or not scope.tells(path):
             continue
         file = files.file(path)
         text = file.unread if file.text is None else file.text
@@ -36,9 +36,9 @@ def _unread(path: str, text: str) -> Iterator[Diagnostic]:
     if len(text) > LONGEST_SCRIPT:
         why = f"the file has {len(text):,} signs; at most {LONGEST_SCRIPT:,} are read"
         yield diagnose(reading.INPUT_LIMIT, why, whole_file(path), help="take out what does not belong there")
-    elif path.endswith(TERRAFORM):
+    elif is_terraform(path):
         from poolsmith.core.sources.hcl_file import HclProblemError  # on demand
-        from poolsmith.core.sources.hcl_literals import read_hcl  # on demand
+        from poolsmith.core.sources.terraform_files import read_hcl  # on demand
 
         try:
             read_hcl(path, text)
@@ -53,11 +53,10 @@ _CORRECT = "correct it: `terraform fmt` says where, if Terraform refuses it too"
 def refused_builds(model: RepositoryModel, scope: Scope, others: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
     """Kustomizations of the stack at which kustomize stops, where none of the `others` is an error at that place."""
     told = {_start(item.primary) for item in others if item.severity is Severity.ERROR}
-    for delivery in model.deliveries:
-        for item in delivery.refused:
-            if _start(item.place) not in told and scope.has_unknown(item, model):
-                why = item.what.partition("it stops here: ")[2] or item.what
-                yield diagnose(BUILD_REFUSED, f"kustomize stops here: {why}", item.place, help=item.advice or None)
+    for item in dict.fromkeys(item for delivery in model.deliveries for item in delivery.refused):
+        if _start(item.place) not in told and (scope.has_unknown(item, model) or scope.has_beside(item, model)):
+            why = item.what.partition("it stops here: ")[2] or item.what
+            yield diagnose(BUILD_REFUSED, f"kustomize stops here: {why}", item.place, help=item.advice or None)
 
 
 def _start(place: Location) -> tuple[str, Position | None]:

@@ -134,12 +134,12 @@ def _rules_and_pools(context: click.Context, incomplete: str) -> Iterator[str]:
         return
     with suppress(OSError):  # rules can be explained anywhere
         yield from _clusters(context)
-    from poolsmith.core.diagnostics.known_rules import rule_rows
+    from poolsmith.core.diagnostics.rule_info import rules_by_code
 
-    for code, name, *_ in rule_rows():
-        yield code
+    for rule in rules_by_code().values():
+        yield rule.code
         if incomplete:
-            yield name
+            yield rule.name
 
 
 def _releases(_: click.Context, __: str) -> Iterable[str]:

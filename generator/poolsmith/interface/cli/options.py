@@ -13,7 +13,7 @@ import click
 from click.core import ParameterSource
 
 from poolsmith.core.diagnostics import UsageError
-from poolsmith.core.diagnostics.diagnostic import Severity
+from poolsmith.core.diagnostics.rule_info import Severity
 from poolsmith.core.record import record
 from poolsmith.interface.cli.plain import in_pipeline, project_above, with_verbose
 from poolsmith.interface.report.formats import CHECK, DIFF, GROUPS, RULE, Layout, ReportStyle, names_for

@@ -8,8 +8,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics.codes import entries_of, hygiene
 from poolsmith.core.diagnostics.message_text import printable, printable_line
+from poolsmith.core.diagnostics.rule_info import rules_by_code
 from poolsmith.core.record import record
 from poolsmith.interface.report.formats import CLUSTER, FILE, RULE
 
@@ -179,7 +179,7 @@ _OF_FILES = ("PSM0", "PSM10", "PSM11")
 """What is wrong with a file as somebody wrote it: before all that may come of it."""
 
 
-FOLLOWING = frozenset(rule.code for rule in entries_of(hygiene) if rule.follows)
+FOLLOWING = frozenset(rule.code for rule in rules_by_code().values() if rule.follows)
 
 
 def _badness(block: Block) -> tuple[bool, int, bool, int, int, str]:

@@ -9,14 +9,14 @@ from poolsmith.core.diagnostics.known_rules import FAMILIES
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from poolsmith.core.diagnostics import RuleInfo
+    from poolsmith.guard.rules.rule_book import RulePage
 
 
-def family_of(rule: RuleInfo) -> str:
+def family_of(rule: RulePage) -> str:
     return next((title for prefixes, title in FAMILIES if rule.code.startswith(prefixes)), "")
 
 
-def format_rule(rule: RuleInfo) -> str:
+def format_rule(rule: RulePage) -> str:
     """One rule as Markdown, as `explain` prints it and the docs show it."""
     parts = [
         f"### {rule.code} {rule.name}",
@@ -41,7 +41,7 @@ def format_rule(rule: RuleInfo) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def format_rule_book(rules: Iterable[RuleInfo]) -> str:
+def format_rule_book(rules: Iterable[RulePage]) -> str:
     """All rules on one page, by family."""
     book = sorted(rules, key=lambda rule: rule.code)
     parts = ["# Rules\n\nGenerated from the rules; do not edit. `poolsmith explain PSM101` prints one of them.\n"]

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from poolsmith.change.diff.change_report import ChangeReport
-    from poolsmith.core.diagnostics import Diagnostic, Location, RuleInfo
+    from poolsmith.core.diagnostics import Diagnostic, Location
     from poolsmith.core.diagnostics.certain_edits import Edit
     from poolsmith.core.diagnostics.outcome import Outcome
+    from poolsmith.guard.rules.rule_book import RulePage
     from poolsmith.interface.report.formats import ReportContext
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -101,13 +102,13 @@ def _log(
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"
 
 
-def _rules(codes: set[str]) -> list[RuleInfo]:
+def _rules(codes: set[str]) -> list[RulePage]:
     from poolsmith.guard.rules.rule_book import rule_book  # on demand
 
     return [rule for rule in rule_book() if rule.code in codes]
 
 
-def _descriptor(rule: RuleInfo, context: ReportContext) -> dict[str, Any]:
+def _descriptor(rule: RulePage, context: ReportContext) -> dict[str, Any]:
     body: dict[str, Any] = {
         "id": rule.code,
         "name": rule.name,
@@ -122,7 +123,7 @@ def _descriptor(rule: RuleInfo, context: ReportContext) -> dict[str, Any]:
     return body
 
 
-def _help(rule: RuleInfo) -> str:
+def _help(rule: RulePage) -> str:
     parts = (rule.what, rule.why, f"What to do: {rule.fix}." if rule.fix else "")
     return "\n\n".join(part for part in parts if part)
 

@@ -17,7 +17,15 @@ from poolsmith.core.sources.yaml_reader import read_if_yaml
 from poolsmith.kubernetes.repository.ansible_variables import AnsibleVariables, is_computed
 from poolsmith.kubernetes.repository.argo_applications import file_layer
 from poolsmith.kubernetes.repository.chart_folders import resolved
-from poolsmith.kubernetes.repository.delivered import ChartInstallation, Delivered, Layer, Unknown, ValuesLayer
+from poolsmith.kubernetes.repository.delivered import (
+    DEFINITIONS,
+    HOOKS,
+    ChartInstallation,
+    Delivered,
+    Layer,
+    Unknown,
+    ValuesLayer,
+)
 from poolsmith.kubernetes.repository.flux_releases import named
 from poolsmith.kubernetes.repository.set_values import set_layer
 
@@ -37,13 +45,28 @@ _Tops = tuple[tuple[str, dict[str, Any]], ...]
 
 
 def ansible_charts(document: CheckedDocument, files: RepositoryFiles) -> Iterator[ChartInstallation]:
-    """Those of a playbook or a list of tasks; nothing of any other document. Charts that nobody knows are left out."""
+    """Those of a playbook or a list of tasks, and those that variables hand to one; none that nobody knows."""
+    if isinstance(document.data, dict):
+        for pointer, handed in _handed_on(document.data, "", _MOST_DEPTH):
+            yield from _Task(document, (("", document.data),), pointer, files).charts(handed)
     if isinstance(document.data, list):
         for tops in _tasks(document.data, "", ()):
             pointer, task = tops[-1]
             for module in _MODULES:
                 if isinstance(arguments := task.get(module), dict):
                     yield from _Task(document, tops, join(pointer, module), files).charts(arguments)
+
+
+def _handed_on(node: Any, pointer: str, depth: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Arguments of the module that stand among variables: they name a chart, and its version or values."""
+    if isinstance(node, dict) and isinstance(node.get("chart_ref"), str) and node.keys() & _OF_A_CHART:
+        yield pointer, node
+    elif isinstance(node, (dict, list)) and depth:
+        for key, item in node.items() if isinstance(node, dict) else enumerate(node):
+            yield from _handed_on(item, join(pointer, str(key)), depth - 1)
+
+
+_OF_A_CHART = {"chart_version", "release_values", "values", "set_values", "values_files"}
 
 
 def ansible_objects(document: CheckedDocument, files: RepositoryFiles) -> Iterator[Delivered | Unknown]:
@@ -101,6 +124,9 @@ class _Task:
             release_name=self._text(arguments.get("release_name", arguments.get("name"))),
             layers=tuple(self._layers),
             unknown=tuple(self._unknown),
+            leaves_out=tuple(
+                (part, key, join(self._pointer, key)) for key, part in _LEAVES_OUT.items() if arguments.get(key) is True
+            ),
             in_other_clusters=bool(mapping(arguments).get("kubeconfig") or mapping(arguments).get("context")),
         )
         if is_local:
@@ -180,4 +206,5 @@ class _Task:
                 self._told("set_values", "values of `set_values`")
 
 
+_LEAVES_OUT = {"skip_crds": DEFINITIONS, "disable_hook": HOOKS}
 _PLAIN = ("raw", "string")

@@ -118,12 +118,13 @@ def of_folder(
     declared: ChartInstallation, chart: ChartFolder, files: RepositoryFiles, above: frozenset[str] = frozenset()
 ) -> Iterator[ChartInstallation]:
     """What an installation of a chart whose files are here brings: the chart itself, in the version that its Chart.yaml
-    says, and its dependencies. Its own values.yaml are its defaults, unless somebody changed them."""
+    says, and its dependencies. Its own values.yaml are its defaults, unless somebody changed them. With a dependency of
+    its name it is a chart around that."""
     version = chart.document.data.get("version")
     own = file_layer(posixpath.join(chart.folder, VALUES_FILE), files)
     yield replace(
         declared,
-        chart=chart.name,
+        chart=f"./{chart.name}" if any(item.name == chart.name for item in chart.dependencies) else chart.name,
         version=version if isinstance(version, str) else None,
         version_document=chart.document,
         version_pointer="/version",
@@ -135,11 +136,29 @@ def of_folder(
 
 
 def copies(folder: str, files: RepositoryFiles) -> Iterator[ChartInstallation]:
-    """A chart that stands in a folder, and what it brings; nothing of one inside of another."""
+    """A chart that stands in a folder, and what it brings, with each of the files of values beside its own; nothing of
+    one inside of another."""
     above, _, inside = folder.rpartition("/")[0].rpartition("/")
     chart = None if inside == "charts" and chart_at(above, files) is not None else chart_at(folder, files)
-    if chart is not None:
-        yield from of_folder(ChartInstallation(chart=chart.name, document=chart.document, is_copy=True), chart, files)
+    if chart is None:
+        return
+    more = tuple(islice(_more_values(folder, files), _MOST_BROUGHT)) if chart.dependencies else ()
+    which = (Unknown(chart.document.source.locate(""), "which files of values it is given"),) if more else ()
+    bare = ChartInstallation(chart=chart.name, document=chart.document, is_copy=True, unknown=which)
+    yield from of_folder(bare, chart, files)
+    for layer in more:
+        given = replace(bare, layers=(layer,), unknown=which if len(more) > 1 else ())
+        yield from of_folder(given, chart, files)
+
+
+def _more_values(folder: str, files: RepositoryFiles) -> Iterator[ValuesLayer]:
+    """What whoever installs the chart in a folder may put on its own values: `values-prod.yaml`, `prod.values.yaml`."""
+    for path in files.files_in(folder):
+        name = posixpath.basename(path)
+        if name != VALUES_FILE and "values" in name and name.endswith((".yaml", ".yml")):
+            layer = file_layer(path, files)
+            if layer is not None:
+                yield layer
 
 
 def resolved(declared: ChartInstallation, folder: str, files: RepositoryFiles) -> Iterator[ChartInstallation]:

@@ -36,7 +36,7 @@ class Unknown:
     """What can't be resolved from the files: said once for each place. `advice` is what would resolve it.
 
     `is_here`: it stands in these files, and only its tool can tell what comes of it. `is_missing`: it would have to
-    stand there, and does not.
+    stand there, and does not. `stops`: kustomize prints nothing of the build, whatever else is unknown.
     """
 
     place: Location
@@ -44,6 +44,7 @@ class Unknown:
     advice: str = ""
     is_here: bool = False
     is_missing: bool = False
+    stops: bool = False
 
 
 class LayeredSource(SourceFile):
@@ -194,6 +195,9 @@ class ValuesLayer:
     is_incomplete: bool = False
 
 
+DEFINITIONS, HOOKS = "definitions", "hooks"
+
+
 @record
 class ChartInstallation:
     """`document` declares it, at `pointer`. `layers` are its values in the order in which Helm puts them on top of each
@@ -224,6 +228,8 @@ class ChartInstallation:
     """The values.yaml of a copy of the chart, which is in the repository: its defaults, and what somebody changed."""
     is_copy: bool = False
     """Nobody says who installs it: a copy of it stands here."""
+    leaves_out: tuple[tuple[str, str, str], ...] = ()
+    """Of the chart: DEFINITIONS or HOOKS, by which word, which stands at a pointer of the document."""
     version_document: CheckedDocument | None = None
     """Where `version_pointer` leads, if it is not in `document`. Without a pointer nobody says where the version is."""
 
@@ -278,6 +284,21 @@ class ChartInstallation:
     def _top(layer: ValuesLayer, note: str | None) -> Location:
         """The first key of a values file: the file itself has no line."""
         return layer.source.locate(join("", *list(layer.values)[:1]), note)
+
+
+class ValuesSource(SourceFile):
+    """Stands for the values of an installation, as one file: a place is the line of the layer that decides it."""
+
+    def __init__(self, item: ChartInstallation) -> None:
+        super().__init__(item.document.path, "", item.values)
+        self._item = item
+
+    def _located(self, pointer: str, note: str | None) -> Location:
+        return self._item.locate(tuple(split(pointer)), note)
+
+    def block_of(self, pointer: str) -> tuple[int, int] | None:
+        found = self._item.decided(tuple(split(pointer)))
+        return None if found is None else found[0].source.block_of(join(found[0].pointer, *found[1]))
 
 
 def merged(layers: Iterable[dict[str, Any]]) -> dict[str, Any]:

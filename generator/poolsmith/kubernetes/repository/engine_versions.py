@@ -1,4 +1,4 @@
-"""Which versions of Flux, Argo CD and kustomize the files of a repository install, where they say so.
+"""Which versions of Flux, Argo CD, KubeVirt and kustomize the files of a repository install, where they say so.
 
 Source: the labels of `flux install --export`; FluxInstance of the Flux operator; images of Flux's controllers;
 manifests, images and chart of Argo CD, as `data/engines/versions.yaml` has them; workflows that set kustomize up.
@@ -22,12 +22,14 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
 
-FLUX, ARGO_CD, KUSTOMIZE = "flux", "argocd", "kustomize"
+FLUX, ARGO_CD, KUSTOMIZE, KUBEVIRT = "flux", "argocd", "kustomize", "kubevirt"
 _PART, _VERSION = "app.kubernetes.io/part-of", "app.kubernetes.io/version"
 _PLAIN = pattern(r"v?(\d+\.\d+)(\.(\d+|x|\*))?")
 _ADDRESSES = (
     (ARGO_CD, pattern(r"argoproj/argo-cd(?:/|:|.*\bref=|.*\?version=)v?(\d+\.\d+)\.\d+\b")),
     (ARGO_CD, pattern(r"(?:^|/)argoproj/argocd:v?(\d+\.\d+)\.\d+\b")),
+    (KUBEVIRT, pattern(r"(?:^|/)kubevirt/virt-operator:v?(\d+\.\d+)\.\d+\b")),
+    (KUBEVIRT, pattern(r"kubevirt/kubevirt/releases/download/v?(\d+\.\d+)\.\d+/")),
     (FLUX, pattern(r"fluxcd/flux2(?:/releases/download/|//[^?]*\?ref=)v?(\d+\.\d+)\.\d+\b")),
 )
 _CONTROLLER = pattern(r"(?:^|/)([a-z]+-controller):v?(\d+\.\d+)\.\d+\b")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from poolsmith.core.pattern import bytes_pattern
 from poolsmith.core.record import record
 from poolsmith.kubernetes.repository.installed_charts import is_helmfile, is_project
-from poolsmith.kubernetes.repository.manifest_files import HELM, is_script
+from poolsmith.kubernetes.repository.manifest_files import HELM, INSTALLING, TERRAFORM, is_script, is_terraform
 from poolsmith.kubernetes.repository.repository_files import RepositoryFile
 
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 _TEXTS = ("", ".json", ".env", ".txt", ".patch", ".properties", ".tpl", ".tmpl", ".gotmpl")
 """Ends of the names of files that are no YAML, and whose texts may become a part of an object."""
-OTHER_ENDINGS = (".tf", ".gotmpl")
+OTHER_ENDINGS = (*TERRAFORM, ".gotmpl")
 """Ends of the names of files that install charts, and are no YAML."""
-_TERRAFORM, _HELM_RELEASE = ".tf", b"helm_release"
+_INSTALLING = tuple(map(str.encode, INSTALLING))
 _MOST_BYTES = 1 << 20
 _OF_ENGINES = (b"../", b"kustomize.toolkit.fluxcd.io", b"argoproj.io")
 """Marks of what reads files that lie elsewhere in the repository."""
@@ -89,20 +89,20 @@ def _are_taken_in(files: RepositoryFiles, listed: Listed, may_be: Callable[[byte
     has_words = has_releases = False
     for path in listed.others:
         end = posixpath.splitext(path)[1]
-        has_commands = is_script(path)
-        if end != _TERRAFORM and end not in _TEXTS and not has_commands:
+        has_commands, of_terraform = is_script(path), is_terraform(path)
+        if not of_terraform and end not in _TEXTS and not has_commands:
             continue
         content = files.content(path)
         if isinstance(content, RepositoryFile) or len(content) > _MOST_BYTES:
             continue
-        is_terraform, is_hit = end == _TERRAFORM, may_be(content)
-        has_releases |= is_terraform and _HELM_RELEASE in content
-        has_words |= is_terraform and is_hit  # a variable's default may stand in a file of its own
+        is_hit = may_be(content)
+        has_releases |= of_terraform and any(mark in content for mark in _INSTALLING)
+        has_words |= of_terraform and is_hit  # a variable's default may stand in a file of its own
         if not is_hit:
             continue
         if has_commands and HELM.encode() in content:
             return True
-        if (has_releases and has_words) or (not is_terraform and (is_helmfile(path) or _OBJECT in content)):
+        if (has_releases and has_words) or (not of_terraform and (is_helmfile(path) or _OBJECT in content)):
             return True
         names.add(posixpath.basename(path).encode(errors="replace"))
     if has_releases and has_words:

@@ -46,6 +46,7 @@ class HelmCommand:
     others: frozenset[str]
     rest: tuple[Word, ...] = ()
     given: tuple[int, int] | None = None
+    verb: str = ""
 
     def of(self, name: str) -> Iterator[Word]:
         return (word for flag, word in self.flags if flag == name)
@@ -71,7 +72,7 @@ def helm_commands(text: ShellText) -> tuple[list[HelmCommand], dict[str, str]]:
                 before = [word for word in words[1:] if word.at < chart.at]
                 release = before[-1].text if before and not before[-1].is_open else None
                 rest = tuple(word for word in words[1:] if word.at > chart.at)
-                own = (command.words[0], chart, release, tuple(flags), frozenset(others), rest, command.given)
+                own = (command.words[0], chart, release, tuple(flags), frozenset(others), rest, command.given, told[0])
                 found.append(HelmCommand(*own))
     return found, repositories
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.hcl_file import COMPUTED, HclFile, HclProblemError, without_computed
-from poolsmith.core.sources.hcl_literals import read_hcl
 from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import join
+from poolsmith.core.sources.terraform_files import read_hcl
 from poolsmith.kubernetes.repository.argo_applications import file_layer, normal
 from poolsmith.kubernetes.repository.chart_folders import resolved
-from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
+from poolsmith.kubernetes.repository.delivered import DEFINITIONS, HOOKS, ChartInstallation, Unknown, ValuesLayer
 from poolsmith.kubernetes.repository.flux_releases import layer_of_text, named
 from poolsmith.kubernetes.repository.manifest_files import LONGEST_SCRIPT, PlacedDocument, has_marks
 from poolsmith.kubernetes.repository.node_template_marks import labels_at
@@ -98,7 +98,7 @@ def _installation(
     """What the arguments of a helm_release say, which stand at `top` of the block."""
     document = document_of(block)
     chart, repository = data.get("chart"), data.get("repository")
-    if not isinstance(chart, str) or not chart or (data.get("count") == 0 and _is_switched_off(block)):
+    if not isinstance(chart, str) or not chart or is_switched_off(block):
         return []
     key = "chart_version" if top and "version" not in data else "version"
     name, archived = named(chart)
@@ -119,21 +119,26 @@ def _installation(
         pointer=f"{top}/values" if "values" in data else top,
         version=version if isinstance(version, str) and version else None,
         version_pointer=f"{top}/{key}",
-        is_locked=not is_fetched,
+        is_locked=not is_fetched or (top.count("/") == 1 and version is None),  # the module has a version of its own
         repository=repository if isinstance(repository, str) else None if is_fetched else chart,
         namespace=_text(data.get("namespace")),
         release_name=_text(data.get("name")),
         layers=tuple(layers),
         unknown=tuple(unknown),
+        leaves_out=tuple((part, key, f"{top}/{key}") for key, part in _LEAVES_OUT.items() if data.get(key) is True),
     )
     return [found] if is_fetched else list(resolved(found, posixpath.normpath(posixpath.join(folder, chart)), files))
 
 
+_LEAVES_OUT = {"skip_crds": DEFINITIONS, "disable_webhooks": HOOKS}
+"""Source: registry.terraform.io: hashicorp/helm, helm_release: `disable_webhooks` prevents hooks from running."""
 _NO_COUNT = pattern(r"\s*count\s*=\s*0\s*(?:[#/].*)?")
 
 
-def _is_switched_off(block: HclBlock) -> bool:
+def is_switched_off(block: HclBlock) -> bool:
     """Whether a count of 0 is written there; the default of a switch is for somebody to turn."""
+    if block.data.get("count") != 0:
+        return False
     place = block.source.locate("/count").span.start
     return place is not None and _NO_COUNT.fullmatch(block.source.text.split("\n")[place.line - 1]) is not None
 

@@ -1,9 +1,9 @@
 """Charts that objects and files install, whichever tool reads them.
 
-Argo CD and Flux have modules of their own. Here are k3s and RKE2, Cluster API, Fleet, Helmfile and kustomize.
+Argo CD and Flux have modules of their own, and so have the forms that a table is enough for. Here are k3s and RKE2,
+Fleet, Helmfile and kustomize.
 
-Sources: docs.k3s.io/helm, cluster-api-addon-provider-helm, fleet.rancher.io/ref-fleet-yaml,
-helmfile.readthedocs.io, kustomize's helmCharts.
+Sources: docs.k3s.io/helm, fleet.rancher.io/ref-fleet-yaml, helmfile.readthedocs.io, kustomize's helmCharts.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from poolsmith.core.sources.pod_template import mapping, mappings, word, words
 from poolsmith.core.sources.pointer import join, mapped, value_at
 from poolsmith.kubernetes.repository.argo_applications import file_layer, normal
 from poolsmith.kubernetes.repository.chart_folders import CHART_FILE, chart_at, copies, resolved
+from poolsmith.kubernetes.repository.chart_forms import MARK, charts_of_forms
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
 from poolsmith.kubernetes.repository.flux_releases import GROUP as FLUX
 from poolsmith.kubernetes.repository.flux_releases import add_text, last, named, release_of
-from poolsmith.kubernetes.repository.manifest_files import HELM, LATER, is_script
+from poolsmith.kubernetes.repository.manifest_files import HELM, INSTALLING, LATER, is_script, is_terraform
 from poolsmith.kubernetes.repository.set_values import set_layer
 
 if TYPE_CHECKING:
@@ -95,33 +96,6 @@ def k3s_chart_config(item: CheckedDocument, objects: Finder) -> Iterator[ChartIn
 
 _TYPED = ("true", "false", "null")
 """Texts that k3s hands on as `--set`; the others are texts to the chart (k3s-io/helm-controller: typedVal)."""
-
-
-def chart_proxy(item: CheckedDocument) -> Iterator[ChartInstallation]:
-    """Of Cluster API: its chart goes into other clusters; `valuesTemplate` is a Go template."""
-    spec = mapping(item.data.get("spec"))
-    chart, text = word(spec.get("chartName")), word(spec.get("valuesTemplate"))
-    if not chart:
-        return
-    layers: list[ValuesLayer] = []
-    unknown: list[Unknown] = []
-    if "{{" in text:
-        unknown.append(Unknown(item.source.locate("/spec/valuesTemplate"), "values of a template", is_here=True))
-    else:
-        add_text(item.source, "/spec/valuesTemplate", text or None, layers, unknown)
-    yield ChartInstallation(
-        chart=last(chart),
-        document=item,
-        pointer="/spec/valuesTemplate",
-        version=text_or_none(spec.get("version")),
-        version_pointer="/spec/version",
-        repository=text_or_none(spec.get("repoURL")),
-        namespace=text_or_none(spec.get("namespace")),
-        release_name=text_or_none(spec.get("releaseName")),
-        layers=tuple(layers),
-        unknown=tuple(unknown),
-        in_other_clusters=True,
-    )
 
 
 def inflated(item: CheckedDocument, folder: str, files: RepositoryFiles) -> Iterator[ChartInstallation]:
@@ -356,8 +330,8 @@ def of_object(
         yield from k3s_chart(item, _Near(tree, whole))
     elif item.kind == "HelmChartConfig" and group == "helm.cattle.io":
         yield from k3s_chart_config(item, _Near(tree, whole))
-    elif item.kind == "HelmChartProxy" and group == "addons.cluster.x-k8s.io":
-        yield from chart_proxy(item)
+    elif MARK in item.text:
+        yield from charts_of_forms(item, files)
 
 
 def loose_installations(
@@ -370,10 +344,12 @@ def loose_installations(
             yield from of_object(document, tree, whole, files)
         elif posixpath.basename(document.path) == FLEET_FILE:
             yield from fleet_chart(document, files)
-        elif document.index == 0 and isinstance(document.data, list) and _ANSIBLE in document.text:
+        elif document.index == 0 and _ANSIBLE in document.text:
             from poolsmith.kubernetes.repository.ansible_charts import ansible_charts  # on demand
 
             yield from ansible_charts(document, files)
+        elif MARK in document.text:
+            yield from charts_of_forms(document, files)
         if is_project(document.path) and _PULUMI in document.text:
             from poolsmith.kubernetes.repository.program_charts import pulumi_charts  # on demand
 
@@ -414,8 +390,8 @@ def of_other_languages(paths: Iterable[str], files: RepositoryFiles) -> Iterator
 
         for path in scripts:
             yield from script_charts(path, files)
-    terraform = [path for path in paths if path.endswith(".tf")]
-    declaring = [path for path in terraform if any(word in (files.text(path) or "") for word in _HELM)]
+    terraform = [path for path in paths if is_terraform(path)]
+    declaring = [path for path in terraform if any(word in (files.text(path) or "") for word in INSTALLING)]
     if declaring:
         from poolsmith.kubernetes.repository.infrastructure_code import terraform_charts  # on demand
         from poolsmith.kubernetes.repository.terraform_scope import TerraformScopes
@@ -423,9 +399,6 @@ def of_other_languages(paths: Iterable[str], files: RepositoryFiles) -> Iterator
         scopes = TerraformScopes(terraform, files)
         for path in declaring:
             yield from terraform_charts(path, scopes, files)
-
-
-_HELM = ("helm_release",)
 
 
 def is_helmfile(path: str) -> bool:

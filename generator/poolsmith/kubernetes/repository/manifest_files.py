@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 YAML_ENDINGS = (".yaml", ".yml")
 KUSTOMIZATION_NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 KUSTOMIZATION = "Kustomization"
+KUSTOMIZE_GROUP, FLUX_GROUP = "kustomize.config.k8s.io", "kustomize.toolkit.fluxcd.io"
 KUSTOMIZE_VERSIONS = {
     KUSTOMIZATION: "kustomize.config.k8s.io/v1beta1",
     "Component": "kustomize.config.k8s.io/v1alpha1",
@@ -44,6 +45,8 @@ _OPEN = (b"{{", b"{%", b"${", b"%{", b"#{", b"#%", b"<%")
 
 def is_yaml_by_content(path: str, content: bytes, is_of_interest: Callable[[bytes], bool] | None) -> bool:
     """Whether a file in JSON has objects of interest or values; whether a template has nothing to fill in."""
+    if is_terraform(path):
+        return False
     if not path.endswith(".json"):
         return not any(map(content.__contains__, _OPEN))
     has_objects = b'"apiVersion"' in content and b'"kind"' in content
@@ -55,14 +58,26 @@ def is_yaml_by_content(path: str, content: bytes, is_of_interest: Callable[[byte
 LONGEST_SCRIPT = 1 << 20
 HELM = "helm"
 """Without this word a script installs no chart."""
-TERRAFORM = ".tf"
-_SCRIPT_ENDINGS = (".sh", ".bash", ".zsh", ".mk", ".just", TERRAFORM, ".tpl", ".tftpl")
+TERRAFORM = (".tf", ".tofu", ".tf.json", ".tofu.json")
+"""Ends of the names that Terraform and OpenTofu read: opentofu.org/docs/language/files."""
+INSTALLING = ("helm_release", "_helm_config")
+"""Without one of them a file of Terraform installs no chart."""
+_SCRIPT_ENDINGS = (".sh", ".bash", ".zsh", ".mk", ".just", *TERRAFORM[:2], ".tpl", ".tftpl")
 _SCRIPT_NAMES = frozenset(("Makefile", "GNUmakefile", "makefile", "justfile", "Justfile", "Dockerfile"))
 
 
 def is_script(path: str) -> bool:
     """Whether commands of a shell may stand in a file; in Terraform they are texts that it hands on."""
     return path.endswith(_SCRIPT_ENDINGS) or path.rpartition("/")[2] in _SCRIPT_NAMES
+
+
+def is_terraform(path: str) -> bool:
+    return path.endswith(TERRAFORM)
+
+
+def is_no_yaml(name: str) -> bool:
+    """Whether a file that a run names is read as something else."""
+    return name.endswith((*TERRAFORM, ".toml", ".csv")) or (is_script(name) and not name.endswith(FILLED_ENDINGS))
 
 
 def folders_above(path: str) -> Iterator[str]:
@@ -101,12 +116,20 @@ class CheckedDocument:
     def api_version(self) -> str:
         version = self.data.get("apiVersion") if isinstance(self.data, dict) else None
         if version is None and self._is_kustomization:
-            return KUSTOMIZE_VERSIONS.get(self.kind, "")
+            return KUSTOMIZE_VERSIONS.get(self.kind, KUSTOMIZE_VERSIONS[KUSTOMIZATION])
         return version if isinstance(version, str) else ""
 
     @property
     def _is_kustomization(self) -> bool:
         return isinstance(self.data, dict) and self.path.rpartition("/")[2] in KUSTOMIZATION_NAMES
+
+    @property
+    def is_kustomization(self) -> bool:
+        """Also one whose kind or version is wrong, by the name of its file: kustomize takes it, and stops."""
+        group = self.api_version.partition("/")[0]
+        if group == KUSTOMIZE_GROUP:
+            return self.kind == KUSTOMIZATION or self._is_kustomization
+        return self.kind == KUSTOMIZATION and self._is_kustomization and group != FLUX_GROUP
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -197,11 +220,7 @@ class CheckedTree:
 
     @cached_property
     def kustomizations(self) -> tuple[CheckedDocument, ...]:
-        return tuple(
-            document
-            for document in self.objects
-            if document.kind == "Kustomization" and document.api_version.startswith("kustomize.config.k8s.io/")
-        )
+        return tuple(document for document in self.objects if document.is_kustomization)
 
 
 def parse_documents(shown: str, content: bytes) -> tuple[list[CheckedDocument], Diagnostic | None]:
@@ -240,7 +259,9 @@ def unfolded(document: CheckedDocument) -> Iterator[tuple[str, dict[str, Any]]]:
 _MARKS = ("{{", "{%", "<%", "[[", "((", "${", "%{")
 _CONTROL = pattern(r"\{\{-?\s*(?:if|range|with|end|else|define|template|include|block)\b|\{%|^[ \t]*%\{", re.MULTILINE)
 _LINE = pattern(r"^[ \t]*(?:\{\{.*?\}\}|\{%.*?%\}|<%.*?%>|\$\{[^{}\n]*\}|%\{[^{}\n]*\})[ \t\r]*$", re.MULTILINE)
-_ENDS = {"{{": "}}", "{%": "%}", "<%": "%>", "((": "))", "[[": "]]"}
+_BEGIN = pattern(r"^[ \t]*(\{\{|\{%|\{#|<%)", re.MULTILINE)
+_REST = pattern(r"[ \t\r]*$", re.MULTILINE)
+_ENDS = {"{{": "}}", "{%": "%}", "{#": "#}", "<%": "%>", "((": "))", "[[": "]]"}
 _VARIABLE = pattern(r"[$%]\{[^{}\n]*+\}")
 _VARIABLES = ("${", "%{")
 _GIT_CRYPT = b"\0GITCRYPT\0"
@@ -283,7 +304,21 @@ def has_marks(text: str) -> bool:
 
 def without_marks(text: str) -> str:
     """The text with LATER where a template fills something in; lines keep their numbers."""
-    return "\n".join(_without_inline(line) if has_marks(line) else line for line in _LINE.sub("", text).split("\n"))
+    lines = _LINE.sub("", _without_blocks(text)).split("\n")
+    return "\n".join(_without_inline(line) if has_marks(line) else line for line in lines)
+
+
+def _without_blocks(text: str) -> str:
+    """Without what a template language says on several lines of its own: comments, and long expressions."""
+    parts: list[str] = []
+    kept = 0
+    while (begin := _BEGIN.search(text, kept)) is not None and (end := text.find(_ENDS[begin[1]], begin.end())) >= 0:
+        end += len(_ENDS[begin[1]])
+        lines = text.count("\n", begin.start(), end)
+        is_block = lines > 0 and _REST.match(text, end) is not None
+        parts += (text[kept : begin.start()], "\n" * lines) if is_block else (text[kept:end],)
+        kept = end
+    return "".join((*parts, text[kept:]))
 
 
 def _without_inline(line: str) -> str:

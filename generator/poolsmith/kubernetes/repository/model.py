@@ -25,6 +25,7 @@ from poolsmith.kubernetes.repository.manifest_files import (
     CheckedDocument,
     CheckedTree,
     folders_above,
+    is_terraform,
 )
 
 if TYPE_CHECKING:
@@ -32,11 +33,11 @@ if TYPE_CHECKING:
 
     from poolsmith.kubernetes.repository.delivered import ChartInstallation, Delivered
     from poolsmith.kubernetes.repository.flux import Emptied, FluxDelivery, Identity
-    from poolsmith.kubernetes.repository.kustomize.accumulator import Build
     from poolsmith.kubernetes.repository.node_templates import NodeTemplate
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 
 _ASSERTS = ("chainsaw-test.yaml", "kuttl-test.yaml")
+_PATCHES = "patches"
 _SAMPLES, _OPERATOR_SDK = ("config/samples", "config/manifests"), "PROJECT"
 """Source: operator-framework/operator-sdk: the layout of a project. The objects of a bundle are OLM's to apply."""
 _ASSERT_ENDINGS = ("-assert.yaml", "-errors.yaml", "-error.yaml")
@@ -156,7 +157,7 @@ class _Modelling:
         self._adopt()
         self.alone += templated_installations(sorted(self.whole.paths), self.files, self.whole)
         loose = tuple(item for item in whole if identity(item) not in self.taken and item.path not in self.kustomized)
-        loose = (*loose, *self._of_tasks(loose))
+        loose = (*loose, *self._of_tasks(loose), *self._of_terraform())
         tree = CheckedTree(loose, frozenset(item.path for item in loose))
         installed = (*(found for item in self.deliveries for found in item.installations), *self.alone)
         charts = {item.path for found in installed for item in (found.document, found.version_document) if item}
@@ -185,6 +186,13 @@ class _Modelling:
         self.unknown += [item for item in found if not isinstance(item, CheckedDocument)]
         return [item for item in found if isinstance(item, CheckedDocument)]
 
+    def _of_terraform(self) -> list[Delivered]:
+        if not any(map(is_terraform, self.others)):
+            return []
+        from poolsmith.kubernetes.repository.terraform_objects import terraform_objects  # on demand
+
+        return terraform_objects(self.others, self.files)
+
     def _parts(self) -> frozenset[str]:
         found: set[str] = set()
         for document in self.whole.objects:
@@ -197,9 +205,14 @@ class _Modelling:
             if folder not in beside:
                 beside[folder] = any(self.files.is_file(posixpath.join(folder, test)) for test in _ASSERTS)
             is_assert = name.endswith(_ASSERT_ENDINGS) or (beside[folder] and name not in _ASSERTS)
-            if is_assert or folder in bundles or self._is_sample(folder):
+            if is_assert or folder in bundles or self._is_sample(folder) or self._has_patches(folder):
                 found.add(path)
         return frozenset(found)
+
+    def _has_patches(self, folder: str) -> bool:
+        """Whether a folder stands below a kustomization, and says what it holds: one that is not listed is none yet."""
+        above, _, name = folder.rpartition("/")
+        return name == _PATCHES and self.builder.has_kustomization(above)
 
     def _is_sample(self, folder: str) -> bool:
         """Whether somebody writes an operator there, with objects that show what it takes."""
@@ -212,6 +225,7 @@ class _Modelling:
         folders: dict[str, set[str]] = {}
         emptied: dict[str, list[Emptied]] = {}
         units: dict[str, list[tuple[Delivered, ...]]] = {}
+        unknown: dict[str, list[Unknown]] = {}
         beside: set[str] = set()
         deliveries = list(clusters.deliveries(whole))
         appliers = Counter(folder for found in deliveries for folder in found.folders)
@@ -229,13 +243,14 @@ class _Modelling:
             folders.setdefault(place, set()).update(found.folders)
             emptied.setdefault(place, []).extend(() if _is_unlisted(found, appliers) else found.emptied)
             units.setdefault(place, []).extend(found.units)
+            unknown.setdefault(place, []).extend(found.unknown)
         for place, objects in by_place.items():
             inside = self._kustomizations_of(folders[place])
             self._add(
                 place,
                 objects.values(),
                 kustomizations=inside,
-                refused=self._refused_in(folders[place]),
+                refused=_stops(unknown[place]),
                 emptied=tuple(emptied[place]),
                 units=tuple(units[place]),
             )
@@ -274,13 +289,13 @@ class _Modelling:
                 found.objects,
                 (*found.installations, *self._inflated(inside)),
                 inside,
-                refused=self._refused_in(found.folders),
+                refused=_stops(found.unknown),
                 units=found.units,
             )
 
     def _kustomizations(self, parts: frozenset[str]) -> None:
         """Those at the top of what nobody has taken yet."""
-        own = [item for item in self.whole.kustomizations if item.kind == "Kustomization" and item.path not in parts]
+        own = [item for item in self.whole.kustomizations if item.kind != "Component" and item.path not in parts]
         left = [item for item in own if posixpath.dirname(item.path) not in self.kustomized_folders]
         below: set[str] = set()
         for document in left:
@@ -296,7 +311,7 @@ class _Modelling:
                 self.kustomized |= build.files
                 brought = build.kustomizations
                 own_charts = self._inflated(brought)
-                self._add(folder, build.objects, own_charts, brought, refused=_certain(build), by_engine=False)
+                self._add(folder, build.objects, own_charts, brought, refused=_stops(build.unknown), by_engine=False)
 
     def _adopt(self) -> None:
         """Charts of Applications that a delivery brings, and that install where these stand."""
@@ -332,10 +347,6 @@ class _Modelling:
     def _kustomizations_of(self, folders: Iterable[str]) -> tuple[CheckedDocument, ...]:
         found = (document for folder in sorted(folders) for document in self.builder.folder(folder).kustomizations)
         return tuple({identity(document): document for document in found}.values())
-
-    def _refused_in(self, folders: Iterable[str]) -> tuple[Unknown, ...]:
-        builds = map(self.builder.folder, sorted(folders))
-        return tuple(dict.fromkeys(item for build in builds for item in _certain(build)))
 
     def _inflated(self, kustomizations: Iterable[CheckedDocument]) -> Iterator[ChartInstallation]:
         for document in kustomizations:
@@ -413,9 +424,8 @@ def _are_one(chart: str, other: str, names: Mapping[str, str]) -> bool:
     return chart in names and names[chart] == names.get(other)
 
 
-def _certain(build: Build) -> tuple[Unknown, ...]:
-    """Where kustomize stops, unless something is unknown that it may have been for."""
-    return build.refused if len(build.unknown) == len(build.refused) else ()
+def _stops(unknown: Iterable[Unknown]) -> tuple[Unknown, ...]:
+    return tuple(dict.fromkeys(item for item in unknown if item.stops))
 
 
 def _as_far_as_built(installation: ChartInstallation, refused: tuple[Unknown, ...]) -> ChartInstallation:

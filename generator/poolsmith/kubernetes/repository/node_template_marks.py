@@ -76,6 +76,21 @@ def is_filled_later(node: Any) -> bool:
     return False
 
 
+def refusal(mark: LabelMark, data: Any) -> Mapping[str, Any] | None:
+    """The row of those who refuse to write such a label there, in a document; None where nobody does."""
+    domain = mark.key.partition("/")[0] if "/" in mark.key else ""
+    for row in store.table(_FILE)["refused"] if domain else ():
+        is_there = any(part in f"/{mark.pointer}" for part in row["at"])
+        of_group = "group" not in row or text_of(data.get("apiVersion")).startswith(row["group"])
+        if is_there and of_group and mark.key not in row["keys"] and _is_below(domain, row["domains"]):
+            return None if _is_below(domain, row["but"]) else row
+    return None
+
+
+def _is_below(domain: str, others: list[str]) -> bool:
+    return any(domain == other or domain.endswith(f".{other}") for other in others)
+
+
 def _is_filled_later(text: str) -> bool:
     return any(mark in text for mark in _FILLED_LATER)
 

@@ -34,6 +34,11 @@ if TYPE_CHECKING:
 
 _MIN_SIZE = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size"
 _GROUP_END = "."
+_REACH_NODES = ("node-role.kubernetes.io/", "node.cluster.x-k8s.io/", "node-restriction.kubernetes.io/")
+_REACH_BELOW = (".node.cluster.x-k8s.io/", ".node-restriction.kubernetes.io/")
+_MORE_REACH = "additional-sync-machine-labels"
+"""Domains of labels that Cluster API hands from machines to nodes, and the flag that adds others. Source:
+kubernetes-sigs/cluster-api:internal/controllers/machine/machine_controller_noderef.go, getManagedLabels."""
 
 
 @record
@@ -59,6 +64,8 @@ class NodeTemplate:
     startup_at: str | None
     is_partial: bool = False
     announces: bool = False
+    withheld: frozenset[str] = frozenset()
+    """Labels of its machines that their nodes don't get."""
 
     def at(self, pointer: str, note: str | None = None) -> Location:
         return self.document.source.locate(pointer, note)
@@ -74,10 +81,11 @@ def node_templates(tree: CheckedTree) -> tuple[NodeTemplate, ...]:
     changed, patches = changed_files(tree), patch_files(tree)
     found: list[NodeTemplate] = []
     machines = list(_machines(tree))
+    hands_all = any(_MORE_REACH in document.text for document in tree.documents) if machines else True
     for document in tree.documents:
         is_partial = document.path in changed or document.path in patches or _is_patch(document.data)
         for template in _templates(document):
-            known = _with_machines(template, machines)
+            known = _with_machines(template, machines, hands_all=hands_all)
             found.append(replace(known, is_partial=is_partial or _is_filled_later(template)))
     return tuple(found)
 
@@ -256,26 +264,28 @@ def _machines(tree: CheckedTree) -> Iterator[_Machines]:
             )
 
 
-def _with_machines(template: NodeTemplate, machines: Iterable[_Machines]) -> NodeTemplate:
-    """With what its machines add: names to call it by, taints, and labels that may reach the nodes."""
+def _reaches_nodes(key: str) -> bool:
+    return key.startswith(_REACH_NODES) or any(domain in key for domain in _REACH_BELOW)
+
+
+def _with_machines(template: NodeTemplate, machines: Iterable[_Machines], *, hands_all: bool) -> NodeTemplate:
+    """With what its machines add: names to call it by, taints, and labels that reach the nodes."""
     if template.tool != "cluster-api" or template.announces:
         return template
     kind = text_of(template.body.get("kind")) if isinstance(template.body, dict) else ""
     using = [item for item in machines if item.template in template.names and item.kind == kind]
     own = {mark.key for mark in template.labels}
+    added = [mark for item in using for mark in item.labels if mark.key not in own]
+    reach_nodes = [mark for mark in added if hands_all or _reaches_nodes(mark.key)]
     there = {mark.identity for mark in template.taints}
     return replace(
         template,
         names=(*template.names, *(item.name for item in using if item.name)),
         labels=(
             *template.labels,
-            *(
-                replace(mark, pointer=template.labels_at)
-                for item in using
-                for mark in item.labels
-                if mark.key not in own
-            ),
+            *(replace(mark, pointer=template.labels_at) for mark in reach_nodes),
         ),
+        withheld=frozenset(mark.key for mark in added if mark not in reach_nodes),
         taints=(
             *template.taints,
             *(

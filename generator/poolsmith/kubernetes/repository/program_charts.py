@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import posixpath
 import re
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.diagnostic import position_in
@@ -35,7 +34,8 @@ _CHART = pattern(
     re.IGNORECASE,
 )
 _LIBRARIES = "/node_modules/"
-_MOST_FILES, _MOST_TEXT = 300, 1 << 18
+_MARKS = (b"hart", b"HART", b"OperatorAddon")
+"""Without one of them a program names no chart: most of a project are not searched further."""
 _HELM = "kubernetes:helm.sh/"
 _TAKE_IN = ("fn::fileAsset", "fn::readFile")
 
@@ -108,10 +108,12 @@ def _computed(value: Any) -> Any:
 def program_charts(projects: Iterable[str], files: RepositoryFiles) -> Iterator[ChartInstallation]:
     """What the programs beside and below the files of projects name as a chart, each once."""
     told: set[tuple[str, str]] = set()
-    below = {path: None for project in projects for path in islice(_programs(project, files), _MOST_FILES)}
+    below = {path: None for project in projects for path in _programs(project, files)}
     for path in below:
-        text = files.text(path) or ""
-        for match in _CHART.finditer(text) if len(text) <= _MOST_TEXT else ():
+        content = files.content(path)
+        is_marked = isinstance(content, bytes) and any(mark in content for mark in _MARKS)
+        text = (files.text(path) if is_marked else None) or ""
+        for match in _CHART.finditer(text):
             name, _ = named("gpu-operator" if match["addon"] else match["chart"])
             if (path, name) not in told:
                 told.add((path, name))

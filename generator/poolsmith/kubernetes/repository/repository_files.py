@@ -26,7 +26,6 @@ from poolsmith.core.sources.yaml_places import StreamPlaces
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents, read_if_yaml
 from poolsmith.kubernetes.repository.manifest_files import (
     FILLED_ENDINGS,
-    TERRAFORM,
     YAML_ENDINGS,
     CheckedDocument,
     Form,
@@ -35,14 +34,15 @@ from poolsmith.kubernetes.repository.manifest_files import (
     form_of_bytes,
     has_control,
     has_marks,
+    is_no_yaml,
     is_script,
+    is_terraform,
     is_yaml_by_content,
     without_marks,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-
 
 _BEGINNING = pattern(r"^---(?=[ \t\r]*(?:#.*)?$)", re.MULTILINE)
 _MAYBE_YAML = (".json", *FILLED_ENDINGS)
@@ -152,7 +152,6 @@ _SKIPPED_FOLDERS = frozenset((".git", "node_modules", ".venv", "__pycache__"))
 _CHART = "Chart.yaml"
 _TEMPLATES = "templates"
 _SUBMODULE = pattern(r"^[ \t]*path[ \t]*=[ \t]*([^\n]*)$", re.MULTILINE)
-_NO_YAML = (TERRAFORM, ".toml", ".csv")
 
 
 @record
@@ -214,7 +213,7 @@ class RepositoryFiles:
         links: list[str] = []
         for path in self._paths:
             if not path.is_dir():
-                (others if path.name.endswith(_NO_YAML) else yaml).setdefault(self.shown(path))
+                (others if is_no_yaml(path.name) else yaml).setdefault(self.shown(path))
                 continue
             for folder, names in walk(str(path), _SKIPPED_FOLDERS.__contains__, failures.append, links.append):
                 top = self.shown(Path(folder))
@@ -406,7 +405,7 @@ class RepositoryFiles:
             text = content.decode("utf-8")
         except UnicodeDecodeError:
             text = _made_out(content)
-            if not is_script(path) or path.endswith(TERRAFORM):  # a shell takes any bytes
+            if not is_script(path) or is_terraform(path):  # a shell takes any bytes
                 problem = diagnose(reading.NOT_UTF8, "the file is not UTF-8", whole_file(path))
                 return RepositoryFile(path=path, problems=(problem,), unread=text)
         if self.chart_of_template(path) is not None:
@@ -478,10 +477,8 @@ def _parsed(path: str, text: str, content: bytes) -> RepositoryFile:
             return RepositoryFile(path=path, text=text, form=Form.TEMPLATE)
         documents, problems = read_apart(path, content, yaml_diagnostic(path, text, problem))
         return RepositoryFile(path=path, text=text, documents=tuple(documents), problems=tuple(problems))
-    problems = [yaml_diagnostic(path, text, problem) for problem in duplicates]
-    return RepositoryFile(
-        path=path, text=text, documents=tuple(documents_of(path, text, found)), problems=tuple(problems)
-    )
+    wrong = tuple(yaml_diagnostic(path, text, problem) for problem in duplicates)
+    return RepositoryFile(path=path, text=text, documents=tuple(documents_of(path, text, found)), problems=wrong)
 
 
 def _is_template(text: str) -> bool:

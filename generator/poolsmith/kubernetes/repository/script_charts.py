@@ -20,7 +20,7 @@ from poolsmith.core.sources.pointer import join
 from poolsmith.core.sources.shell_text import OPEN, ShellText
 from poolsmith.kubernetes.repository.argo_applications import file_layer, normal
 from poolsmith.kubernetes.repository.chart_folders import resolved
-from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
+from poolsmith.kubernetes.repository.delivered import DEFINITIONS, HOOKS, ChartInstallation, Unknown, ValuesLayer
 from poolsmith.kubernetes.repository.flux_releases import layer_of_text, named
 from poolsmith.kubernetes.repository.helm_commands import helm_commands
 from poolsmith.kubernetes.repository.manifest_files import (
@@ -130,6 +130,7 @@ class _Script:
             repository=written if address is None and not is_told else address,
             namespace=_told(command.last("namespace")),
             release_name=command.release,
+            leaves_out=tuple((part, f"--{flag}", place) for part, flag in _left_out(command)),
             is_alternative=self._outer is not None or self._text.is_indented(command.at.at),
             layers=tuple(layers),
             unknown=tuple(unknown),
@@ -181,7 +182,8 @@ class _Script:
 
     def _file(self, word: Word, pointer: str, given: tuple[int, int] | None) -> ValuesLayer | None:
         self._note(pointer, word)
-        if word.text == "-" and given is not None:
+        given = given if word.text == "-" else self._text.written.get(word.text)
+        if given is not None:
             body = self._text.text[given[0] : given[1]]
             start = self._place(given[0])
             if start is not None:
@@ -221,6 +223,15 @@ class _Script:
         if block is None:
             return self._outer.locate(self._pointer).span.start
         return Position(block[0] + inner.line - 1, block[1] + inner.column)
+
+
+def _left_out(command: HelmCommand) -> Iterator[tuple[str, str]]:
+    """What of the chart a command leaves out ; in upgrades hooks bring definitions up to date."""
+    installs = command.verb == "install" or bool(command.others & {"install", "i"})
+    if installs and "skip-crds" in command.others:
+        yield DEFINITIONS, "skip-crds"
+    if command.verb == "upgrade" and "no-hooks" in command.others:
+        yield HOOKS, "no-hooks"
 
 
 def _parts(words: Iterable[Word]) -> Iterator[Word]:

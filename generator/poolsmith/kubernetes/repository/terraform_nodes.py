@@ -13,6 +13,7 @@ from poolsmith.core.sources.hcl_file import COMPUTED
 from poolsmith.core.sources.pod_template import mapping
 from poolsmith.core.sources.pointer import join, value_at
 from poolsmith.kubernetes.repository.infrastructure_code import blocks_of, document_of
+from poolsmith.kubernetes.repository.manifest_files import is_terraform
 from poolsmith.kubernetes.repository.node_template_marks import TemplateKind
 from poolsmith.kubernetes.repository.node_templates import NodeTemplate, template_of
 
@@ -46,7 +47,7 @@ _OF_MODULE = _kind("aws_eks_node_group", "eks", "labels", "taints", "objects-or-
 def terraform_templates(paths: Iterable[str], files: RepositoryFiles) -> Iterator[NodeTemplate]:
     """In the order of the files."""
     for path in paths:
-        text = files.text(path) if path.endswith(".tf") else None
+        text = files.text(path) if is_terraform(path) else None
         if text is not None and any(word in text for word in (*_KINDS, *_EKS_GROUPS)):
             for block in blocks_of(text, path):
                 yield from _of_block(block)

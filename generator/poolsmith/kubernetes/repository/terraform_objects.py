@@ -1,6 +1,7 @@
 """Kubernetes objects that Terraform applies: those with a type of their own, and whole manifests.
 
-Source: registry.terraform.io: hashicorp/kubernetes (kubernetes_config_map, kubernetes_secret, kubernetes_manifest).
+Sources: registry.terraform.io: hashicorp/kubernetes (kubernetes_config_map, kubernetes_manifest and others),
+alekc/kubectl and gavinbunney/kubectl (kubectl_manifest).
 """
 
 from __future__ import annotations
@@ -8,69 +9,100 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.record import record
-from poolsmith.core.sources.hcl_file import COMPUTED, HclFile, without_computed
+from poolsmith.core.sources.hcl_file import HclFile, without_computed
+from poolsmith.core.sources.inner_text import InnerText
 from poolsmith.core.sources.pod_template import mapping
-from poolsmith.kubernetes.repository.infrastructure_code import blocks_of
+from poolsmith.core.sources.yaml_reader import read_if_yaml
+from poolsmith.kubernetes.repository.delivered import Delivered, Layer
+from poolsmith.kubernetes.repository.infrastructure_code import is_switched_off
+from poolsmith.kubernetes.repository.manifest_files import is_terraform
+from poolsmith.kubernetes.repository.terraform_scope import TerraformScopes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
-    from poolsmith.core.diagnostics import Location
     from poolsmith.core.sources.hcl_file import HclBlock
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 
+_MANIFESTS = {"kubernetes_manifest": "manifest", "kubectl_manifest": "yaml_body"}
+_FIELDS = {
+    "ConfigMap": {"data": "data", "binary_data": "binaryData"},
+    "Secret": {"data": "stringData", "binary_data": "data"},
+    "Namespace": {},
+    "PriorityClass": {"value": "value"},
+    "RuntimeClass": {"handler": "handler"},
+}
+"""Of the objects with a type of their own, by their names in Terraform."""
 _TYPED = {
-    f"kubernetes_{name}{version}": kind
-    for name, kind in (("config_map", "ConfigMap"), ("secret", "Secret"), ("priority_class", "PriorityClass"))
+    f"kubernetes_{name}{version}": (group, kind)
+    for group, name, kind in (
+        ("v1", "config_map", "ConfigMap"),
+        ("v1", "secret", "Secret"),
+        ("v1", "namespace", "Namespace"),
+        ("scheduling.k8s.io/v1", "priority_class", "PriorityClass"),
+        ("node.k8s.io/v1", "runtime_class", "RuntimeClass"),
+    )
     for version in ("", "_v1")
 }
-_MANIFEST, _METADATA = "kubernetes_manifest", "/metadata"
+_MARKS = ("kubernetes_", "kubectl_")
 
 
-@record
-class TerraformObject:
-    """`at` is where the object's fields begin in the block; those of a type of its own have a list for `metadata`."""
-
-    block: HclBlock
-    data: dict[str, Any]
-    at: str
-
-    def place(self, pointer: str, note: str | None = None) -> Location:
-        own = pointer if self.at or not pointer.startswith(_METADATA) else f"/metadata/0{pointer[len(_METADATA) :]}"
-        return self.block.source.locate(self.at + own, note)
-
-
-def terraform_objects(paths: Iterable[str], files: RepositoryFiles) -> Iterator[TerraformObject]:
-    """Of which the name is a literal; keys whose texts are computed are there."""
-    for path in paths:
-        text = files.text(path) if path.endswith(".tf") else None
-        for block in blocks_of(text, path) if text is not None and "kubernetes_" in text else ():
-            kind = block.labels[0] if block.kind == "resource" and block.labels else ""
-            if kind == _MANIFEST:
-                if data := _read(mapping(block.data.get("manifest")), path, files):
-                    yield TerraformObject(block=block, data=data, at="/manifest")
-            elif kind in _TYPED and block.data.get("count") != 0:
-                yield from _typed(block, _TYPED[kind], path, files)
+def terraform_objects(paths: Iterable[str], files: RepositoryFiles) -> list[Delivered]:
+    """Those with a name that is known. Of several with one name, of which switches leave one, the one that the defaults
+    of variables leave."""
+    terraform = [path for path in paths if is_terraform(path)]
+    declaring = [path for path in terraform if any(mark in (files.text(path) or "") for mark in _MARKS)]
+    scopes = TerraformScopes(terraform, files)
+    found: dict[tuple[str, ...], tuple[bool, Delivered]] = {}
+    for path in declaring:
+        for block in next(scopes.readings(path), ()):
+            is_on = block.data.get("count") != 0
+            for layers, data in _of_block(block, files):
+                item = _object(block, layers, data, len(found))
+                name = (posixpath.dirname(path), item.api_version, item.name, str(item.metadata.get("namespace")))
+                if item.metadata.get("name") and (name not in found or (is_on and not found[name][0])):
+                    found[name] = is_on, item
+    return [item for _, item in found.values()]
 
 
-def _typed(block: HclBlock, kind: str, path: str, files: RepositoryFiles) -> Iterator[TerraformObject]:
+def _object(block: HclBlock, layers: tuple[Layer, ...], data: Any, index: int) -> Delivered:
+    known, is_whole = without_computed(data)
+    return Delivered(block.source.path, index, known, block.source.text, None, not is_whole, layers)
+
+
+def _of_block(block: HclBlock, files: RepositoryFiles) -> Iterable[tuple[tuple[Layer, ...], Any]]:
+    """What is written of each object, and where."""
+    kind = block.labels[0] if block.kind == "resource" and block.labels else ""
+    if is_switched_off(block):
+        return ()
+    if kind in _MANIFESTS:
+        return _of_manifest(block, _MANIFESTS[kind], files)
+    return [_of_type(block, *_TYPED[kind], files)] if kind in _TYPED else ()
+
+
+def _of_manifest(block: HclBlock, field: str, files: RepositoryFiles) -> Iterable[tuple[tuple[Layer, ...], Any]]:
+    written, pointer = block.data.get(field), f"/{field}"
+    if isinstance(written, str):
+        for index, data in enumerate(read_if_yaml(written)):
+            yield (Layer(InnerText(block.source, pointer, written, data, document=index), data),), data
+    elif isinstance(written, dict):
+        yield (Layer(block.source, written, pointer),), _with_files(written, block, files)
+
+
+def _of_type(block: HclBlock, version: str, kind: str, files: RepositoryFiles) -> tuple[tuple[Layer, ...], Any]:
     held = block.data.get("metadata")
-    metadata, _ = without_computed(held[0] if isinstance(held, list) and held else {})
-    if isinstance(metadata, dict) and isinstance(metadata.get("name"), str):
-        group = "scheduling.k8s.io/" if kind == "PriorityClass" else ""
-        data = {"apiVersion": f"{group}v1", "kind": kind, "metadata": metadata}
-        data |= {field: _read(block.data[key], path, files) for key, field in _FIELDS.items() if key in block.data}
-        yield TerraformObject(block=block, data=data, at="")
+    metadata = mapping(held[0]) if isinstance(held, list) and held else {}
+    own = {field: key for key, field in _FIELDS[kind].items() if key in block.data}
+    layers = [Layer(block.source, {}), Layer(block.source, metadata, "/metadata/0", "/metadata")]
+    layers += [Layer(block.source, block.data[key], f"/{key}", f"/{field}") for field, key in own.items()]
+    fields = {field: _with_files(block.data[key], block, files) for field, key in own.items()}
+    return tuple(layers), {"apiVersion": version, "kind": kind, "metadata": metadata, **fields}
 
 
-_FIELDS = {"data": "data", "binary_data": "binaryData"}
-
-
-def _read(node: Any, path: str, files: RepositoryFiles) -> Any:
-    """With the texts of files that it names; of what is computed an empty one, for its key is there."""
+def _with_files(node: Any, block: HclBlock, files: RepositoryFiles) -> Any:
+    """With the texts of files that it names."""
     if isinstance(node, dict):
-        return {key: _read(item, path, files) for key, item in node.items() if isinstance(key, str)}
-    if isinstance(node, HclFile):
-        return files.text(posixpath.normpath(posixpath.join(posixpath.dirname(path), node.path))) or ""
-    return "" if node is COMPUTED else node
+        return {key: _with_files(item, block, files) for key, item in node.items()}
+    if isinstance(node, HclFile) and not node.is_template:
+        return files.text(posixpath.normpath(posixpath.join(posixpath.dirname(block.source.path), node.path))) or ""
+    return node

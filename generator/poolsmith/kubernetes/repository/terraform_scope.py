@@ -11,9 +11,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.sources.hcl_file import COMPUTED, HclProblemError
-from poolsmith.core.sources.hcl_literals import read_assignments, read_hcl
 from poolsmith.core.sources.pod_template import mappings
-from poolsmith.kubernetes.repository.manifest_files import LONGEST_SCRIPT
+from poolsmith.core.sources.terraform_files import read_assignments, read_hcl
+from poolsmith.kubernetes.repository.manifest_files import LONGEST_SCRIPT, is_terraform
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,13 +22,16 @@ if TYPE_CHECKING:
     from poolsmith.core.sources.hcl_text import Resolve
     from poolsmith.kubernetes.repository.repository_files import RepositoryFiles
 
-ENDING = ".tf"
 _MOST_CALLS = 20
 _MOST_LOCALS = 4
 """Of which one stands for the next."""
 _MOST_ENTRIES = 40
 """Of one file, which is read anew for each."""
 _CALL = "module"
+_NAMING = ("locals", "kubernetes_namespace")
+_NAMED = ("local", "kubernetes_namespace", "kubernetes_namespace_v1")
+_READ_FIRST = ("terraform.tfvars", "terraform.tfvars.json")
+_READ_BY_ITSELF = (".auto.tfvars", ".auto.tfvars.json")
 
 
 class TerraformScopes:
@@ -36,7 +39,7 @@ class TerraformScopes:
 
     def __init__(self, paths: Iterable[str], files: RepositoryFiles) -> None:
         self._files = files
-        self._paths = tuple(path for path in paths if path.endswith(ENDING))
+        self._paths = tuple(path for path in paths if is_terraform(path))
         self._raw: dict[str, tuple[HclBlock, ...]] = {}
         self._called: dict[str, list[tuple[str, HclBlock]]] | None = None
         self._scopes: dict[str, list[Resolve]] = {}
@@ -80,7 +83,7 @@ class TerraformScopes:
 
     def _scope(self, folder: str, inputs: dict[str, Any] | None) -> Resolve:
         """What the names of a folder stand for: with the inputs of a call, else as the module at the top."""
-        files = [path for path in self._files.files_in(folder) if path.endswith(ENDING)]
+        files = [path for path in self._files.files_in(folder) if is_terraform(path)]
         given = self._assigned(folder) if inputs is None else inputs
         variables: dict[str, Any] = {}
         for block in (found for path in files for found in self._blocks(path)):
@@ -93,24 +96,24 @@ class TerraformScopes:
                 return "." if name in ("module", "root") else COMPUTED
             return variables.get(name, COMPUTED) if kind == "var" else COMPUTED
 
-        local: dict[str, Any] = {}
+        known: dict[tuple[str, str], Any] = {}
 
         def of_all(kind: str, name: str) -> Any:
-            return local.get(name, COMPUTED) if kind == "local" else of_variables(kind, name)
+            return known.get((kind, name), COMPUTED) if kind in _NAMED else of_variables(kind, name)
 
+        naming = [path for path in files if any(self._has(path, word) for word in _NAMING)]
         for _ in range(_MOST_LOCALS):  # a local may be made of others
-            blocks = (found for path in files if self._has(path, "locals") for found in self._read(path, of_all))
-            found = {name: value for block in blocks if block.kind == "locals" for name, value in block.data.items()}
-            if found == local:
+            found = dict(pair for path in naming for block in self._read(path, of_all) for pair in _named_by(block))
+            if found == known:
                 break
-            local |= found
+            known |= found
         return of_all
 
     def _assigned(self, folder: str) -> dict[str, Any]:
         """What files of variables set that Terraform reads by itself."""
         found: dict[str, Any] = {}
-        names = [path for path in self._files.files_in(folder) if path.endswith(".auto.tfvars")]
-        for path in (posixpath.join(folder, "terraform.tfvars"), *names):
+        names = [path for path in self._files.files_in(folder) if path.endswith(_READ_BY_ITSELF)]
+        for path in (*(posixpath.join(folder, name) for name in _READ_FIRST), *names):
             text = self._files.text(path) if self._files.is_file(path) else None
             try:
                 found.update(read_assignments(path, text or ""))
@@ -141,6 +144,15 @@ class TerraformScopes:
         return word in (self._files.text(path) or "")
 
 
+def _named_by(block: HclBlock) -> Iterator[tuple[tuple[str, str], Any]]:
+    """What others may take from a block by its name: locals, and the metadata of a namespace."""
+    if block.kind == "locals":
+        yield from ((("local", name), value) for name, value in block.data.items())
+    elif block.kind == "resource" and len(block.labels) > 1 and block.labels[0] in _NAMED:
+        own = {"metadata": block.data.get("metadata", COMPUTED), COMPUTED: COMPUTED}
+        yield (block.labels[0], block.labels[1]), [own] if "count" in block.data else own
+
+
 def _entries(value: Any) -> list[tuple[Any, Any]]:
     """Of a map, or a set of texts; none where nobody knows them all."""
     if isinstance(value, dict) and COMPUTED not in value:
@@ -152,13 +164,28 @@ def _with_entry(entry: dict[str, Any], scope: Resolve, kind: str, name: str) -> 
     return entry.get(name, COMPUTED) if kind == "each" else scope(kind, name)
 
 
+_ADD_ONS = {
+    "nvidia_gpu_operator": {"chart": "gpu-operator", "repository": "https://helm.ngc.nvidia.com/nvidia"},
+    "nvidia_device_plugin": {
+        "chart": "nvidia-device-plugin",
+        "repository": "https://nvidia.github.io/k8s-device-plugin",
+    },
+}
+
+
 def releases_of_add_ons(block: HclBlock) -> Iterator[tuple[str, dict[str, Any]]]:
     """Charts that a module installs by a map, each with the pointer to its entry.
 
-    Source: aws-ia/terraform-aws-eks-blueprints-addons: `helm_releases`, with the arguments of a helm_release and
-    `chart_version`.
+    Sources: aws-ia/terraform-aws-eks-blueprints-addons: `helm_releases`, with the arguments of a helm_release and
+    `chart_version`; aws-ia/terraform-aws-eks-data-addons@v1.35.0:nvidia-gpu-operator.tf, nvidia-device-plugin.tf.
     """
-    listed = block.data.get("helm_releases") if block.kind == _CALL else None
+    if block.kind != _CALL:
+        return
+    for name, chart in _ADD_ONS.items():
+        entry = block.data.get(f"{name}_helm_config")
+        if isinstance(entry, dict) and block.data.get(f"enable_{name}", False) is not False:
+            yield f"/{name}_helm_config", chart | entry
+    listed = block.data.get("helm_releases")
     for key, entry in listed.items() if isinstance(listed, dict) else ():
         if isinstance(key, str) and list(mappings([entry])):
             yield f"/helm_releases/{key}", entry

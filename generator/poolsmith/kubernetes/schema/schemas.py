@@ -152,7 +152,7 @@ class Schemas:
             names: dict[str, str] = _kustomize()["kinds"]
             if wanted in names:
                 return KindSchema(_kustomize_compiler(), names[wanted], "kustomize", "v5")
-        elif group in read_cached(CORE).groups:
+        elif group in read_cached(CORE).groups or group == _GONE:
             return self._core(group, wanted)
         for release in (*self.versions.releases, *_NEWEST_ONLY):
             if group in read_cached(release.family).groups:
@@ -175,6 +175,10 @@ class Schemas:
         family, version = release.family, release.version
         pack = read_cached(family)
         if version is None and release.decides:
+            newest, group = _view(family, pack.versions[-1]), wanted.partition("/")[0]
+            is_in_one = any(wanted in _view(family, item).kinds for item in pack.versions)
+            if not is_in_one and _serves(newest, group) and _is_of_a_family(family, wanted.partition(" ")[2]):
+                return _not_served(f"{family} in each known release", group, wanted, newest)
             return NoSchema(f"the {family} release is unknown", "name it with --release")
         if version is None:
             holders = [item for item in pack.versions if wanted in _view(family, item).kinds]
@@ -249,6 +253,8 @@ def _kustomize_compiler() -> Compiler:
     return Compiler(definitions.__getitem__, Nulls.ABSENT)
 
 
+_GONE = "extensions"
+"""The group that Kubernetes began with; since 1.22 nothing is served in it: kubernetes.io/docs/reference/using-api."""
 _FORMS = frozenset(("v1 Config",))
 """kubeconfig."""
 _PLUGINS = "builtin "

@@ -34,7 +34,7 @@ _POD_METADATA = {
 _CONFIG_MAP = "DCGM_EXPORTER_CONFIGMAP_DATA"
 _METRICS = "dcgm-metrics.csv"
 _METRICS_PATH = f"/etc/dcgm-exporter/{_METRICS}"
-_JOB_MAPPING = "/var/lib/dcgm-exporter/job-mapping"
+JOB_MAPPING = "/var/lib/dcgm-exporter/job-mapping"
 
 
 def dcgm(daemon_set: dict[str, Any], context: Context) -> None:
@@ -72,7 +72,9 @@ def dcgm_exporter(daemon_set: dict[str, Any], context: Context) -> None:
     if context.behaviour["podMetadata"]:
         _label_with_pods(pod, main, context)
     if context.behaviour["hpcJobMapping"] and policy.flag("dcgmExporter", "hpcJobMapping", "enabled"):
-        _map_jobs(pod, main, policy.text("dcgmExporter", "hpcJobMapping", "directory") or _JOB_MAPPING)
+        folder = policy.text("dcgmExporter", "hpcJobMapping", "directory") or JOB_MAPPING
+        kube.set_env(main, "DCGM_HPCJOB_MAPPING_DIR", folder)
+        mount_jobs(pod, main, folder)
     if name := policy.text("dcgmExporter", "config", "name"):
         use_metrics(pod, main, name)
     if variables == "last":
@@ -108,8 +110,8 @@ def _label_with_pods(pod: kube.Pod, main: kube.Container, context: Context) -> N
         kube.set_env(main, "DCGM_EXPORTER_KUBERNETES_POD_LABEL_ALLOWLIST_REGEX", ",".join(allowed))
 
 
-def _map_jobs(pod: kube.Pod, main: kube.Container, folder: str) -> None:
-    kube.set_env(main, "DCGM_HPC_JOB_MAPPING_DIR", folder)
+def mount_jobs(pod: kube.Pod, main: kube.Container, folder: str) -> None:
+    """Where a workload manager leaves its files."""
     kube.mount(main, "hpc-job-mapping", folder, read_only=True)
     kube.add_volume(pod, "hpc-job-mapping", **kube.host_path(folder, "DirectoryOrCreate"))
 

@@ -13,7 +13,7 @@ import posixpath
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.fleet.operands import kube
-from poolsmith.fleet.operands.daemon_sets.telemetry import relabelings, use_metrics
+from poolsmith.fleet.operands.daemon_sets.telemetry import JOB_MAPPING, mount_jobs, relabelings, use_metrics
 from poolsmith.fleet.operands.gpu_cluster.pod_settings import (
     add_variables,
     daemon_sets,
@@ -80,7 +80,6 @@ def rendered(
 
 
 _ENGINE = "nvidia-dcgm-dra:5555"
-_JOB_FOLDER = "/var/lib/dcgm-exporter/job-mapping"
 _POD_VARIABLES = {
     "enablePodLabels": "DCGM_EXPORTER_KUBERNETES_ENABLE_POD_LABELS",
     "enablePodUID": "DCGM_EXPORTER_KUBERNETES_ENABLE_POD_UID",
@@ -125,14 +124,13 @@ def _fill(pod: Pod, request: GpuClusterRequest, component: Mapping[str, Any]) ->
     if metrics:
         use_metrics(pod, container, metrics)
     if jobs:
-        kube.mount(container, "hpc-job-mapping", jobs, read_only=True)
-        kube.add_volume(pod, "hpc-job-mapping", **kube.host_path(jobs, "DirectoryOrCreate"))
+        mount_jobs(pod, container, jobs)
 
 
 def _job_folder(component: Mapping[str, Any]) -> str:
     """Where a workload manager leaves its files; empty when that is off."""
     jobs = component.get("hpcJobMapping") or {}
-    return str(jobs.get("directory") or _JOB_FOLDER) if jobs.get("enabled") is True else ""
+    return str(jobs.get("directory") or JOB_MAPPING) if jobs.get("enabled") is True else ""
 
 
 def _pod_variables(component: Mapping[str, Any]) -> list[dict[str, str]]:

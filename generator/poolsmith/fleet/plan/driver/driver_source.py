@@ -9,7 +9,7 @@ from poolsmith.core.diagnostics.codes import compatibility as codes
 from poolsmith.core.diagnostics.codes import gpu_use
 from poolsmith.core.diagnostics.codes.node_software import DRIVER_FOLDER, DRIVER_TOO_OLD
 from poolsmith.core.diagnostics.codes.support import IMPOSSIBLE_KERNEL
-from poolsmith.core.diagnostics.diagnostic import Severity
+from poolsmith.core.diagnostics.rule_info import Severity
 from poolsmith.core.facts.versions import is_older
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import replace

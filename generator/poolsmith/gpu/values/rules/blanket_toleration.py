@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pointer import dotted
 
@@ -13,20 +13,7 @@ if TYPE_CHECKING:
 
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
 
-RULE = RuleInfo(
-    code="PSM295",
-    name="blanket-toleration",
-    severity=Severity.WARNING,
-    applies_to="values",
-    what="Helm values tolerate every taint: `operator: Exists` without a key.",
-    why="Privileged operands then start on nodes that have a taint for a reason: they are drained, not ready, or "
-    "reserved for another team. Nodes that are taken out of service never become empty.",
-    fix="name the taints of your GPU nodes",
-    bad="daemonsets:\n  tolerations: [{operator: Exists}]\n",
-    good="daemonsets:\n  tolerations: [{key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}]\n",
-    symptom="operand pods run on cordoned nodes, and drains do not end",
-    references=("NVIDIA/gpu-operator issues 397, 547", "Kubernetes, taints and tolerations"),
-)
+RULE = RuleInfo.of("PSM295")
 _PLACES = (
     ("daemonsets", "tolerations"),
     ("operator", "tolerations"),

@@ -16,28 +16,7 @@ if TYPE_CHECKING:
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
     from poolsmith.gpu.values.effective_values import EnvironmentVariable
 
-RULE = RuleInfo(
-    code="PSM286",
-    name="cdi-contradicted",
-    applies_to="values",
-    what="With `cdi.enabled`, the default from 25.10 on, Helm values set the device plugin's DEVICE_LIST_STRATEGY, a "
-    "runtime mode other than `cdi`, or a runtime class that is the operator's own. Or they set a strategy of "
-    "CDI with `cdi.enabled: false`. A warning for the volume mounts that the security page names, a note for a "
-    "list that contains CDI.",
-    why="The device plugin then passes devices in a way that the runtime does not understand, or twice: pods start "
-    "without a GPU, or do not start.",
-    fix="leave the variables to the operator, or turn CDI off with `cdi.enabled: false`",
-    bad="# with v25.10.1\ndevicePlugin:\n  env:\n    - {name: DEVICE_LIST_STRATEGY, value: envvar}\n",
-    good="# with v25.10.1\ncdi: {enabled: false}\ndevicePlugin:\n  env:\n"
-    "    - {name: DEVICE_LIST_STRATEGY, value: envvar}\n",
-    symptom="failed to inject CDI devices: unresolvable CDI devices management.nvidia.com/gpu=GPU-...",
-    references=(
-        "NVIDIA/gpu-operator issue 1876",
-        "NVIDIA/nvidia-container-toolkit issues 1895, 1239",
-        "NVIDIA/aicr pull request 69",
-        "catalog: devicePluginCdi",
-    ),
-)
+RULE = RuleInfo.of("PSM286")
 _STRATEGY = "DEVICE_LIST_STRATEGY"
 _ENVVAR = "ACCEPT_NVIDIA_VISIBLE_DEVICES_ENVVAR_WHEN_UNPRIVILEGED"
 _MOUNTS = "ACCEPT_NVIDIA_VISIBLE_DEVICES_AS_VOLUME_MOUNTS"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pointer import value_at
 
@@ -13,27 +13,15 @@ if TYPE_CHECKING:
 
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
 
-RULE = RuleInfo(
-    code="PSM328",
-    name="copied-defaults",
-    severity=Severity.WARNING,
-    applies_to="values",
-    what="Helm values repeat most of the chart's values.yaml, mostly unchanged: a copied file.",
-    why="After an upgrade, the copy still pins every image and switch of the old release, and nobody sees which "
-    "lines were changed on purpose.",
-    fix="keep what differs from the chart's defaults, and remove the rest",
-    references=("values.yaml of the chart at its tag",),
-)
-_SHARE = 0.6
+RULE = RuleInfo.of("PSM328")
 _EQUAL = 0.6
-_MANY = 40
 
 
 def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
+    if not document.is_copy:
+        return
     declared = document.release.leaves
     set_here = document.leaf_paths & declared
-    if len(set_here) < _MANY or len(set_here) < _SHARE * len(declared):
-        return
     message = f"{len(set_here)} of the {len(declared)} values that the chart's own file sets are set here"
     defaults = document.release.defaults
     if defaults is not None:

@@ -14,18 +14,7 @@ if TYPE_CHECKING:
     from poolsmith.gpu.catalog.value_paths import PastValue
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
 
-RULE = RuleInfo(
-    code="PSM320",
-    name="dead-value",
-    severity=Severity.WARNING,
-    applies_to="values",
-    what="Helm values set a key that earlier releases read and this one does not, or that the chart declares and "
-    "reads nowhere. An error if the key asked for protection.",
-    why="Helm silently drops the key: it no longer has the effect that the file claims.",
-    bad="driver:\n  useOpenKernelModules: true   # dead since v25.3.0\n",
-    good="driver:\n  kernelModuleType: open\n",
-    references=("values.yaml and templates of the chart at each tag", "NVIDIA/aicr issue 2447"),
-)
+RULE = RuleInfo.of("PSM320")
 
 
 def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
@@ -33,6 +22,8 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
         past = item.past
         if past.comes_with is not None or (item.value is None and not document.release.is_of_operator):
             continue  # PSM322; a null of a copied values.yaml
+        if past.gone_since is None and document.repeats(item.path, item.value):
+            continue
         since = f"no release since {past.gone_since} reads it" if past.gone_since else "the chart declares it only"
         if past.never_read:
             since = "the chart declares it, and no release reads it"

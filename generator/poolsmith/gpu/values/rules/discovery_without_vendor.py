@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pointer import dotted
@@ -15,27 +15,7 @@ if TYPE_CHECKING:
 
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
 
-RULE = RuleInfo(
-    code="PSM294",
-    name="discovery-without-vendor",
-    severity=Severity.WARNING,
-    applies_to="values",
-    what="Values of the bundled node-feature-discovery label PCI devices by other fields than the vendor or class "
-    "and vendor; or leave out the source of PCI devices, the classes of GPUs, or of NICs with "
-    "`driver.rdma.enabled`; or no longer allow labels of nvidia.com.",
-    why="The operator finds GPU nodes by `feature.node.kubernetes.io/pci-10de.present`, or by the same label with "
-    "the class before the vendor. Without it no operand runs anywhere, and nothing reports an error.",
-    fix="keep `deviceLabelFields: [vendor]`, the classes 0300 and 0302, and `extraLabelNs: [nvidia.com]`",
-    bad="node-feature-discovery:\n  worker:\n    config:\n      sources: {pci: {deviceLabelFields: [vendor, "
-    "device]}}\n",
-    good="node-feature-discovery:\n  worker:\n    config:\n      sources: {pci: {deviceLabelFields: [vendor]}}\n",
-    symptom="Could not get any nodes to match nvidia.com/gpu.present label",
-    references=(
-        "NVIDIA/gpu-operator:controllers/state_manager.go",
-        "NVIDIA/gpu-operator issue 423",
-        "node-feature-discovery: source/pci",
-    ),
-)
+RULE = RuleInfo.of("PSM294")
 _NFD = "node-feature-discovery"
 _FIELDS = (_NFD, "worker", "config", "sources", "pci", "deviceLabelFields")
 _CLASSES = (_NFD, "worker", "config", "sources", "pci", "deviceClassWhitelist")

@@ -19,26 +19,7 @@ if TYPE_CHECKING:
 
     from poolsmith.gpu.values.document import Steps, ValuePlace, ValuesDocument
 
-RULE = RuleInfo(
-    code="PSM292",
-    name="driver-exclusion",
-    applies_to="values",
-    what="Helm values combine driver settings that exclude each other: precompiled with a full version, a digest, "
-    "GPUDirect Storage or GDRCopy; GPUDirect Storage with modules that are not open. With a registry of your own, a "
-    "full version is not reported: its images are unknown.",
-    why="The tag of a precompiled image has a branch and a kernel, so there is no image for a full version. The "
-    "operator refuses the other combinations: the ClusterPolicy or NVIDIADriver is not ready, and no driver pod "
-    "is created.",
-    fix="write only the branch, such as `580`, and remove what precompiled drivers do not have",
-    bad="driver: {usePrecompiled: true, version: 580.126.20}\n",
-    good="driver: {usePrecompiled: true, version: '580'}\n",
-    symptom="GPUDirect Storage driver (nvidia-fs) and/or GDRCopy driver is not supported along with pre-compiled "
-    "NVIDIA drivers",
-    references=(
-        "NVIDIA/gpu-operator issue 933, controllers at the tag",
-        "NVIDIA/cloud-native-docs, page precompiled-drivers",
-    ),
-)
+RULE = RuleInfo.of("PSM292")
 _VERSION = ("driver", "version")
 
 

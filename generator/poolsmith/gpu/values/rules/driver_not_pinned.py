@@ -14,21 +14,7 @@ if TYPE_CHECKING:
 
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
 
-RULE = RuleInfo(
-    code="PSM290",
-    name="driver-not-pinned",
-    severity=Severity.NOTE,
-    applies_to="values",
-    what="Helm values turn the driver on, and leave its version to the chart. A warning if they also turn on "
-    "`autoUpgrade`.",
-    why="The next release of the chart has another driver, perhaps of a branch that no longer supports the "
-    "cluster's GPUs. With `autoUpgrade`, the operator replaces it on all nodes, one after the other.",
-    fix="write the version that you want",
-    bad="driver: {enabled: true}\n",
-    good="driver: {enabled: true, version: 580.126.20}\n",
-    symptom="nodes are cordoned and GPU pods deleted, right after an upgrade of the chart",
-    references=("OCP-on-NERC/nerc-ocp-config pull request 871", "NVIDIA/aicr pull request 2439"),
-)
+RULE = RuleInfo.of("PSM290")
 _VERSION = ("driver", "version")
 _UPGRADES = ("driver", "upgradePolicy", "autoUpgrade")
 

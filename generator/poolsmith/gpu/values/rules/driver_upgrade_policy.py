@@ -14,22 +14,7 @@ if TYPE_CHECKING:
 
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
 
-RULE = RuleInfo(
-    code="PSM291",
-    name="driver-upgrade-policy",
-    severity=Severity.WARNING,
-    applies_to="values",
-    what="`driver.upgradePolicy` lets the operator delete pods that nothing recreates or pods with local data, "
-    "upgrades all nodes at once, or configures upgrades that are off. A note if a version is pinned and "
-    "`autoUpgrade` is left to the chart.",
-    why="Then merging a changed version is an outage of the pool: jobs without a controller are gone, emptyDir "
-    "volumes are empty, and the drained pods find no GPU.",
-    fix="write `autoUpgrade` and `maxParallelUpgrades`, and leave `force` and `deleteEmptyDir` off",
-    bad="driver:\n  upgradePolicy:\n    autoUpgrade: true\n    gpuPodDeletion: {force: true}\n",
-    good="driver:\n  upgradePolicy:\n    autoUpgrade: true\n    maxParallelUpgrades: 1\n",
-    symptom="nodes stay in nvidia.com/gpu-driver-upgrade-state=upgrade-required, or drain-failed",
-    references=("NVIDIA/gpu-operator issues 901, 2509", "OCP-on-NERC/nerc-ocp-config pull request 871"),
-)
+RULE = RuleInfo.of("PSM291")
 _POLICY = ("driver", "upgradePolicy")
 _LOSES = {
     "force": "pods that no controller recreates are deleted",

@@ -15,17 +15,7 @@ if TYPE_CHECKING:
 
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
 
-RULE = RuleInfo(
-    code="PSM325",
-    name="embedded-yaml",
-    applies_to="values",
-    what="A text inside Helm values is itself YAML (configuration of the device plugin, the MIG manager or "
-    "dcgm-exporter, `values` of an Argo CD Application), and has a duplicate key, or can't be read.",
-    why="For Helm it is only a text, so nothing checks it. The component takes the last of the two keys, or fails.",
-    fix="correct the text",
-    bad="devicePlugin:\n  config:\n    data:\n      any: |\n        version: v1\n        version: v1\n",
-    good="devicePlugin:\n  config:\n    data:\n      any: |\n        version: v1\n",
-)
+RULE = RuleInfo.of("PSM325")
 _YAML = (("devicePlugin", "config", "data"), ("migManager", "config", "data"))
 _PERHAPS_YAML = (("dcgmExporter", "config", "data"),)
 """Lists of metrics are comma-separated: there only a duplicate key is told."""

@@ -15,19 +15,7 @@ if TYPE_CHECKING:
     from poolsmith.gpu.catalog.value_paths import IgnoredValue
     from poolsmith.gpu.values.document import KnownValue, ValuePlace, ValuesDocument
 
-RULE = RuleInfo(
-    code="PSM321",
-    name="ignored-value",
-    applies_to="values",
-    what="Helm values set a key without effect: tolerations, selectors, priority classes or security contexts under "
-    "a component, where the chart never reads them, a key that is still rendered but that the operator ignores, or an "
-    "empty mapping where the chart selects nodes, which Helm puts on the chart's own. A warning if the key neither "
-    "protects anything nor decides where pods run, and for the empty mapping.",
-    why="Pods don't run where the file says, or a switch that looks set is not.",
-    bad="devicePlugin:\n  tolerations: [{key: gpu, operator: Exists}]\n",
-    good="daemonsets:\n  tolerations: [{key: gpu, operator: Exists}]\n",
-    references=("NVIDIA/gpu-operator issues 270, 2626", "controllers of the operator at the tag"),
-)
+RULE = RuleInfo.of("PSM321")
 
 _SELECTING = ("affinity", "nodeSelector")
 _REQUIRED = "requiredDuringScheduling"

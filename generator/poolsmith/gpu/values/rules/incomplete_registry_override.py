@@ -16,24 +16,7 @@ if TYPE_CHECKING:
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
     from poolsmith.gpu.values.effective_values import ComponentImage
 
-RULE = RuleInfo(
-    code="PSM520",
-    name="incomplete-registry-override",
-    severity=Severity.WARNING,
-    applies_to="values",
-    what="Helm values take the image of the operator, or of several components, from another registry, but leave "
-    "other images of the nodes in the chart's registry. As a note where it is one image only.",
-    why="A cluster that can't reach the public registries never pulls these images. People often forget the driver "
-    "manager, the validator and node feature discovery.",
-    fix="set the repository of each image that the finding names, or mirror whole registries in the runtime",
-    bad="operator: {repository: registry.example.com/nvidia}\n",
-    good="# each of: operator, validator, driver, driver.manager, toolkit, devicePlugin, gfd, dcgmExporter, "
-    "migManager\n"
-    "operator: {repository: registry.example.com/nvidia}\n"
-    "node-feature-discovery: {image: {repository: registry.example.com/nfd/node-feature-discovery}}\n",
-    symptom='Back-off pulling image "nvcr.io/nvidia/cloud-native/k8s-driver-manager"',
-    references=("NVIDIA/gpu-operator issues 86, 91, 299, 1519",),
-)
+RULE = RuleInfo.of("PSM520")
 _OWN_BUILDS = frozenset(("driver", "vgpuManager", "gds", "gdrcopy"))
 """Images that people build themselves: one of them elsewhere says nothing of the rest."""
 _SEVERAL = 2

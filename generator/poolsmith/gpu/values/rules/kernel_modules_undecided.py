@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.gpu.catalog.driver_images import read_driver_images
@@ -16,24 +16,7 @@ if TYPE_CHECKING:
 
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
 
-RULE = RuleInfo(
-    code="PSM293",
-    name="kernel-modules-undecided",
-    severity=Severity.WARNING,
-    applies_to="values",
-    what="Helm values don't decide the kernel modules. Either they pin a driver of a branch that does not know "
-    "`kernelModuleType: auto`, and leave the type to it (from 25.3); or they ask a newer driver for open "
-    "modules with the old boolean (before 25.3); or `driver.kernelModuleType` and KERNEL_MODULE_TYPE contradict "
-    "each other.",
-    why="Branches 535 and 550 take `auto` as proprietary, or fail. Drivers that are newer than 24.9 ignore the "
-    "boolean. Nodes with Grace Hopper or Blackwell GPUs, or with GPUDirect Storage, then get modules that do "
-    "not load.",
-    fix="write `open` or `proprietary`",
-    bad="# with v25.3.4\ndriver: {version: 550.163.01}\n",
-    good="# with v25.3.4\ndriver: {version: 550.163.01, kernelModuleType: proprietary}\n",
-    symptom="NVRM: RmInitAdapter failed",
-    references=("NVIDIA/cloud-native-docs, release notes of 25.3, life cycle of 24.9", "NVIDIA/aicr issue 2447"),
-)
+RULE = RuleInfo.of("PSM293")
 _VERSION = ("driver", "version")
 _TYPE = ("driver", "kernelModuleType")
 _VARIABLE = "KERNEL_MODULE_TYPE"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pointer import dotted, value_at
@@ -15,20 +15,7 @@ if TYPE_CHECKING:
 
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
 
-RULE = RuleInfo(
-    code="PSM327",
-    name="list-replaces",
-    severity=Severity.WARNING,
-    applies_to="values",
-    what="Helm values have a list of tolerations or variables that lacks the entries of the chart's own list. An "
-    "empty list counts as intended, and so does what the operator's DaemonSet has by itself.",
-    why="Helm merges mappings but replaces lists: the chart's entries are gone. Operands then no longer tolerate "
-    "the taint of GPU nodes, or start without a variable that they need.",
-    bad="daemonsets:\n  tolerations: [{key: team, operator: Exists}]\n",
-    good="daemonsets:\n  tolerations:\n    - {key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}\n"
-    "    - {key: team, operator: Exists}\n",
-    references=("values.yaml of the chart at its tag",),
-)
+RULE = RuleInfo.of("PSM327")
 _TOLERATIONS = (("daemonsets", "tolerations"), ("node-feature-discovery", "worker", "tolerations"))
 _GPU_TAINT = [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]
 """In every recorded release; the rest is looked up in the defaults, where they are known."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pointer import dotted
@@ -15,21 +15,7 @@ if TYPE_CHECKING:
 
     from poolsmith.gpu.values.document import Steps, ValuePlace, ValuesDocument
 
-RULE = RuleInfo(
-    code="PSM428",
-    name="mutable-image",
-    severity=Severity.WARNING,
-    applies_to="values",
-    what="Helm values name an image by a tag that moves (`latest`, `main`, a tag of a nightly build), or without a "
-    "tag.",
-    why="Each node then runs, with privileges, whatever the registry has at the moment of the pull. It can differ "
-    "between nodes, nobody has reviewed it, and a rollback does not restore the old image.",
-    fix="write the version, or a digest (`sha256:...`)",
-    bad="devicePlugin: {version: latest}\n",
-    good="devicePlugin: {version: v0.19.3}\n",
-    symptom="two nodes run different images under the same tag",
-    references=("Kubernetes, images", "NVIDIA/gpu-operator issue 2006"),
-)
+RULE = RuleInfo.of("PSM428")
 _MOVING = frozenset(("latest", "main", "master", "devel", "develop", "dev", "edge", "nightly", "stable", "canary"))
 
 

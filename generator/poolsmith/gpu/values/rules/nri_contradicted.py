@@ -16,29 +16,14 @@ if TYPE_CHECKING:
 
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
 
-RULE = RuleInfo(
-    code="PSM287",
-    name="nri-contradicted",
-    severity=Severity.WARNING,
-    applies_to="values",
-    what="With `cdi.nriPluginEnabled`, Helm values name a runtime class, give pods of `extraObjects` one, or set "
-    "paths of the container runtime (26.7). Or NRI_SOCKET is set without it. A pod that asks for the class is "
-    "an error.",
-    why="Under NRI, the operator deletes its runtime classes, so pods that ask for `nvidia` are never created. From "
-    "26.7 on, the toolkit does not touch the runtime's files.",
-    fix="remove `runtimeClassName`, `operator.runtimeClass` and the paths, or turn the plugin off",
-    bad="# with v26.7.0\ncdi: {nriPluginEnabled: true}\noperator: {runtimeClass: nvidia-gpu}\n",
-    good="# with v26.7.0\ncdi: {nriPluginEnabled: true}\n",
-    releases="from v26.3.0",
-    symptom='pods "trainer" is forbidden: pod rejected: RuntimeClass "nvidia" not found',
-    references=("LMCache/LMCache pull request 5057", "NVIDIA/cloud-native-docs, page cdi", "catalog: nri"),
-)
+RULE = RuleInfo.of("PSM287")
 _PATHS = (
     "RUNTIME_CONFIG",
     "RUNTIME_CONFIG_SOURCE",
     "RUNTIME_DROP_IN_CONFIG",
     "RUNTIME_SOCKET",
 )
+_CLASS = ("operator", "runtimeClass")
 _INSTEAD = "instead"
 """Where NRI takes the place of the runtime's files."""
 _DEEPEST = 40
@@ -52,9 +37,10 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
             message = "`NRI_SOCKET` has no effect without `cdi.nriPluginEnabled`"
             yield Finding(place=socket.path, message=message, help="turn the plugin on, or remove it")
         return
-    if document.has(("operator", "runtimeClass")) and (name := text(document, "operator.runtimeClass")):
+    name = text(document, ".".join(_CLASS)) if document.has(_CLASS) else ""
+    if name and not document.repeats(_CLASS, name):
         yield Finding(
-            place=("operator", "runtimeClass"),
+            place=_CLASS,
             message=f"`operator.runtimeClass` is `{shorten(name)}`, and under NRI there are no runtime classes",
             help="remove it",
         )

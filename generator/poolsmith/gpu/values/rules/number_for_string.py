@@ -14,19 +14,7 @@ if TYPE_CHECKING:
 
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
 
-RULE = RuleInfo(
-    code="PSM324",
-    name="number-for-string",
-    applies_to="values",
-    what="Helm values have a number or a boolean where the chart needs a text: a version, the value of a variable, "
-    "of a label or of a nodeSelector.",
-    why="YAML reads `570.10` as 570.1 before Helm sees it. If a variable is not a text, the API server refuses the "
-    "object. A whole number that the template quotes survives, and is a warning.",
-    fix="quote it",
-    bad="driver:\n  version: 570.10\n",
-    good="driver:\n  version: '570.10'\n",
-    references=("NVIDIA/gpu-operator issue 207",),
-)
+RULE = RuleInfo.of("PSM324")
 _SCALARS = (bool, int, float)
 _OF_TEXTS = ("nodeSelector", "Labels", "labels", "Annotations", "annotations")
 """How maps are called that the API server takes with texts alone."""

@@ -18,22 +18,7 @@ if TYPE_CHECKING:
 
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
 
-RULE = RuleInfo(
-    code="PSM337",
-    name="operand-flag",
-    applies_to="values",
-    what="Helm values give GPU Feature Discovery or dcgm-exporter a flag that their version does not "
-    "define, or the device plugin any: its container runs its arguments in a shell, which has no such option.",
-    why="The program, or the shell, prints what it does not know and ends; the container starts again and again.",
-    fix="correct the flag, remove it, or give the device plugin the variable of the flag",
-    bad="devicePlugin:\n  args: ['--fail-on-init-error=false']\n",
-    good="devicePlugin:\n  env: [{name: FAIL_ON_INIT_ERROR, value: 'false'}]\n",
-    symptom="`flag provided but not defined`, or `--: invalid option`, in the log; CrashLoopBackOff",
-    references=(
-        "NVIDIA/gpu-operator:controllers/object_controls.go, where `args` take the place of the container's own",
-        "flags of NVIDIA/k8s-device-plugin and NVIDIA/dcgm-exporter at their tags",
-    ),
-)
+RULE = RuleInfo.of("PSM337")
 _IMAGES = {"devicePlugin": "k8s-device-plugin", "gfd": "k8s-device-plugin", "dcgmExporter": "dcgm-exporter"}
 _EXPORTER = "dcgm-exporter"
 _OPTION = "--"

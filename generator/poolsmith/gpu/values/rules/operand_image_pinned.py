@@ -21,23 +21,7 @@ if TYPE_CHECKING:
 
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
 
-RULE = RuleInfo(
-    code="PSM521",
-    name="operand-image-pinned",
-    severity=Severity.NOTE,
-    applies_to="values",
-    what="Helm values pin the image of the operator or of one operand to another version than the chart's. Drivers "
-    "and vGPU managers are not reported: their version is your choice. As an error: a tag that the vendor never "
-    "published, without the `v` of its tags or with one that they lack.",
-    why="The operator sets variables, mounts and arguments for the images of its own release. The pin also stays "
-    "when the chart changes: then an old toolkit meets a new containerd.",
-    fix="remove the pin, or write beside it until when it is needed",
-    bad="# with v26.3.3\ndevicePlugin: {version: v0.17.0}\n",
-    good="# with v26.3.3\ndevicePlugin: {enabled: true}\n",
-    symptom="flag provided but not defined, unsupported config version, crash loops right after an upgrade of the "
-    "chart",
-    references=("NVIDIA/gpu-operator issue 2060", "values.yaml of the chart at its tag"),
-)
+RULE = RuleInfo.of("PSM521")
 _CHOSEN = frozenset(("driver", "vgpuManager", "kataManager", "ccManager", "operator.initContainer"))
 """The user's to choose; of Kata and confidential computing, what their own guides pin."""
 _OPERATOR = frozenset(("operator", "validator", "nodeStatusExporter"))

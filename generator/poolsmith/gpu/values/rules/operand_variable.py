@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import nearest, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.gpu.catalog.chart_contents import image_default
@@ -19,26 +19,7 @@ if TYPE_CHECKING:
 
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
 
-RULE = RuleInfo(
-    code="PSM332",
-    name="operand-variable",
-    severity=Severity.WARNING,
-    applies_to="values",
-    what="Values, a ClusterPolicy or an NVIDIADriver give an operand (device plugin, GPU Feature Discovery, dcgm, "
-    "dcgm-exporter, validator, driver, managers of driver, MIG, vGPU, VFIO, CC and Kata, plugins of KubeVirt and Kata) "
-    "a variable that the version of this release does not read, that another operand reads and this one does not, or "
-    "whose name is one letter from one that it reads; or a word that the device plugin refuses.",
-    why="Nothing reports a variable that nobody reads: the operand keeps its default. At a wrong word the plugin ends.",
-    fix="correct the name, remove it, or take a release whose operand reads it",
-    bad="dcgmExporter:\n  env:\n    - {name: DCGM_EXPORTER_LISTENER, value: ':9401'}\n",
-    good="dcgmExporter:\n  env:\n    - {name: DCGM_EXPORTER_LISTEN, value: ':9401'}\n",
-    symptom="an operand behaves as if the variable were not there",
-    references=(
-        "flags of NVIDIA/k8s-device-plugin, dcgm-exporter, mig-parted, k8s-driver-manager, vgpu-device-manager",
-        "NVIDIA/k8s-cc-manager, k8s-kata-manager, sandbox-device-plugin, kubevirt-gpu-device-plugin, DCGM",
-        "NVIDIA/gpu-operator, validator; scripts of NVIDIA/gpu-driver-container",
-    ),
-)
+RULE = RuleInfo.of("PSM332")
 _DRIVER, _VGPU_HOST = _SCRIPTS = ("driver", "vgpuManager")
 """Of which only what they share with others is known."""
 _MANAGER = "driver.manager"
@@ -96,6 +77,7 @@ _PREFIXES = {
     "migManager": ("MIG_PARTED_",),
     "vgpuDeviceManager": ("VGPU_DM_",),
     _MANAGER: ("DRAIN_", "ENABLE_"),
+    _VALIDATOR: ("DISABLE_DEV_", "SKIP_", "VALIDAT", "WITH_"),
 }
 """Whose name begins like this is meant for the operand, and has no effect when it is none that it reads."""
 
@@ -147,9 +129,15 @@ def _is_of_operator(component: str, name: str) -> bool:
     return component == TOOLKIT and known_variables()[name].by_operator
 
 
-def _with_more(name: str, known: Iterable[str]) -> str | None:
-    """The one variable of three words and more that a name ends with: somebody put another word before it."""
-    found = [other for other in known if other.count("_") >= _LEAST_WORDS - 1 and name.endswith(f"_{other}")]
+def _of_its_words(name: str, known: Iterable[str]) -> str | None:
+    """The one variable that has three words and more of a name: those at its end, or those that both begin with."""
+    begins = "_".join([*name.split("_")[:_LEAST_WORDS], ""])
+    found = [
+        other
+        for other in known
+        if other.count("_") >= _LEAST_WORDS - 1
+        and (name.endswith(f"_{other}") or (begins.count("_") == _LEAST_WORDS and other.startswith(begins)))
+    ]
     return found[0] if len(found) == 1 else None
 
 
@@ -181,7 +169,7 @@ def unread(component: str, variables: Sequence[tuple[str, str]], tag: str | None
             continue
         is_meant = name.startswith(_PREFIXES.get(component, ()))
         is_known = component not in _SCRIPTS and index < MOST_SUGGESTED
-        match = (_with_more(name, known) or nearest(name, known, certain=not is_meant)) if is_known else None
+        match = (_of_its_words(name, known) or nearest(name, known, certain=not is_meant)) if is_known else None
         if match is not None or is_meant:
             help_text = f"did you mean `{match}`?" if match else "remove it"
             yield Unread(index, f"no {component} that is known reads `{shorten(name)}`", help_text)

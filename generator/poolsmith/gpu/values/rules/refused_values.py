@@ -14,17 +14,7 @@ if TYPE_CHECKING:
 
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
 
-RULE = RuleInfo(
-    code="PSM326",
-    name="refused-values",
-    applies_to="values",
-    what="Helm values, merged with the chart's defaults, are a combination that the chart refuses to render.",
-    why="Rendering fails in the GitOps engine and not in the pull request, and the release stays as it was.",
-    fix="change one of the values",
-    bad="cdi:\n  enabled: false\n  nriPluginEnabled: true\n",
-    good="cdi:\n  enabled: true\n  nriPluginEnabled: true\n",
-    references=("templates/validations.yaml of the chart at its tag",),
-)
+RULE = RuleInfo.of("PSM326")
 
 
 def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:

@@ -16,35 +16,7 @@ if TYPE_CHECKING:
 
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
 
-_PAIR = """\
-toolkit:
-  env:
-    - {name: CONTAINERD_CONFIG, value: /var/snap/microk8s/current/args/containerd-template.toml}
-    - {name: CONTAINERD_SOCKET, value: /var/snap/microk8s/common/run/containerd.sock}
-"""
-RULE = RuleInfo(
-    code="PSM282",
-    name="runtime-config-source-missing",
-    applies_to="values",
-    what="Helm values have the paths of microk8s, k0s or k3s, but not RUNTIME_CONFIG_SOURCE or "
-    "RUNTIME_DROP_IN_CONFIG, which that distribution needs from 25.10 on; or folders of GKE without "
-    "`RUNTIME_CONFIG_SOURCE: file`, which it needs from Kubernetes 1.33 on. It is a warning if only users report "
-    "the problem, and a note where no file says the version of Kubernetes.",
-    why="The toolkit asks containerd for its configuration and writes a drop-in file of the version in the answer. "
-    "If containerd starts from another file, or from one of an older version, it does not start again and the "
-    "node is NotReady; or it never reads the drop-in file.",
-    fix="set the variables that the distribution needs",
-    bad=f"# with v25.10.1\n{_PAIR}",
-    good=f"{_PAIR}    - {{name: RUNTIME_CONFIG_SOURCE, value: file=/var/snap/microk8s/current/args/containerd.toml}}\n",
-    releases="from v25.10.0",
-    symptom="containerd: drop-in config version 4 higher than root config version 2",
-    references=(
-        "NVIDIA/gpu-operator issues 1323, 1835",
-        "NVIDIA/aicr issue 1688",
-        "canonical/microk8s-core-addons 364",
-        "NVIDIA/cloud-native-docs@52dcb7b8:gpu-operator/google-gke.rst, release-notes.rst",
-    ),
-)
+RULE = RuleInfo.of("PSM282")
 _PATHS = ("CONTAINERD_CONFIG", "RUNTIME_CONFIG", "RUNTIME_DROP_IN_CONFIG", "CONTAINERD_SOCKET")
 _NEEDED = ("RUNTIME_CONFIG_SOURCE", "RUNTIME_DROP_IN_CONFIG")
 

@@ -14,23 +14,7 @@ if TYPE_CHECKING:
 
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
 
-RULE = RuleInfo(
-    code="PSM281",
-    name="runtime-config-template",
-    applies_to="values",
-    what="Helm values point the toolkit at a template of RKE2 or k3s, `config.toml.tmpl` or `config-v3.toml.tmpl`.",
-    why="The toolkit can't read a template that has expressions. If it has none, RKE2 and k3s use what the toolkit "
-    "writes as the whole configuration at their next start: CNI, registries and the sandbox image are gone, and "
-    "the node does not come back.",
-    fix="name the file that RKE2 or k3s generates from it, config.toml, or no configuration at all",
-    bad="toolkit:\n  env:\n    - name: CONTAINERD_CONFIG\n"
-    "      value: /var/lib/rancher/rke2/agent/etc/containerd/config.toml.tmpl\n",
-    good="toolkit:\n  env:\n    - name: CONTAINERD_CONFIG\n"
-    "      value: /var/lib/rancher/rke2/agent/etc/containerd/config.toml\n"
-    "    - {name: CONTAINERD_SOCKET, value: /run/k3s/containerd/containerd.sock}\n",
-    symptom="unable to load config: (6, 21): unexpected token type in inline table: keys cannot contain { character",
-    references=("NVIDIA/gpu-operator issues 992, 473, 623", "rancher/rke2 issue 3385"),
-)
+RULE = RuleInfo.of("PSM281")
 _TEMPLATE = ".tmpl"
 _NEWER, _GENERATED = "/config-v3.toml", "/config.toml"
 """A template of either name makes the one file. Source: docs.k3s.io, advanced, configuring containerd."""

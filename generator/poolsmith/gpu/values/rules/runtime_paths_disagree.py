@@ -15,24 +15,7 @@ if TYPE_CHECKING:
 
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
 
-RULE = RuleInfo(
-    code="PSM280",
-    name="runtime-paths-disagree",
-    applies_to="values",
-    what="Helm values give the toolkit paths of containerd, and one is missing, is relative, or belongs to another "
-    "Kubernetes distribution than the rest: for example k3s' configuration with containerd's own socket.",
-    why="The operator mounts the folders that the variables name. With wrong paths, the toolkit changes a file that "
-    "the runtime does not read, or signals a runtime that is not there. The node's containers then get no GPU.",
-    fix="give configuration, socket and drop-in file of the same distribution",
-    bad="toolkit:\n  env:\n    - {name: CONTAINERD_CONFIG, value: "
-    "/var/lib/rancher/k3s/agent/etc/containerd/config.toml}\n",
-    good="toolkit:\n  env:\n    - {name: CONTAINERD_CONFIG, value: "
-    "/var/lib/rancher/k3s/agent/etc/containerd/config.toml}\n"
-    "    - {name: CONTAINERD_SOCKET, value: /run/k3s/containerd/containerd.sock}\n",
-    symptom="Error signaling containerd, attempt 1/6: unable to dial: dial unix /runtime/sock-dir/containerd.sock: "
-    "connect: no such file or directory",
-    references=("NVIDIA/gpu-operator issues 406, 522, 1367", "catalog: distributions"),
-)
+RULE = RuleInfo.of("PSM280")
 CONFIG = ("CONTAINERD_CONFIG", "RUNTIME_CONFIG")
 SOCKET = ("CONTAINERD_SOCKET",)
 DROP_IN = ("RUNTIME_DROP_IN_CONFIG",)

@@ -17,23 +17,7 @@ if TYPE_CHECKING:
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
     from poolsmith.gpu.values.effective_values import Environment
 
-RULE = RuleInfo(
-    code="PSM284",
-    name="runtime-set-as-default",
-    severity=Severity.WARNING,
-    applies_to="values",
-    what="Helm values make the NVIDIA runtime the default of the node: CONTAINERD_SET_AS_DEFAULT and similar "
-    "variables. From 25.10 on, under CDI, only NVIDIA_RUNTIME_SET_AS_DEFAULT has an effect. A note up to 25.3, "
-    "where the toolkit does so by default.",
-    why="Every pod of the node then runs under the NVIDIA runtime, also those of the CNI and of the control plane, "
-    "and sees GPUs if its image asks for them. Where it has no effect, pods that relied on it lose their GPUs "
-    "with the upgrade.",
-    fix="remove it, and give pods that need GPUs without requesting one `runtimeClassName: nvidia`",
-    bad="toolkit:\n  env:\n    - {name: CONTAINERD_SET_AS_DEFAULT, value: 'true'}\n",
-    good="toolkit:\n  env:\n    - {name: CONTAINERD_SET_AS_DEFAULT, value: 'false'}\n",
-    symptom="pods without a GPU request see all GPUs of their node",
-    references=("NVIDIA/gpu-operator issues 421, 700", "rancher/rke2 issue 8752", "catalog: toolkitCdi"),
-)
+RULE = RuleInfo.of("PSM284")
 _OPERATORS = "NVIDIA_RUNTIME_SET_AS_DEFAULT"
 """By this one the operator turns it off under CDI, and the toolkit looks at it first. Source:
 NVIDIA/nvidia-container-toolkit:cmd/nvidia-ctk-installer/container/runtime/runtime.go"""

@@ -14,22 +14,7 @@ if TYPE_CHECKING:
 
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
 
-RULE = RuleInfo(
-    code="PSM429",
-    name="secret-in-values",
-    applies_to="values",
-    what="Helm values contain what looks like a secret: an API key, a private key, a licence token, registry "
-    "credentials, a password in an address or in a variable, or a Secret among `extraObjects`. poolsmith never "
-    "prints it.",
-    why="Values are committed, rendered into custom resources, and shown by every tool on the way. Whoever may read "
-    "the repository or the ClusterPolicy has the secret.",
-    fix="put it into a Secret outside the values, and refer to that: `imagePullSecrets`, `secretEnv`, "
-    "`licensingConfig.secretName`; then revoke the one that was committed",
-    bad="toolkit:\n  env:\n    - {name: NGC_API_KEY, value: nvapi-...}\n",
-    good="driver: {secretEnv: proxy-credentials}\n",
-    symptom="secret scanners stop the push",
-    references=("NVIDIA/cloud-native-docs, install-gpu-operator-vgpu", "Kubernetes, secrets"),
-)
+RULE = RuleInfo.of("PSM429")
 _DEEPEST = 60
 
 

@@ -17,21 +17,7 @@ if TYPE_CHECKING:
 
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
 
-RULE = RuleInfo(
-    code="PSM283",
-    name="toolkit-image-unfit",
-    applies_to="values",
-    what="Helm values pin a toolkit image that does not understand what this release passes to it, or what "
-    "containerd 2 writes, or that is known to break nodes. A warning if it only does less, a note if it is the "
-    "chart's own.",
-    why="The toolkit's pod restarts again and again, and no container of its node gets a GPU. Or it changes files "
-    "in the old way.",
-    fix="remove the pin: the chart names the toolkit that it was tested with",
-    bad="# with v25.10.1\ntoolkit: {version: v1.14.6-centos7}\n",
-    good="# with v25.10.1, whose own is v1.18.1\ntoolkit: {enabled: true}\n",
-    symptom='level=fatal msg="Error: unable to load config: unsupported config version: 3"',
-    references=("NVIDIA/gpu-operator issue 2060", "CHANGELOG of NVIDIA/nvidia-container-toolkit", "catalog: toolkit"),
-)
+RULE = RuleInfo.of("PSM283")
 _PATH = ("toolkit", "version")
 
 

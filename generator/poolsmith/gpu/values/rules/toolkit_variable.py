@@ -20,27 +20,7 @@ if TYPE_CHECKING:
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
     from poolsmith.gpu.values.effective_values import EnvironmentVariable
 
-RULE = RuleInfo(
-    code="PSM288",
-    name="toolkit-variable",
-    severity=Severity.WARNING,
-    applies_to="values",
-    what="Helm values give the toolkit a variable that its version does not read, that the operator of this release "
-    "does not pass on or sets itself, or whose value it refuses.",
-    why="Nothing reports a variable that nobody reads. The toolkit keeps its defaults, which are wrong on the very "
-    "nodes that need the variable.",
-    fix="correct the name, or remove it",
-    bad="# with v25.3.4\ntoolkit:\n  env:\n    - {name: RUNTIME_DROP_IN_CONFIG, value: "
-    "/etc/containerd/conf.d/99-nvidia.toml}\n",
-    good="# with v25.10.1\ntoolkit:\n  env:\n    - {name: RUNTIME_DROP_IN_CONFIG, value: "
-    "/etc/containerd/conf.d/99-nvidia.toml}\n",
-    symptom="the toolkit writes /etc/containerd/config.toml, whatever toolkit.env says",
-    references=(
-        "flags of NVIDIA/nvidia-container-toolkit",
-        "NVIDIA/gpu-operator issues 1694, 1876",
-        "catalog: toolkit",
-    ),
-)
+RULE = RuleInfo.of("PSM288")
 _SOURCE = "RUNTIME_CONFIG_SOURCE"
 _FILE = "file="
 

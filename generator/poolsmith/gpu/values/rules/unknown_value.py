@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.flat_words import flatten
-from poolsmith.core.diagnostics.message_text import listed, nearest
+from poolsmith.core.diagnostics.message_text import listed, nearest, one_edit
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pointer import dotted
 from poolsmith.gpu.catalog.chart_contents import components_reading, discovery_components
@@ -14,22 +14,12 @@ from poolsmith.gpu.catalog.charts import SUBCHART
 from poolsmith.gpu.catalog.operand_inputs import operand_inputs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from poolsmith.gpu.catalog.value_paths import ValueNode
     from poolsmith.gpu.values.document import UnknownKey, ValuePlace, ValuesDocument
 
-RULE = RuleInfo(
-    code="PSM301",
-    name="unknown-value",
-    applies_to="values",
-    what="Helm values set a key that neither the chart of this release nor that of any other release reads.",
-    why="The chart has no schema: Helm silently drops an unknown key, and the operator reports ready.",
-    bad="driver:\n  rdma:\n    enable: true\n",
-    good="driver:\n  rdma:\n    enabled: true\n",
-    references=("values.yaml and templates of the chart at its tag", "NVIDIA/gpu-operator issues 196, 2626"),
-    at_key=True,
-)
+RULE = RuleInfo.of("PSM301")
 MOST_SUGGESTED = 60
 """Beyond these nobody reads a suggestion, and a file may have thousands of unknown keys."""
 DISCOVERY_SWITCH = "nfd"
@@ -37,6 +27,7 @@ DISCOVERY_SWITCH = "nfd"
 _DISCOVERY_NAMES = ("nfd", "nodeFeatureDiscovery", SUBCHART)
 _LONGEST = 60
 _PLACES = 4
+_MOST_OF_IT = 0.6
 
 
 def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
@@ -74,10 +65,13 @@ def _advice(item: UnknownKey, document: ValuesDocument) -> str:
         return (
             f"a dot does not nest keys in a values file: write `{key.replace('.', ': {')}: ...{'}' * key.count('.')}`"
         )
-    if places := release.by_key.get(flatten(key), ()):
+    is_of_many = _is_of_many(flatten(key), release.by_key)
+    if not is_of_many and (places := release.by_key.get(flatten(key), ())):
         return _belongs(places, document)
     if (match := nearest(key, siblings)) is not None:
         return f"did you mean `{prefix}{match}`?"
+    if is_of_many:
+        return "remove it: Helm drops it silently"
     if (name := nearest(flatten(key), release.by_key)) is not None and _is_alike(name, flatten(key)):
         return _belongs(release.by_key[name], document)
     return "remove it: Helm drops it silently"
@@ -94,9 +88,16 @@ def _of_configuration(key: str, document: ValuesDocument) -> str | None:
     return ".".join((*document.above, components[0], "config")) if len(components) == 1 else None
 
 
+def _is_of_many(key: str, by_key: Mapping[str, tuple[str, ...]]) -> bool:
+    """Whether so many parts have the word, or one a letter from it, that where it stands elsewhere says nothing."""
+    return any(len(places) > _PLACES for name, places in by_key.items() if name == key or one_edit(name, key))
+
+
 def _is_alike(name: str, key: str) -> bool:
-    """Whether a key elsewhere may be what is meant: nearly the same word, or one with more before or behind it."""
-    return nearest(key, (name,), certain=True) is not None or name in key or key in name
+    """Whether a key elsewhere may be what is meant: nearly the same word, or one with a little before or behind it."""
+    shorter, longer = sorted((name, key), key=len)
+    is_part = shorter in longer and len(shorter) > len(longer) * _MOST_OF_IT
+    return is_part or nearest(key, (name,), certain=True) is not None
 
 
 def _of_subchart(path: tuple[str, ...], document: ValuesDocument) -> str | None:

@@ -17,21 +17,7 @@ if TYPE_CHECKING:
 
 _PLUGIN = "nvidia-device-plugin"
 
-RULE = RuleInfo(
-    code="PSM323",
-    name="value-enum",
-    applies_to="values",
-    what="Helm values set a word that the custom resource's field does not accept, known from v24.6.0 on; or those of "
-    "the device plugin's own chart a word that the plugin refuses.",
-    why="The API server refuses the ClusterPolicy or NVIDIADriver, and nothing of the release changes. The device "
-    "plugin ends.",
-    bad="mig:\n  strategy: Mixed\n",
-    good="mig:\n  strategy: mixed\n",
-    references=(
-        "the CRDs of the chart at its tag",
-        "NVIDIA/k8s-device-plugin:cmd/nvidia-device-plugin/main.go, validateFlags",
-    ),
-)
+RULE = RuleInfo.of("PSM323")
 
 
 def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:

@@ -14,22 +14,13 @@ if TYPE_CHECKING:
 
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
 
-RULE = RuleInfo(
-    code="PSM322",
-    name="value-of-later-release",
-    applies_to="values",
-    what="Helm values set a key that a later release of the chart reads, but this one does not.",
-    why="Helm silently drops the key: the file was written for another release than the installed one.",
-    bad="# with v25.3.4\nsandboxWorkloads:\n  mode: kata\n",
-    good="# with v26.3.0 or later\nsandboxWorkloads:\n  mode: kata\n",
-    references=("values.yaml and templates of the chart at each tag",),
-)
+RULE = RuleInfo.of("PSM322")
 
 
 def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     for item in document.past:
         comes_with, release = item.past.comes_with, document.release
-        if comes_with is None:
+        if comes_with is None or not item.value:  # what is off, or empty, asks for nothing that the release lacks
             continue
         wanted = advisable(comes_with) if release.is_of_operator else comes_with
         yield Finding(

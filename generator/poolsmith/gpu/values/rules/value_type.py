@@ -8,23 +8,15 @@ from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import kind_of
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pointer import dotted
+from poolsmith.core.sources.scalars import NotJsonError, resolve_plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from poolsmith.core.sources.scalars import Scalar
     from poolsmith.gpu.values.document import KnownValue, ValuePlace, ValuesDocument
 
-RULE = RuleInfo(
-    code="PSM303",
-    name="value-type",
-    applies_to="values",
-    what="Helm values set a value of another type than the chart's default has, or than the field has to which the "
-    "chart writes it.",
-    why="The chart renders it, and the API server refuses or prunes the custom resource.",
-    bad="dcgm:\n  enabled: 'true'\n",
-    good="dcgm:\n  enabled: true\n",
-    references=("values.yaml, values.schema.json and CRDs of the chart at its tag",),
-)
+RULE = RuleInfo.of("PSM303")
 _TEXT_LISTS = ("imagePullSecrets", "args")
 _SCALARS = (bool, int, float)
 _LONGEST_NAME = 60
@@ -58,9 +50,7 @@ def _of_operator(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
     for item in document.known:
         declared, value = item.node.type, item.value
         if not _fits(declared, value):
-            if declared == "string" and isinstance(value, _SCALARS):
-                continue  # PSM324
-            yield _finding(item.path, value, declared)
+            yield from _of_another_type(document.release.tag, item)
         elif isinstance(value, list) and item.path[-1] in _TEXT_LISTS:
             for index, entry in enumerate(value):
                 if not isinstance(entry, (str, *_SCALARS)):
@@ -72,11 +62,44 @@ def _of_operator(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
                     yield _finding((*item.path, key), text, "string", help_text)
 
 
+def _of_another_type(release: str, item: KnownValue) -> Iterator[Finding[ValuePlace]]:
+    declared, value = item.node.type, item.value
+    if declared == "string" and isinstance(value, _SCALARS):
+        return  # PSM324
+    says = _without_quotes(value)
+    if says is None or not _fits(declared, says):
+        yield _finding(item.path, value, declared)
+        return
+    from poolsmith.gpu.catalog.text_values import Becomes, text_becomes  # on demand: few values are in quotes
+
+    becomes = text_becomes(release, ".".join(item.path))
+    if becomes is Becomes.REFUSED:
+        yield _finding(item.path, value, declared)
+    elif becomes is Becomes.TRUE and says is False:
+        yield _taken_for_true(item.path, value)
+
+
+def _without_quotes(value: Any) -> Scalar:
+    """What a text says that a template prints as it is."""
+    try:
+        return resolve_plain(value) if isinstance(value, str) and 0 < len(value) <= _LONGEST_NAME else None
+    except NotJsonError:
+        return None
+
+
 def _finding(path: ValuePlace, value: Any, declared: str, help_text: str | None = None) -> Finding[ValuePlace]:
     return Finding(
         place=path,
         message=f"`{dotted(path)}` is {kind_of(value)}; the chart takes {_NAMES[declared]}",
         help=help_text or f"write {_NAMES[declared]}",
+    )
+
+
+def _taken_for_true(path: ValuePlace, value: str) -> Finding[ValuePlace]:
+    return Finding(
+        place=path,
+        message=f"`{dotted(path)}` is the text `{value}`; a template of the chart asks for it, and every text is true",
+        help="write `false` without quotes",
     )
 
 

@@ -13,24 +13,7 @@ if TYPE_CHECKING:
 
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
 
-RULE = RuleInfo(
-    code="PSM426",
-    name="visible-devices",
-    applies_to="values",
-    what="The toolkit's ACCEPT_NVIDIA_VISIBLE_DEVICES variables and the device plugin's DEVICE_LIST_STRATEGY don't "
-    "match. Either devices are listed as volume mounts, and the toolkit still trusts the variable of any image; "
-    "or a container has no way to get its GPU. A warning if values ask for what the toolkit does by default.",
-    why="If the toolkit trusts the variable, a pod that requests no GPU can see all GPUs of its node, also those of "
-    "other tenants. If it accepts neither way, pods that request a GPU start without one.",
-    fix="set the three together: ENVVAR_WHEN_UNPRIVILEGED `false`, AS_VOLUME_MOUNTS `true`, DEVICE_LIST_STRATEGY "
-    "`volume-mounts`; or none of them, under CDI",
-    bad="# with v25.3.4\ndevicePlugin:\n  env:\n    - {name: DEVICE_LIST_STRATEGY, value: volume-mounts}\n",
-    good="# and\ntoolkit:\n  env:\n    - {name: ACCEPT_NVIDIA_VISIBLE_DEVICES_ENVVAR_WHEN_UNPRIVILEGED, "
-    "value: 'false'}\n"
-    "    - {name: ACCEPT_NVIDIA_VISIBLE_DEVICES_AS_VOLUME_MOUNTS, value: 'true'}\n",
-    symptom="insufficient privileges to read device list from NVIDIA_VISIBLE_DEVICES envvar",
-    references=("NVIDIA/gpu-operator issues 421, 700", "NVIDIA/aicr issue 1354", "rancher/rke2-docs, gpu_operators"),
-)
+RULE = RuleInfo.of("PSM426")
 _ENVVAR = "ACCEPT_NVIDIA_VISIBLE_DEVICES_ENVVAR_WHEN_UNPRIVILEGED"
 _MOUNTS = "ACCEPT_NVIDIA_VISIBLE_DEVICES_AS_VOLUME_MOUNTS"
 _STRATEGY = "DEVICE_LIST_STRATEGY"

@@ -17,24 +17,7 @@ if TYPE_CHECKING:
     from poolsmith.gpu.catalog.limits import Vulnerability
     from poolsmith.gpu.values.document import ValuePlace, ValuesDocument
 
-RULE = RuleInfo(
-    code="PSM427",
-    name="vulnerable-toolkit",
-    applies_to="values",
-    what="Helm values pin a container toolkit that lacks the fixes of published vulnerabilities. A warning if none of "
-    "them is critical, or if it is the toolkit of the release itself, which is reported only for critical ones.",
-    why="With CVE-2024-0132, CVE-2025-23266 and CVE-2026-24260, the image of a pod can take over its node: the "
-    "toolkit runs as root outside the container, and does what the image says.",
-    fix="remove the pin, or pin a toolkit that has the fix; if it is the release's own, upgrade the release",
-    bad="toolkit: {version: v1.16.1-ubuntu20.04}\n",
-    good="toolkit: {version: v1.19.1}\n",
-    symptom="scanners report CVE-2024-0132 or CVE-2025-23266 for container-toolkit",
-    references=(
-        "docs.nvidia.com, security page of the operator",
-        "NVIDIA/cloud-native-docs pull requests 106, 161",
-        "kubernetes/minikube issue 19725",
-    ),
-)
+RULE = RuleInfo.of("PSM427")
 _VERSION = ("toolkit", "version")
 
 

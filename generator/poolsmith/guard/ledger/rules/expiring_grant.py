@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
 
 if TYPE_CHECKING:
@@ -14,17 +14,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.ledger.grants.grant_use import GrantReview
 
 DAYS = "days"
-RULE = RuleInfo(
-    code="PSM413",
-    name="expiring-grant",
-    severity=Severity.WARNING,
-    applies_to="policy",
-    what="A grant is valid for at most 30 more days; the number is the rule's parameter `days`.",
-    why="From the day after, each check of the project fails, whatever the pull request is about.",
-    fix="review it: delete the grant, or give it a new day in `expires`",
-    references=("docs/grants.md",),
-    parameters=((DAYS, 30),),
-)
+RULE = RuleInfo.of("PSM413")
 
 
 def check(review: GrantReview) -> Iterator[Finding[Location]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.shape.review import is_placeholder
@@ -15,18 +15,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.ledger.grants.grant_use import GrantReview
 
-RULE = RuleInfo(
-    code="PSM415",
-    name="grant-without-reason",
-    severity=Severity.ERROR,
-    applies_to="policy",
-    what="`reason`, `owner` or `expires` of a grant is missing, empty, or a placeholder such as TODO.",
-    why="Nobody can review a permission without a reason, and nobody revokes one without an owner.",
-    fix="write what the privileges are needed for, which team is responsible, and the day of the next review",
-    bad='reason: TODO\nowner: ""\n',
-    good="reason: Loads the kernel modules of the driver.\nowner: gpu-platform\nexpires: 2027-06-30\n",
-    references=("docs/grants.md",),
-)
+RULE = RuleInfo.of("PSM415")
 _FIELDS = ("reason", "owner", "expires")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import listed, plural
 from poolsmith.core.sources.pointer import dotted
 from poolsmith.gpu.catalog.switches import read_switches
@@ -18,18 +18,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics.rule_engine import Finding
     from poolsmith.guard.ledger.ledger_view import PrivilegeView, SeenWorkload
 
-RULE = RuleInfo(
-    code="PSM403",
-    name="host-network",
-    severity=Severity.WARNING,
-    what="A workload uses the network of its node.",
-    why="It can reach everything that listens on the node's own addresses, for example the kubelet and the metadata "
-    "service of a cloud. No NetworkPolicy applies to it, and its ports are the node's.",
-    fix="remove the value that asks for it",
-    bad="stack: {release: v26.3.3, values: {dcgmExporter: {hostNetwork: true}}}\n",
-    good="stack: {release: v26.3.3}\n",
-    references=("values.yaml of the chart at its tag", "Kubernetes Pod Security Standards, baseline: host namespaces"),
-)
+RULE = RuleInfo.of("PSM403")
 HOST_NETWORK = privilege("host-network")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity, whole_file
+from poolsmith.core.diagnostics import RuleInfo, whole_file
 from poolsmith.core.diagnostics.message_text import counted
 from poolsmith.core.diagnostics.rule_engine import Finding
 
@@ -15,17 +15,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.ledger.grants.grant_use import GrantReview
 
 FOLDER = "policies/privileges"
-RULE = RuleInfo(
-    code="PSM416",
-    name="no-grants",
-    severity=Severity.NOTE,
-    applies_to="policy",
-    what="There is no folder `policies/privileges/`, so no line of any ledger is compared with grants.",
-    why="The ledger shows the privileges, but nobody has decided that they are allowed, and a pull request can add "
-    "to them freely.",
-    fix="run `poolsmith grants --write`: it writes grants for today's privileges, ready for review",
-    references=("docs/grants.md",),
-)
+RULE = RuleInfo.of("PSM416")
 
 
 def check(review: GrantReview) -> Iterator[Finding[Location]]:

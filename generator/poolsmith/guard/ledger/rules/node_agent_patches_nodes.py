@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import joined, listed
 from poolsmith.guard.ledger.ledger_view import FEW
 from poolsmith.guard.ledger.privilege import rbac
@@ -16,19 +16,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics.rule_engine import Finding
     from poolsmith.guard.ledger.ledger_view import PrivilegeView, SeenWorkload
 
-RULE = RuleInfo(
-    code="PSM404",
-    name="node-agent-patches-nodes",
-    severity=Severity.NOTE,
-    to_do=False,
-    what="The service account of pods that run on pool nodes may change every node object of the cluster. The "
-    "finding names the account, or the workloads if several share one.",
-    why="Root on one node can read the account's token there, and use it to add and remove labels and taints on all "
-    "other nodes. Then one node decides what runs where.",
-    fix="nothing to do, if you accept that; admission policies can restrict each agent to its own node and its own "
-    "labels",
-    references=("NVIDIA/gpu-operator:assets at its tags", "kubernetes-sigs/node-feature-discovery:deployment/helm"),
-)
+RULE = RuleInfo.of("PSM404")
 MAY_CHANGE = (rbac("", "nodes", "patch"), rbac("", "nodes", "update"))
 
 

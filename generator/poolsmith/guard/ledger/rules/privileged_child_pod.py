@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import joined
 from poolsmith.fleet.operands.expansion import Maker
 from poolsmith.guard.ledger.ledger_view import FEW
@@ -17,18 +17,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics.rule_engine import Finding
     from poolsmith.guard.ledger.ledger_view import PrivilegeView
 
-RULE = RuleInfo(
-    code="PSM402",
-    name="privileged-child-pod",
-    severity=Severity.NOTE,
-    to_do=False,
-    what="An operand itself starts privileged pods through the API server: the validator starts its CUDA pod on each "
-    "node, the device plugin of Kata one for GPU feature discovery.",
-    why="No chart and no manifest of the operator contains them, so nobody has reviewed them. An admission policy "
-    "that knows workloads by their manifests refuses them, and the node never becomes ready.",
-    fix="nothing to do, if the namespace's admission policies allow these pods",
-    references=("NVIDIA/gpu-operator:cmd/nvidia-validator/main.go", "NVIDIA/sandbox-device-plugin:pkg/device_plugin"),
-)
+RULE = RuleInfo.of("PSM402")
 PRIVILEGED = privilege("privileged")
 
 

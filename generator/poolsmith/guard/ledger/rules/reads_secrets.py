@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import joined, listed
 from poolsmith.guard.ledger.ledger_view import FEW
 from poolsmith.guard.ledger.privilege import CLUSTER, covers, privilege
@@ -17,17 +17,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics.rule_engine import Finding
     from poolsmith.guard.ledger.ledger_view import PrivilegeView, SeenWorkload
 
-RULE = RuleInfo(
-    code="PSM405",
-    name="reads-secrets",
-    severity=Severity.NOTE,
-    to_do=False,
-    what="The service account of a workload may read secrets, in the whole cluster or in a namespace.",
-    why="These secrets are only as safe as the workload's pods: pull secrets, licence tokens, and everything else "
-    "in the namespace.",
-    fix="nothing to do, if you accept that; keep secrets that these workloads don't need in other namespaces",
-    references=("templates of the chart at its tag", "NVIDIA/gpu-operator:assets at its tags"),
-)
+RULE = RuleInfo.of("PSM405")
 READING = ("get", "list", "watch")
 
 

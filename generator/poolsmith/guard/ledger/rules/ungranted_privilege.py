@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import listed, plural
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.guard.ledger.grants.grant_proposal import named_proposals, snippet
@@ -19,21 +19,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.ledger.grants.grant_use import UngrantedView
     from poolsmith.guard.ledger.ledger import LedgerLine
 
-RULE = RuleInfo(
-    code="PSM410",
-    name="ungranted-privilege",
-    severity=Severity.ERROR,
-    what="A workload of a cluster has privileges that no grant in `policies/privileges/` allows. One finding has all "
-    "of a workload, over all its pools and containers.",
-    why="Nobody has decided that this pod may have these privileges on these nodes. Otherwise a Helm value, a new "
-    "release or a new pool could give root on a node without any review.",
-    fix="remove what causes it, or have the grant that the finding shows reviewed; `poolsmith grants --write` "
-    "writes all missing grants",
-    bad="# cluster.yaml, and no grant names host-network\n"
-    "stack: {release: v26.3.3, values: {dcgmExporter: {hostNetwork: true}}}\n",
-    good="# cluster.yaml\nstack: {release: v26.3.3}\n",
-    references=("docs/grants.md", "docs/ledger.md"),
-)
+RULE = RuleInfo.of("PSM410")
 
 
 def check(view: UngrantedView) -> Iterator[Finding[Location]]:

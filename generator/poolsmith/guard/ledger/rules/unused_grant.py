@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.guard.ledger.grants.grant import written_privileges
@@ -19,21 +19,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.ledger.grants.grant_use import GrantReview
     from poolsmith.guard.ledger.privilege import Privilege
 
-RULE = RuleInfo(
-    code="PSM411",
-    name="unused-grant",
-    severity=Severity.WARNING,
-    applies_to="policy",
-    what="No line of any ledger needs a grant, or one of its privileges, containers, images, clusters or pools. A "
-    "line needs the privilege that says exactly the same; only without such a privilege does it need a wider "
-    "one. If two grants allow a line equally well, the second is not needed.",
-    why="A permission that nothing needs today is open to whoever wants it tomorrow: a new workload with the same "
-    "name has the same permission, and nobody reviews it again.",
-    fix="delete what is not needed",
-    bad="# no driver container holds host-ipc\nprivileges: [privileged, host-ipc]\n",
-    good="privileges: [privileged]\n",
-    references=("docs/grants.md",),
-)
+RULE = RuleInfo.of("PSM411")
 
 
 def check(review: GrantReview) -> Iterator[Finding[Location]]:

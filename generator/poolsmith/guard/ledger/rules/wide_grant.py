@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.guard.ledger.grants.grant import written_privileges
@@ -16,19 +16,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.ledger.grants.grant_use import GrantReview
 
-RULE = RuleInfo(
-    code="PSM414",
-    name="wide-grant",
-    severity=Severity.WARNING,
-    applies_to="policy",
-    what="A privilege of a grant covers lines of a ledger, but each of these lines needs less: a path further down, "
-    "ro instead of rw, less propagation, single verbs instead of `*`, a namespace instead of the cluster.",
-    why="Nobody needs the difference, but it is allowed. The workload may use it later without a review.",
-    fix="grant only what is needed",
-    bad='privileges: ["host-path:/run:rw:bidirectional"]   # and the container mounts /run/nvidia, read-only\n',
-    good='privileges: ["host-path:/run/nvidia:ro:none"]\n',
-    references=("docs/grants.md", "docs/ledger.md"),
-)
+RULE = RuleInfo.of("PSM414")
 
 
 def check(review: GrantReview) -> Iterator[Finding[Location]]:

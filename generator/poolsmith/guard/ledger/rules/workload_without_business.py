@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.sources.pointer import dotted
 from poolsmith.gpu.catalog.switches import read_switches
@@ -21,21 +21,7 @@ if TYPE_CHECKING:
     from poolsmith.gpu.catalog.switches import Business
     from poolsmith.guard.ledger.ledger_view import PrivilegeView, SeenWorkload
 
-RULE = RuleInfo(
-    code="PSM401",
-    name="workload-without-business",
-    severity=Severity.WARNING,
-    what="An operand has privileges on the nodes of a pool whose profile needs nothing that it does: the MIG manager "
-    "where GPUs are not partitioned, a manager of sandboxes or of confidential computing in a container pool.",
-    why="The operator decides by what the hardware can do, or by one default for all nodes. Whoever takes over such "
-    "a pod takes over the node, and nobody would miss the pod. A label such as "
-    "`nvidia.com/gpu.deploy.mig-manager: 'false'` keeps it off single nodes, but a profile can't set it.",
-    fix="write in the pool's profile what needs the operand, or turn the operand off in `stack.values`",
-    bad="# cluster.yaml\nstack: {release: v26.3.3}\n# the only pool\ngpu: {product: NVIDIA-A100-SXM4-80GB, count: 8}\n",
-    good="# cluster.yaml\nstack: {release: v26.3.3, values: {migManager: {enabled: false}}}\n"
-    "# the only pool\ngpu: {product: NVIDIA-A100-SXM4-80GB, count: 8}\n",
-    references=("NVIDIA/gpu-operator:controllers/state_manager.go at its tags: which nodes get which operand",),
-)
+RULE = RuleInfo.of("PSM401")
 
 
 def check(view: PrivilegeView) -> Iterator[Finding[Location]]:

@@ -20,22 +20,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.beside.neighbour_view import NeighbourPool, NeighbourView
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
 
-RULE = RuleInfo(
-    code="PSM807",
-    name="label-after-start",
-    severity=Severity.WARNING,
-    applies_to="manifest",
-    what="Pods require a label that Node Feature Discovery, GPU Feature Discovery, the MIG manager or the operator "
-    "writes once a node is up, and the pools that would take them are autoscaled.",
-    why="An autoscaler that has no node of the pool goes by its template, which lacks the label. It decides that a new "
-    "node would not help, and the pods stay pending while the pool has no node.",
-    symptom="`pod didn't trigger scale-up: 1 node(s) didn't match Pod's node affinity/selector`; with Karpenter "
-    "`incompatible requirements, label ... does not have known values`",
-    fix="select by the pool label, which the template has; or let the template carry the label as well",
-    bad="# a pool with `nodes: {autoscaled: true}`\nnodeSelector: {nvidia.com/gpu.product: NVIDIA-L4}\n",
-    good="nodeSelector: {example.com/gpu-pool: l4}\n",
-    references=("NVIDIA/gpu-operator examples/cluster-autoscaler", "kubernetes/autoscaler, FAQ, scaling from zero"),
-)
+RULE = RuleInfo.of("PSM807")
 _KINDS = ("Deployment", "StatefulSet", "ReplicaSet", "Job", "CronJob", "Pod")
 """Pods of DaemonSets make no autoscaler add nodes."""
 _WRITTEN_LATE = ("nvidia.com/", "feature.node.kubernetes.io/", "profile.node.kubernetes.io/")

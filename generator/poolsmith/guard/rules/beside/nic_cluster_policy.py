@@ -105,27 +105,7 @@ def advertised(policy: CheckedDocument) -> set[str] | None:
     return {f"{word(entry.get('resourcePrefix')) or 'rdma'}/{word(entry.get('resourceName'))}" for entry in found}
 
 
-RULE = RuleInfo(
-    code="PSM808",
-    name="nic-cluster-policy",
-    applies_to="manifest",
-    what="A NicClusterPolicy (or NicNodePolicy) does not fit the pools with `driver.rdma`: no network driver reaches "
-    "them, the host has one already, a taint keeps the parts away, or the RDMA resources that it describes are not "
-    "those that pods ask for.",
-    why="nvidia-peermem is loaded after the network driver: the GPU driver's pod waits for one that never comes, and "
-    "the node's GPUs are not advertised. Two network drivers on a node replace each other.",
-    symptom="driver pods that never become ready, because of their container `nvidia-peermem-ctr`",
-    fix="let the policy's affinity and tolerations reach the pools that have `driver.rdma`; write `useHostMofed: true` "
-    "for pools whose hosts bring the network driver, and keep `ofedDriver` away from them",
-    bad="# driver: {rdma: true}, of a pool with the taint team\nkind: NicClusterPolicy\n"
-    "spec: {ofedDriver: {version: 25.01-0.3.9.0-0}}\n",
-    good="kind: NicClusterPolicy\nspec:\n  ofedDriver: {version: 25.01-0.3.9.0-0}\n"
-    "  tolerations: [{key: team, operator: Exists}]\n",
-    references=(
-        "Mellanox/network-operator:manifests/state-ofed-driver",
-        "NVIDIA/cloud-native-docs, GPUDirect RDMA and GPUDirect Storage",
-    ),
-)
+RULE = RuleInfo.of("PSM808")
 _ADAPTER = "15b3"
 _OFED = "ofedDriver"
 _PLUGIN = "/spec/rdmaSharedDevicePlugin/config"

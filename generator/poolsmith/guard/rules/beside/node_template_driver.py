@@ -17,27 +17,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.beside.neighbour_view import NeighbourPool, NeighbourView
     from poolsmith.kubernetes.repository.node_templates import NodeTemplate
 
-RULE = RuleInfo(
-    code="PSM809",
-    name="node-template-driver",
-    applies_to="manifest",
-    what="A description of new nodes lets the cloud install a driver, or takes an image that has one, and the pool's "
-    "driver comes from the operator; or it forbids a driver, or takes an image without one, and the profile says that "
-    "one is installed.",
-    why="Clouds install a driver unless that is switched off. The operator's comes on top of it, and its pod stops at "
-    "a module that is loaded already; or nobody installs one. On GKE the installation is a part of the device plugin "
-    "that the operator's nodes are kept free of, and Google's DaemonSet for it leaves out nodes with a version.",
-    fix="switch the cloud's driver off, or write `driver: {source: preinstalled}` into the profile",
-    bad="kind: ManagedClustersAgentPool\nspec: {vmSize: Standard_ND96asr_v4}\n",
-    good="kind: ManagedClustersAgentPool\nspec: {vmSize: Standard_ND96asr_v4, gpuProfile: {driver: None}}\n",
-    symptom="`nvidia-driver-ctr` in CrashLoopBackOff: `Unloading nvidia driver kernel modules... Could not unload`",
-    references=(
-        "learn.microsoft.com: Managed Clusters, GPUProfile.driver (default: Install)",
-        "cloud.google.com: Run GPUs in GKE Standard node pools (a driver is installed from 1.30.1 on)",
-        "NVIDIA/cloud-native-docs@52dcb7b8:gpu-operator/google-gke.rst",
-        "data/node_makers.yaml",
-    ),
-)
+RULE = RuleInfo.of("PSM809")
 
 
 def check(view: NeighbourView) -> Iterator[Finding[Location]]:

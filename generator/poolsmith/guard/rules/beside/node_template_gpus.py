@@ -17,20 +17,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.beside.neighbour_view import NeighbourPool, NeighbourView
     from poolsmith.kubernetes.repository.node_templates import NodeTemplate
 
-RULE = RuleInfo(
-    code="PSM804",
-    name="node-template-gpus",
-    applies_to="manifest",
-    what="A description of new nodes asks for machines with another number of GPUs, or another model, than the pool's "
-    "profile says. Machines that the catalog does not know are not judged.",
-    why="MIG layouts, shares, driver choices and the numbers that are predicted follow from the profile's GPUs.",
-    fix="ask for machines with the profile's GPUs, or correct the profile; several numbers are several pools",
-    bad="# gpu: {product: NVIDIA-L4, count: 4}\nrequirements:\n"
-    "  - {key: node.kubernetes.io/instance-type, operator: In, values: [g6.xlarge]}\n",
-    good="# gpu: {product: NVIDIA-L4, count: 4}\nrequirements:\n"
-    "  - {key: node.kubernetes.io/instance-type, operator: In, values: [g6.12xlarge]}\n",
-    references=("Karpenter, well-known labels", "Amazon EC2, accelerated computing instances"),
-)
+RULE = RuleInfo.of("PSM804")
 _MODEL = pattern(r"[A-Z]{1,2}\d{1,4}[A-Z]?")
 
 

@@ -17,22 +17,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.beside.neighbour_view import NeighbourPool, NeighbourView
     from poolsmith.kubernetes.repository.node_templates import NodeTemplate
 
-RULE = RuleInfo(
-    code="PSM801",
-    name="node-template-labels",
-    applies_to="manifest",
-    what="A description of new nodes (Karpenter, Cluster API, Talos, eksctl and others) lacks a label that the pool's "
-    "profile needs, has another value of it, or has a label for the operator of which the profile says nothing.",
-    why="The node joins without the label: it belongs to no pool, so that it gets no driver, or it gets one beside its "
-    "own. An autoscaler adds no node for pods that select the pool.",
-    symptom="nodes that no NVIDIADriver selects; `nvidia.com/gpu` is never advertised; or a second driver on the node",
-    fix="write the labels into the template, or take the patches that `nodes.provisionedBy` generates",
-    bad="kind: NodePool  # karpenter.sh/v1, of a pool with the label value l4\nmetadata: {name: l4}\n"
-    "spec:\n  template:\n    metadata:\n      labels: {team: ml}\n",
-    good="kind: NodePool  # karpenter.sh/v1\nmetadata: {name: l4}\n"
-    "spec:\n  template:\n    metadata:\n      labels: {team: ml, example.com/gpu-pool: l4}\n",
-    references=("Karpenter, NodePools", "Cluster API, metadata propagation"),
-)
+RULE = RuleInfo.of("PSM801")
 _EVERYTHING = ("nvidia.com/",)
 
 

@@ -14,18 +14,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.beside.neighbour_view import NeighbourView
 
-RULE = RuleInfo(
-    code="PSM803",
-    name="node-template-of-no-pool",
-    applies_to="manifest",
-    what="A description of new nodes has the cluster's pool label with a value that no profile of the cluster has.",
-    why="The nodes belong to no pool: no driver object selects them, and nothing that is generated fits them.",
-    symptom="nodes that no NVIDIADriver selects, without an error anywhere",
-    fix="write the label value of a pool, or a profile for these nodes",
-    bad="kind: NodePool  # karpenter.sh/v1\nspec: {template: {metadata: {labels: {example.com/gpu-pool: l4s}}}}\n",
-    good="kind: NodePool  # karpenter.sh/v1\nspec: {template: {metadata: {labels: {example.com/gpu-pool: l4}}}}\n",
-    references=("NVIDIA/gpu-operator:internal/state/nodepool.go",),
-)
+RULE = RuleInfo.of("PSM803")
 
 
 def check(view: NeighbourView) -> Iterator[Finding[Location]]:

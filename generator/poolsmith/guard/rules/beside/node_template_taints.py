@@ -16,23 +16,7 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.node_template_marks import TaintMark
     from poolsmith.kubernetes.repository.node_templates import NodeTemplate
 
-RULE = RuleInfo(
-    code="PSM802",
-    name="node-template-taints",
-    applies_to="manifest",
-    what="A description of new nodes lacks a taint that the pool's profile has, has another value of it, or has one "
-    "that the profile does not have.",
-    why="What is generated tolerates the taints of the profiles, and only those. With one more, no driver comes up on "
-    "the node; with one less, pods without GPUs fill it, or start before the GPUs can be used.",
-    symptom="DaemonSets of the operator that want zero pods; or GPU nodes full of other pods",
-    fix="write the same taints into the template and into the profile, or take the patches that "
-    "`nodes.provisionedBy` generates",
-    bad="kind: NodePool  # karpenter.sh/v1, of a pool with the taint nvidia.com/gpu\nspec:\n  template:\n    spec:\n"
-    "      taints: [{key: team, value: ml, effect: NoSchedule}]\n",
-    good="kind: NodePool  # karpenter.sh/v1\nspec:\n  template:\n    spec:\n"
-    "      taints: [{key: nvidia.com/gpu, effect: NoSchedule}]\n",
-    references=("Kubernetes, taints and tolerations", "Karpenter, NodePools, spec.template.spec.startupTaints"),
-)
+RULE = RuleInfo.of("PSM802")
 _PREFERRED = "PreferNoSchedule"
 _READY = ("not-ready", "uninitialized", "unregistered")
 """Ends of keys by which other components keep pods off until they are ready; they remove their taints themselves."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
 
 if TYPE_CHECKING:
@@ -13,18 +13,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.beside.neighbour_view import NeighbourView
 
-RULE = RuleInfo(
-    code="PSM805",
-    name="pool-without-node-template",
-    severity=Severity.WARNING,
-    applies_to="manifest",
-    what="A pool says by `nodes.provisionedBy` what makes its nodes, and the files that the cluster's `beside` names "
-    "describe no such nodes.",
-    why="Nothing is compared for this pool. Usually the object was renamed, or its file is not named in `beside`.",
-    fix="correct `provisionedBy.name`, or name the file in `beside`",
-    bad="nodes: {provisionedBy: {tool: karpenter, name: l4-old}}\n",
-    good="nodes: {provisionedBy: {tool: karpenter, name: l4}}\n",
-)
+RULE = RuleInfo.of("PSM805")
 _IN_FILES = ("karpenter", "cluster-api", "talos")
 """Node groups of clouds are made in too many ways: what is in no file here may be elsewhere."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import listed, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.gpu.catalog.chart_contents import recorded_tags
@@ -19,21 +19,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.kubernetes.repository.delivered import ChartInstallation
 
-RULE = RuleInfo(
-    code="PSM580",
-    name="floating-version",
-    severity=Severity.WARNING,
-    applies_to="manifest",
-    what="A chart of the GPU stack is installed without a version, or with a range of them: `*`, `>=25.3.0`, `25.x`, "
-    "`^25.3.0`, `ref.semver` of an OCIRepository. Not where a Chart.lock or a digest says which one.",
-    why="A release that nobody reviewed arrives by itself, and restarts drivers on all GPU nodes at once. Its chart "
-    "may read other values and need other CRDs; and two clusters with the same files run different releases.",
-    fix="write one version, and let Renovate or Dependabot propose the next one as a change",
-    bad='# in a HelmRelease\nchart: {spec: {chart: gpu-operator, version: ">=25.3.0"}}\n',
-    good="# in a HelmRelease\nchart: {spec: {chart: gpu-operator, version: v25.3.4}}\n",
-    symptom="driver pods of all nodes restart on a day when nobody merged anything",
-    references=("helm.sh/docs/chart_best_practices/dependencies", "fluxcd.io: HelmChart, spec.version"),
-)
+RULE = RuleInfo.of("PSM580")
 _FEW = 6
 
 

@@ -18,22 +18,7 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.argo_destination import ArgoTarget
     from poolsmith.kubernetes.repository.delivered import ChartInstallation
 
-RULE = RuleInfo(
-    code="PSM583",
-    name="operator-twice-by-one-set",
-    applies_to="manifest",
-    what="An ApplicationSet makes several Applications that install the chart of the gpu-operator, with the same "
-    "destination. Applications that stand in files are not compared: they may be of several Argo CDs.",
-    why="All of them install the operator into that one cluster, where they overwrite each other's objects; the "
-    "clusters that were meant get none.",
-    fix="take the destination from the generator, such as `name: '{{ .cluster }}'`",
-    bad="# in an ApplicationSet with the elements east and west\ntemplate:\n  spec:\n    destination: {server: "
-    "'https://kubernetes.default.svc', namespace: gpu-operator}\n",
-    good="# in an ApplicationSet with the elements east and west\ntemplate:\n  spec:\n    destination: {name: "
-    "'{{ .cluster }}', namespace: gpu-operator}\n",
-    symptom="`SharedResourceWarning` in the Applications, and objects that come and go with each sync",
-    references=("argo-cd:docs/operator-manual/applicationset/Generators-List.md",),
-)
+RULE = RuleInfo.of("PSM583")
 _FEW = 4
 
 

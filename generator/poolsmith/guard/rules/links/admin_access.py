@@ -17,20 +17,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.setup.setup_view import SetupObject
 
 LABEL = "resource.kubernetes.io/admin-access"
-RULE = RuleInfo(
-    code="PSM753",
-    name="admin-access",
-    applies_to="manifest",
-    what="A claim, or a template of claims, asks for `adminAccess`, and its namespace lacks the label that allows it.",
-    why="Admin access reaches devices that belong to others, so the API server takes such a claim only in a namespace "
-    f"with the label `{LABEL}`. Pods that use the claim never start.",
-    fix=f'label the namespace of the monitoring agent `{LABEL}: "true"`, and no namespace of a tenant',
-    bad="kind: Namespace\nmetadata: {name: gpu-metrics}\n# beside a ResourceClaimTemplate with adminAccess\n",
-    good=f'kind: Namespace\nmetadata: {{name: gpu-metrics, labels: {{{LABEL}: "true"}}}}\n',
-    symptom="`admin access to devices requires the resource.kubernetes.io/admin-access: true label on the containing "
-    "namespace`",
-    references=("kubernetes/kubernetes:staging/src/k8s.io/api/resource/v1/types.go, DRAAdminNamespaceLabelKey",),
-)
+RULE = RuleInfo.of("PSM753")
 _GROUP = "resource.k8s.io"
 
 

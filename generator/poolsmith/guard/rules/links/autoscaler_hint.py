@@ -1,13 +1,16 @@
-"""What Cluster API's machines announce to an autoscaler about GPUs, and what it takes of that."""
+"""What groups of machines announce to an autoscaler, and what it takes of that."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.facts import store
 from poolsmith.core.sources.pod_template import mapping, words
-from poolsmith.core.sources.pointer import MISSING, join
+from poolsmith.core.sources.pointer import MISSING, join, value_at
+from poolsmith.core.sources.scalars import text_of
 from poolsmith.guard.rules.links.machine_images import names_gpus
 
 if TYPE_CHECKING:
@@ -15,40 +18,24 @@ if TYPE_CHECKING:
 
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkView
+    from poolsmith.kubernetes.repository.node_templates import NodeTemplate
 
-RULE = RuleInfo(
-    code="PSM760",
-    name="autoscaler-hint",
-    severity=Severity.WARNING,
-    applies_to="manifest",
-    what="Machines of Cluster API announce a number of GPUs without their type, or a type without a number, to an "
-    "autoscaler that has seen no node of them. Or a group of EKS with GPUs lacks the label by which Cluster "
-    "Autoscaler waits for the GPUs of a new node.",
-    why="The autoscaler takes GPUs only where both are there: it never starts a node from zero for a pod that asks for "
-    "one.",
-    fix="write both annotations",
-    bad='annotations: {capacity.cluster-autoscaler.kubernetes.io/gpu-count: "1"}\n',
-    good="annotations:\n  capacity.cluster-autoscaler.kubernetes.io/gpu-type: nvidia.com/gpu\n"
-    '  capacity.cluster-autoscaler.kubernetes.io/gpu-count: "1"\n',
-    symptom="`pod didn't trigger scale-up`; Insufficient nvidia.com/gpu",
-    references=(
-        (
-            "kubernetes/autoscaler:cluster-autoscaler/cloudprovider/clusterapi/clusterapi_unstructured.go, "
-            "InstanceCapacity"
-        ),
-        "kubernetes/autoscaler:cluster-autoscaler/cloudprovider/aws/aws_cloud_provider.go, GPULabel; issue 1949",
-    ),
-)
+RULE = RuleInfo.of("PSM760")
 _CAPACITY = "capacity.cluster-autoscaler.kubernetes.io/"
 _COUNT, _TYPE, _DRIVER = f"{_CAPACITY}gpu-count", f"{_CAPACITY}gpu-type", f"{_CAPACITY}dra-driver"
 _ACCELERATOR, _AUTOSCALER = "k8s.amazonaws.com/accelerator", "cluster-autoscaler"
 _GROUPS = ("eks", "terraform-eks")
+_OF_MACHINES, _NOT_READY = "cluster-api/accelerator", "not-ready"
+_TAG = "k8s.io/cluster-autoscaler/node-template/label/"
+_TAGS = (("spec", "cloudLabels"), ("tags",), ("spec", "tags"))
 _KINDS = ("MachineDeployment", "MachineSet", "MachinePool")
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
     unlabelled = tuple(_unlabelled(view)) if view.is_alone else ()
     yield from unlabelled if unlabelled and _scales_on_aws(view) else ()
+    yield from _of_machines(view) if view.is_alone else ()
+    yield from _told_otherwise(view)
     for item in view.of_kind(*_KINDS):
         annotations = mapping(item.metadata.get("annotations"))
         count, kind = annotations.get(_COUNT), annotations.get(_TYPE)
@@ -63,6 +50,52 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
             place=item.place(join("/metadata/annotations", there)),
             help=f"write `{missing}` as well",
         )
+
+
+def _of_machines(view: LinkView) -> Iterator[Finding[Location]]:
+    """Machines of Cluster API that announce GPUs, and whose nodes begin without the label for it."""
+    announced = {
+        name: item
+        for item in view.machines.templates
+        if item.announces and mapping(value_at(item.body, ("metadata", "annotations"))).get(_TYPE)
+        for name in item.names
+    }
+    for template in view.machines.whole:
+        found = [announced[name] for name in template.names if name in announced and not template.announces]
+        is_told = any(mark.key == _OF_MACHINES for mark in template.labels) or _waits(template)
+        if found and template.tool == "cluster-api" and not is_told:
+            yield Finding(
+                message=f"nodes of {template.title} have GPUs and no label `{_OF_MACHINES}`: until a new node offers "
+                "its GPUs the autoscaler takes it for one without, and starts another for the same pod",
+                place=found[0].at(join(found[0].top, "metadata", "annotations", _TYPE)),
+                help=f"give the nodes the label `{_OF_MACHINES}`, with the GPU's name",
+                related=(template.at(template.labels_at),),
+                severity=Severity.WARNING,
+            )
+
+
+def _waits(template: NodeTemplate) -> bool:
+    """Whether a taint says that a new node can't be used yet."""
+    temporary = tuple(store.table("scheduling.yaml")["startupTaints"]["prefixes"])
+    keys = [mark.key for mark in (*template.taints, *template.startup)]
+    return any(key.startswith(temporary) or _NOT_READY in key for key in keys)
+
+
+def _told_otherwise(view: LinkView) -> Iterator[Finding[Location]]:
+    """Tags by which the autoscaler knows the labels of a group without nodes, where the group's label is another."""
+    for template in view.machines.templates:
+        labels = {mark.key: mark.value for mark in template.labels}
+        for at, tags in ((path, mapping(value_at(template.body, path))) for path in _TAGS):
+            for tag, said in tags.items():
+                given = labels.get(str(tag).removeprefix(_TAG)) if str(tag).startswith(_TAG) else None
+                if given is not None and given != text_of(said):
+                    yield Finding(
+                        message=f"{template.title} tells the autoscaler `{shorten(text_of(said))}`, and its nodes have "
+                        f"the label `{shorten(str(tag).removeprefix(_TAG))}: {shorten(given)}`",
+                        place=template.at(join(template.top, *at, str(tag))),
+                        help=f"write `{shorten(given)}`",
+                        severity=Severity.WARNING,
+                    )
 
 
 def _scales_on_aws(view: LinkView) -> bool:

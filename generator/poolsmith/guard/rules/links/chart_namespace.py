@@ -20,25 +20,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.setup.setup_view import SetupObject
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
 
-RULE = RuleInfo(
-    code="PSM755",
-    name="chart-namespace",
-    applies_to="manifest",
-    what="A chart of the stack whose pods reach into the node (device plugin, GPU feature discovery, dcgm-exporter, "
-    "DRA driver, Node Feature Discovery, kata-deploy) is installed in a namespace that enforces a lower Pod Security "
-    "level, or that says none where the distribution enforces one by default; or in an Autopilot cluster of GKE.",
-    why="These pods mount folders of the host, or are privileged. The DaemonSet is made and its pods are refused, "
-    "which only its events show.",
-    fix=f"label the namespace `{ENFORCE}: {PRIVILEGED}`",
-    bad="kind: Namespace\nmetadata: {name: gpu, labels: {pod-security.kubernetes.io/enforce: baseline}}\n",
-    good="kind: Namespace\nmetadata: {name: gpu, labels: {pod-security.kubernetes.io/enforce: privileged}}\n",
-    symptom='`DESIRED 1, CURRENT 0`; `pods "nvidia-device-plugin-..." is forbidden: violates PodSecurity "baseline": '
-    "hostPath volumes`",
-    references=(
-        "NVIDIA/k8s-device-plugin@v0.17.4:deployments/helm/nvidia-device-plugin/templates/daemonset-device-plugin.yml",
-        "docs.siderolabs.com: Pod Security; docs.rke2.io: hardening guide",
-    ),
-)
+RULE = RuleInfo.of("PSM755")
 _REACHES = {
     "nvidia-device-plugin": "mounts the kubelet's folder of the host",
     "k8s-device-plugin": "mounts the kubelet's folder of the host",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import words
 from poolsmith.core.sources.pointer import MISSING
@@ -17,27 +17,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView, Machines
 
-RULE = RuleInfo(
-    code="PSM786",
-    name="default-runtime",
-    severity=Severity.WARNING,
-    applies_to="manifest",
-    what="On k3s, RKE2 or Talos the device plugin, dcgm-exporter or a pod that asks for a GPU names no runtime class, "
-    "and no operator is there. A HelmChart of helm.cattle.io, or files of these distributions, say that the chart is "
-    "installed there.",
-    why="k3s and RKE2 find NVIDIA's runtime and make the class `nvidia`, Talos has it from an extension; the default "
-    "stays runc. A pod without the class has no driver's files: the plugin finds no GPU, the workload none either.",
-    fix="write `runtimeClassName: nvidia`, or `default-runtime: nvidia` into the configuration of k3s",
-    bad="# in a HelmChart of nvidia-device-plugin\nvaluesContent: |\n  gfd: {enabled: true}\n",
-    good="valuesContent: |\n  runtimeClassName: nvidia\n  gfd: {enabled: true}\n",
-    symptom="`could not load NVML library: libnvidia-ml.so.1`; `No platform detected`",
-    references=(
-        "k3s-io/docs@05051a0af773:docs/advanced.md",
-        "NVIDIA/k8s-device-plugin issue 406",
-        "llm-d/llm-d-deployer issue 273",
-        "docs.siderolabs.com: NVIDIA GPU; ionfury/homelab pull request 483",
-    ),
-)
+RULE = RuleInfo.of("PSM786")
 _OF_K3S = ("k3s", "rke2")
 _TALOS = "talos"
 _NEEDS_IT = (*DEVICE_PLUGIN_CHARTS, "dcgm-exporter")

@@ -17,26 +17,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView
     from poolsmith.guard.rules.setup.setup_view import SetupObject
 
-RULE = RuleInfo(
-    code="PSM778",
-    name="definition-too-late",
-    severity=Severity.WARNING,
-    applies_to="manifest",
-    what="One Flux Kustomization, or one Application of Argo CD, applies a custom resource of the stack and the "
-    "HelmRelease whose chart brings the definition of its kind, or the Subscription whose operator does. As a note: "
-    "the network operator's chart renders NodeFeatureRules, and nothing here brings their definition.",
-    why="Both check all objects at the server before they apply any. On a new cluster the kind is not known: nothing "
-    "is applied, so that the definition never comes.",
-    fix="put the custom resources into a Kustomization of their own with `dependsOn`, and `wait: true` on the first; "
-    "with Argo CD write the annotation `argocd.argoproj.io/sync-options: SkipDryRunOnMissingResource=true`",
-    bad="# one folder\nresources: [helmrelease.yaml, nvidiadriver.yaml]\n",
-    good="# two folders, the second with dependsOn\nresources: [nvidiadriver.yaml]\n",
-    symptom='`dry-run failed: no matches for kind "NVIDIADriver" in version "nvidia.com/v1alpha1"`',
-    references=(
-        "fluxcd/flux2-kustomize-helm-example; fluxcd/kustomize-controller:docs/spec/v1/kustomizations.md",
-        "argoproj/argo-cd:docs/user-guide/sync-options.md, skip dry run for new custom resources types",
-    ),
-)
+RULE = RuleInfo.of("PSM778")
 _BRINGS = {
     "nvidia.com": (*OPERATOR, OLM_PACKAGE),
     "nfd.k8s-sigs.io": (*OPERATOR, "node-feature-discovery"),

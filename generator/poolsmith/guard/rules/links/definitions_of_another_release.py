@@ -21,25 +21,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView
     from poolsmith.guard.rules.setup.setup_view import SetupObject
 
-RULE = RuleInfo(
-    code="PSM765",
-    name="definitions-of-another-release",
-    applies_to="manifest",
-    what="Definitions of ClusterPolicy and NVIDIADriver come from the operator's repository at one release, and its "
-    "chart, which renders custom resources, is of another one. Or a Subscription starts at a release that its channel "
-    "does not have.",
-    why="The API server drops fields that its definitions do not have, or a strict apply is refused. What the operator "
-    "then reads lacks them. OLM finds no operator of that name in the channel, and installs none.",
-    fix="take both from one release",
-    bad="# an Application of gpu-operator.git at v25.10.1, path deployments/gpu-operator/crds\nchart: gpu-operator\n"
-    "targetRevision: v26.3.1\n",
-    good="# both at v26.3.1\nchart: gpu-operator\ntargetRevision: v26.3.1\n",
-    symptom='`field not declared in schema`; `unknown field "spec.kataSandboxDevicePlugin"`',
-    references=(
-        "NVIDIA/gpu-operator@v25.10.1 and v26.3.1:deployments/gpu-operator/crds",
-        "NVIDIA/gpu-operator@v26.7.0:bundle/metadata/annotations.yaml, channels",
-    ),
-)
+RULE = RuleInfo.of("PSM765")
 _REPOSITORY = pattern(r"(?:.*[/:])?NVIDIA/gpu-operator(?:\.git)?/?", 2)
 _REMOTE = pattern(
     r".*NVIDIA/gpu-operator(?:\.git)?//?deployments/gpu-operator/crds/?\?(?:.*&)?ref=(?P<ref>[^&]+)(?:&.*)?"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import value_at
@@ -17,25 +17,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.links.link_view import LinkView
     from poolsmith.guard.rules.setup.setup_view import SetupObject
 
-RULE = RuleInfo(
-    code="PSM937",
-    name="definitions-stay",
-    severity=Severity.NOTE,
-    applies_to="manifest",
-    what="The engine leaves the operator's definitions as they are (a HelmRelease without `upgrade.crds: "
-    "CreateReplace`, an Application with `skipCrds`), `operator.upgradeCRD` switches the chart's own job off, and no "
-    "file here has definitions, or delivers any by its name.",
-    why="After an upgrade the API server drops the fields that the old definitions lack, without a word: the operator "
-    "runs, and does not do what is written. Somebody has to bring them from elsewhere.",
-    fix="write `upgrade: {crds: CreateReplace}`, leave `skipCrds` out, or leave `operator.upgradeCRD` on",
-    bad="upgrade: {crds: Skip}\nvalues: {operator: {upgradeCRD: false}}\n",
-    good="upgrade: {crds: CreateReplace}\nvalues: {operator: {upgradeCRD: false}}\n",
-    symptom='`unknown field "spec..."`; `no matches for kind "ClusterPolicy"`; a field that is written, and not there',
-    references=(
-        "fluxcd/helm-controller:docs/spec/v2/helmreleases.md, and its issue 1588 for Flux 2.8 and later",
-        "argoproj/argo-cd:docs/user-guide/helm.md",
-    ),
-)
+RULE = RuleInfo.of("PSM937")
 _WORD = "crd"
 """In the name, chart or path of what brings definitions."""
 _BRINGERS = ("HelmRelease", "Application", "Kustomization")

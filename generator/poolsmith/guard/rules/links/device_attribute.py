@@ -6,7 +6,7 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import listed, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts import store
@@ -27,23 +27,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.links.link_view import LinkView
     from poolsmith.guard.rules.setup.setup_view import SetupObject
 
-RULE = RuleInfo(
-    code="PSM935",
-    name="device-attribute",
-    severity=Severity.WARNING,
-    applies_to="manifest",
-    what="A selector of a claim or of a DeviceClass asks for an attribute or a capacity of `gpu.nvidia.com` that no "
-    "version of NVIDIA's DRA driver publishes, without asking first whether it is there.",
-    why="The expression fails on every device, none is chosen, and the pod stays Pending.",
-    fix="take an attribute that the driver publishes, such as productName, architecture or memory",
-    bad="device.attributes['gpu.nvidia.com'].model == 'NVIDIA L4'\n",
-    good="device.attributes['gpu.nvidia.com'].productName == 'NVIDIA L4'\n",
-    symptom="`cannot allocate all claims`; `no such key: model`",
-    references=(
-        "kubernetes-sigs/dra-driver-nvidia-gpu@v25.8.1:cmd/gpu-kubelet-plugin/deviceinfo.go",
-        "data/machines/attributes.yaml",
-    ),
-)
+RULE = RuleInfo.of("PSM935")
 _TEMPLATE = "ResourceClaimTemplate"
 _DIGITS = "0123456789"
 _ASKED = pattern(

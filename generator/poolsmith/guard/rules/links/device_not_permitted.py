@@ -25,26 +25,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView
     from poolsmith.guard.rules.setup.setup_view import SetupObject
 
-RULE = RuleInfo(
-    code="PSM776",
-    name="device-not-permitted",
-    applies_to="manifest",
-    what="A virtual machine asks for an NVIDIA device that the list `permittedHostDevices` of the KubeVirt here "
-    "lacks; or "
-    "that list names devices in another way than the operator's plugin does, or offers them itself; or the machine "
-    "names them "
-    "as host devices, whose gate is shut. Or the list, the gates or the ConfigMap stand where KubeVirt reads none.",
-    why="KubeVirt refuses the machine, or no node has the resource and it stays in scheduling.",
-    fix="write the name of the list into the machine, and the plugin's name into the list",
-    bad="# the list has nvidia.com/GA102GL_A10\ngpus: [{name: gpu, deviceName: nvidia.com/GA102GL_A10G}]\n",
-    good="# the list has nvidia.com/GA102GL_A10\ngpus: [{name: gpu, deviceName: nvidia.com/GA102GL_A10}]\n",
-    symptom="`HostDevice nvidia.com/... is not permitted in permittedHostDevices configuration`",
-    references=(
-        "kubevirt/kubevirt:pkg/virt-controller/watch, validateHostDevices",
-        "NVIDIA/kubevirt-gpu-device-plugin:README.md, P_GPU_ALIAS, VGPU_ALIAS; cozystack/cozystack pull request 2768",
-        "NVIDIA/cloud-native-docs:gpu-operator/gpu-operator-kubevirt.rst, externalResourceProvider",
-    ),
-)
+RULE = RuleInfo.of("PSM776")
 _GATES = ("configuration", "developerConfiguration", "featureGates")
 _GATE = "HostDevices"
 _OLD_MAP = "kubevirt-config"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo
+from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.pattern import pattern
@@ -17,30 +17,14 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkView
 
-RULE = RuleInfo(
-    code="PSM762",
-    name="driver-root",
-    applies_to="manifest",
-    what="A folder of libraries or programs is given as the root of a driver's files; or the chart goes to GKE, "
-    "and looks "
-    "for the driver where GKE has none.",
-    why="Device plugin, GPU feature discovery and DRA driver mount the folder as a root, and look for `usr/lib` and "
-    "`usr/bin` below it: they find no NVML, and no GPU.",
-    fix="write the folder that has `usr` in it: `/` for a driver of the host, `/run/nvidia/driver` for one in a "
-    "container, `/home/kubernetes/bin/nvidia` on GKE",
-    bad="nvidiaDriverRoot: /usr/lib/x86_64-linux-gnu\n",
-    good="nvidiaDriverRoot: /\n",
-    symptom="`Detected non-NVML platform: could not load NVML library: libnvidia-ml.so.1`; `No devices found`",
-    references=(
-        "NVIDIA/k8s-device-plugin@v0.17.1:deployments/helm/nvidia-device-plugin/templates/daemonset-device-plugin.yml",
-    ),
-)
+RULE = RuleInfo.of("PSM762")
 _PATHS = dict.fromkeys((*DEVICE_PLUGIN_CHARTS, *DRA_DRIVER_CHARTS), "nvidiaDriverRoot")
 """Not the operator's `hostPaths.driverInstallDir`: on Talos it is a folder of libraries."""
 _NO_ROOT = pattern(
     r"(?:.*/)?(?:usr/(?:local/)?)?(?:lib|lib64|lib32|bin|sbin|x86_64-linux-gnu|aarch64-linux-gnu|nvidia-current)/?"
     r"|.*/(?:lib|lib64)/.*|.*\.so(?:\.[0-9.]+)?"
 )
+_EXPORTER = "dcgm-exporter"
 _GKE = "/home/kubernetes/bin/nvidia"
 """Where GKE and its installer put the driver. Source: GoogleCloudPlatform/container-engine-accelerators."""
 
@@ -61,11 +45,21 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
 
 def _of_gke(view: LinkView) -> Iterator[Finding[Location]]:
     """Charts beside which nobody else brings a driver: GKE does, in a folder of its own."""
-    is_there = view.distributions == {"gke"} and view.is_alone and not any(chart.is_operator for chart in view.charts)
+    machines = view.distributions or {item.tool for item in view.machines.templates}
+    is_there = machines == {"gke"} and view.is_alone and not any(chart.is_operator for chart in view.charts)
     for chart in view.named(*_PATHS) if is_there else ():
         if chart.value(_PATHS[chart.name]) == "/" and not chart.partial:
             yield Finding(
                 message=f"`{_PATHS[chart.name]}` of {chart.name} is `/`, and GKE has its driver in {_GKE}",
                 place=chart.place(_PATHS[chart.name]),
                 help=f"write `{_PATHS[chart.name]}: {_GKE}`",
+            )
+    for chart in view.named(_EXPORTER) if is_there else ():
+        if not (chart.partial or chart.says("extraHostVolumes")):
+            yield Finding(
+                message=f"{chart.name} mounts nothing of GKE's driver, which only pods that ask for GPUs get",
+                place=chart.declared_at,
+                help=f"mount {_GKE} at /usr/local/nvidia by `extraHostVolumes` and `extraVolumeMounts`, with "
+                "`securityContext: {privileged: true}`",
+                severity=Severity.WARNING,
             )

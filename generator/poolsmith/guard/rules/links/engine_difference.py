@@ -18,21 +18,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.links.link_view import LinkView
     from poolsmith.guard.rules.setup.setup_view import SetupObject
 
-RULE = RuleInfo(
-    code="PSM930",
-    name="engine-difference",
-    severity=Severity.WARNING,
-    applies_to="manifest",
-    what="A HelmRelease or an Application of the stack has a field that its engine reads differently from one version "
-    "on. A note where no file says which version runs: labels of Flux' components, a FluxInstance, Argo CD's "
-    "manifests or image.",
-    why="The files stay the same, and an upgrade of the engine changes what the engine does with them: definitions "
-    "are replaced, hooks are patched, a release waits for drivers and fails.",
-    fix="write the field that the finding shows; it holds before and after the upgrade",
-    bad="upgrade: {crds: Create}\n",
-    good="upgrade: {crds: CreateReplace}\n",
-    references=("data/engines/versions.yaml", "fluxcd/helm-controller:CHANGELOG.md", "argoproj/argo-cd:docs/"),
-)
+RULE = RuleInfo.of("PSM930")
 
 
 _SOURCES = ("HelmRepository", "OCIRepository")

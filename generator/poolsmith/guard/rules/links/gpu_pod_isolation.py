@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import did_you_mean, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import reached
-from poolsmith.gpu.catalog.gpu_requests import is_gpu_resource
+from poolsmith.gpu.catalog.gpu_requests import is_gpu_resource, names_devices
 from poolsmith.gpu.values.values_places import is_filled_later
 from poolsmith.kubernetes.quantity import amount_of
 
@@ -19,26 +19,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkedPod, LinkView
 
-RULE = RuleInfo(
-    code="PSM767",
-    name="gpu-pod-isolation",
-    severity=Severity.WARNING,
-    applies_to="manifest",
-    what="A container asks for GPUs and is privileged; or its pod has a user namespace, in which the toolkit's hook "
-    "can't set a container up; or NVIDIA_DRIVER_CAPABILITIES has a word that the hook does not know.",
-    why="A privileged container has every device of the node, whatever number it asked for: it uses GPUs that others "
-    "were given. With `hostUsers: false` the toolkit's hook can't read the bundle, and the container is not created; "
-    "at an unknown word it stops, too, where it is not CDI that brings the devices.",
-    fix="leave `privileged` out: a request for a GPU brings its devices; leave `hostUsers: false` out",
-    bad="containers:\n  - {securityContext: {privileged: true}, resources: {limits: {nvidia.com/gpu: 1}}}\n",
-    good="containers:\n  - {resources: {limits: {nvidia.com/gpu: 1}}}\n",
-    symptom="one GPU requested, all of them in `nvidia-smi`; `container create failed: read status from sync socket`",
-    references=(
-        "NVIDIA/nvidia-container-toolkit issue 648",
-        "NVIDIA/nvidia-container-toolkit:cmd/nvidia-container-runtime-hook/container_config.go, getDriverCapabilities",
-        "NVIDIA/cloud-native-docs@52dcb7b8:gpu-operator/release-notes.rst, 26.3.1, Known Issues",
-    ),
-)
+RULE = RuleInfo.of("PSM767")
 _CAPABILITIES = "NVIDIA_DRIVER_CAPABILITIES"
 _OWN_VARIABLE = "$("
 """By this the kubelet fills in another variable of the container."""
@@ -51,6 +32,7 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
             continue
         yield from _privileged(pod)
         yield from _unknown_words(pod)
+        yield from _own_devices(pod)
         if pod.spec.get("hostUsers") is False:
             yield Finding(
                 message=f"{pod.owner.name} asks for GPUs in a user namespace, where the toolkit's hook can't set its "
@@ -71,6 +53,22 @@ def _privileged(pod: LinkedPod) -> Iterator[Finding[Location]]:
                 place=pod.place(f"{at}/securityContext/privileged"),
                 help="leave `privileged` out: the request brings the devices",
             )
+
+
+def _own_devices(pod: LinkedPod) -> Iterator[Finding[Location]]:
+    """A container's own variable counts for more than the plugin's."""
+    for at, container in pod.containers:
+        limits = mapping(mapping(container.get("resources")).get("limits"))
+        for below, item in reached(container, ("env", "*")) if any(map(is_gpu_resource, map(str, limits))) else ():
+            value = shorten(str(mapping(item).get("value")))
+            if names_devices(mapping(item)) and not (value.startswith(_OWN_VARIABLE) or is_filled_later(value)):
+                yield Finding(
+                    message=f"{pod.owner.name} asks for GPUs and names devices: started by the runtime `nvidia`, it "
+                    f"gets `{value}` in place of those that it was given",
+                    place=pod.place(f"{at}{below}/value"),
+                    help="leave the variable out: the request brings the devices",
+                    severity=Severity.NOTE if value == "all" else None,
+                )
 
 
 def _unknown_words(pod: LinkedPod) -> Iterator[Finding[Location]]:

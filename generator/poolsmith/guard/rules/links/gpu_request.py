@@ -12,6 +12,7 @@ from poolsmith.core.sources.pod_template import mapping
 from poolsmith.core.sources.pointer import join
 from poolsmith.gpu.catalog.gpu_requests import GPU, MIG, VENDOR, is_gpu_resource
 from poolsmith.gpu.values.values_places import is_filled_later
+from poolsmith.guard.rules.links.model_servers import server_mistakes
 from poolsmith.guard.rules.links.plugin_offers import plugin_offers
 from poolsmith.kubernetes.quantity import amount_of
 
@@ -21,28 +22,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkedPod, LinkView
 
-RULE = RuleInfo(
-    code="PSM751",
-    name="gpu-request",
-    applies_to="manifest",
-    what="A container asks for GPUs, or MIG devices, in a way that the API server refuses: a request without a limit, "
-    "or another one than the limit, or no whole number, or a name without its domain. Or it asks for MIG devices of "
-    "two sizes, for these and whole GPUs, or for a name that is a slip of `nvidia.com/gpu` (warnings). Or for several "
-    "parts of GPUs, where the device plugin shares them by MPS, or with `failRequestsGreaterThanOne`.",
-    why="GPUs are extended resources, which can't be overcommitted or divided. The workload is accepted where the pod "
-    "is not: a Deployment, a Job or a DaemonSet stands there, and makes no pod. Each resource of the device plugin "
-    "writes the same variable, and the last one replaces the others; a process of CUDA has one MIG device at most.",
-    fix="write a whole number as the limit, and no request or the same one; one kind of GPU a container",
-    bad="resources:\n  requests: {nvidia.com/gpu: 1}\n  limits: {nvidia.com/gpu: 2}\n",
-    good="resources:\n  limits: {nvidia.com/gpu: 2}\n",
-    symptom='`spec.containers[0].resources.requests: Invalid value: "1": must be equal to nvidia.com/gpu limit`; '
-    "`Limit must be set for non overcommitable resources`; `must be an integer`; `must be a standard resource type or "
-    "fully qualified`",
-    references=(
-        "kubernetes/kubernetes:pkg/apis/core/validation/validation.go, ValidateResourceRequirements",
-        "NVIDIA/k8s-device-plugin issue 728; @v0.17.4:internal/rm/rm.go, ValidateRequest",
-    ),
-)
+RULE = RuleInfo.of("PSM751")
 _PARAMETER = "$("
 """Of a pipeline of Tekton."""
 _OF_THE_ALPHA = "alpha.kubernetes.io/nvidia-gpu"
@@ -52,6 +32,7 @@ _BRAND, _OF_QUOTAS = "nvidia", (f"requests.{VENDOR}", f"limits.{VENDOR}")
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:
     for pod in view.pods:
+        yield from server_mistakes(pod)
         for at, container in pod.containers if pod.gpu_resources or any(map(_is_misnamed, pod.asked)) else ():
             resources = mapping(container.get("resources"))
             yield from _misnamed(pod, f"{at}/resources", resources)

@@ -17,28 +17,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkedPod, LinkView
 
-RULE = RuleInfo(
-    code="PSM784",
-    name="gpus-held",
-    severity=Severity.WARNING,
-    applies_to="manifest",
-    what="A workload uses GPUs by the runtime class or by NVIDIA_VISIBLE_DEVICES and asks for none, and the operator "
-    "beside it upgrades the driver by itself. A note where the release has no way to restart such pods.",
-    why="An upgrade evicts pods that ask for GPUs, and a drain passes DaemonSets over. Whoever else holds the "
-    "driver keeps "
-    "it loaded: the node stays in `upgrade-failed` or `pod-restart-required`.",
-    fix="from v26.7.0 on write the node label `nvidia.com/gpu.deploy.client: 'true'` into the DaemonSet's "
-    "nodeSelector; "
-    "let other workloads ask for a GPU",
-    bad="# a DaemonSet beside an operator of v26.7.0\nspec: {runtimeClassName: nvidia}\n",
-    good="spec: {runtimeClassName: nvidia, nodeSelector: {nvidia.com/gpu.deploy.client: 'true'}}\n",
-    symptom="`Could not unload NVIDIA driver kernel modules, driver is in use`",
-    references=(
-        "NVIDIA/gpu-operator issue 2570",
-        "NVIDIA/cloud-native-docs:gpu-operator/release-notes.rst, 26.7.0",
-        "NVIDIA/k8s-operator-libs:pkg/upgrade/drain_manager.go, pod_manager.go",
-    ),
-)
+RULE = RuleInfo.of("PSM784")
 _SINCE = "v26.7.0"
 _LABEL = f"{DEPLOY}client"
 _LASTING = ("Deployment", "StatefulSet")

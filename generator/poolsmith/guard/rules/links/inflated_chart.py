@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts.versions import is_older
-from poolsmith.core.sources.pod_template import word
+from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.gpu.catalog.engines import difference, holds
 from poolsmith.gpu.catalog.stack_objects import OPERATOR
 from poolsmith.guard.rules.links.link_view import Domain
@@ -22,26 +22,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.links.link_view import LinkView
     from poolsmith.guard.rules.setup.setup_view import SetupObject
 
-RULE = RuleInfo(
-    code="PSM761",
-    name="inflated-chart",
-    severity=Severity.WARNING,
-    applies_to="manifest",
-    what="A kustomization inflates the operator's chart without its definitions, or without a namespace for objects "
-    "that name none themselves.",
-    why="kustomize leaves the folder `crds` out unless `includeCRDs` is set, and runs `helm template`, which writes "
-    "no namespace into objects: those that the chart gives none go into `default`, while roles are bound to accounts "
-    "of the release's namespace.",
-    fix="write `includeCRDs: true` into the entry, and `namespace:` into the kustomization",
-    bad="helmCharts: [{name: gpu-operator, version: v25.3.4, namespace: gpu-operator}]\n",
-    good="namespace: gpu-operator\nhelmCharts: [{name: gpu-operator, version: v25.3.4, namespace: gpu-operator, "
-    "includeCRDs: true}]\n",
-    symptom='`no matches for kind "ClusterPolicy"`; `serviceaccount "gpu-operator" not found`',
-    references=(
-        "kubernetes-sigs/kustomize:api/types/helmchartargs.go",
-        "NVIDIA/gpu-operator@v25.10.0 and v25.10.1:deployments/gpu-operator/templates/serviceaccount.yaml",
-    ),
-)
+RULE = RuleInfo.of("PSM761")
 _HAS_NAMESPACES_FROM = "v25.10.1"
 _HERE = ", nor does kustomize from 5.8 on, as is installed here"
 _SWITCH, _DEFINITIONS, _OWN = "includeCRDs", "Definitions", "nvidia.com"
@@ -77,6 +58,13 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
         yield from _without_namespace(view, item, need.pointer.rpartition("/")[0], chart)
 
 
+def _may_set_namespace(patch: dict[str, Any]) -> bool:
+    """Whether a patch of many gives the accounts their namespace, or stands in a file of its own."""
+    kinds = word(mapping(patch.get("target")).get("kind"))
+    says = bool(patch.get("path")) or "/metadata/namespace" in word(patch.get("patch"))
+    return says and ("ServiceAccount" in kinds or not kinds) and bool(patch.get("target"))
+
+
 def _without_namespace(
     view: LinkView, item: SetupObject, at: str, chart: dict[str, Any]
 ) -> Iterator[Finding[Location]]:
@@ -85,6 +73,8 @@ def _without_namespace(
         view.of_kind("Application")
     )
     if namespace in ("", "default") or (around and not is_left) or not is_older(version, _HAS_NAMESPACES_FROM):
+        return
+    if any(map(_may_set_namespace, mappings(item.data.get("patches")))):
         return
     yield Finding(
         message=f"the chart of {version} gives its ServiceAccounts no namespace{_HERE if around else ''}: they go into "

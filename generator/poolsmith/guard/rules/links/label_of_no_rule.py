@@ -11,8 +11,12 @@ from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import covers
 from poolsmith.core.pattern import pattern
-from poolsmith.core.sources.pointer import join
-from poolsmith.gpu.catalog.node_labels import GPU_PRODUCT
+from poolsmith.core.sources.inner_text import InnerText
+from poolsmith.core.sources.pod_template import word, words
+from poolsmith.core.sources.pointer import join, value_at
+from poolsmith.gpu.catalog.gpu_requests import GPU
+from poolsmith.gpu.catalog.node_labels import GPU_PRESENT, GPU_PRODUCT
+from poolsmith.gpu.catalog.operator_names import OPERATOR_CHART
 from poolsmith.guard.rules.links.label_offers import (
     DISCOVERY,
     DOMAIN,
@@ -27,7 +31,7 @@ from poolsmith.guard.rules.links.label_offers import (
 )
 from poolsmith.guard.rules.links.link_view import Domain
 from poolsmith.guard.rules.links.name_needs import names_of, state_of
-from poolsmith.guard.rules.links.plugin_offers import shares_by
+from poolsmith.guard.rules.links.plugin_offers import parsed_configuration, shares_by
 from poolsmith.guard.rules.links.selections import selections, selections_in, selections_of_charts
 from poolsmith.guard.rules.names.known_labels import is_given_by_hand
 from poolsmith.guard.rules.names.need import NODE_LABEL, State
@@ -39,31 +43,9 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView
     from poolsmith.guard.rules.names.need import Need, Offer, Verdict
 
-RULE = RuleInfo(
-    code="PSM775",
-    name="label-of-no-rule",
-    applies_to="manifest",
-    what="A pod that asks for GPUs, or a chart of the stack, selects nodes by a label that is a misspelling of "
-    "one of GPU feature discovery or of a NodeFeatureRule here, by a value that these do not write, by a label of "
-    "PCI devices that Node Feature Discovery here builds of other fields, by one that is a tag of instances, or that "
-    "the operator writes from a later release on. As a warning: by a label, or a value, that no description of "
-    "machines here has, or that a chart selects by itself while nothing here writes it; a note where somebody outside "
-    "of the files may, and by one that the chart's own pods write once they run there. Or a part of a chart runs on "
-    "nodes of the control plane, which the cloud hides.",
-    why="No node has the label: the pod stays Pending, the DaemonSet wants no pod, is ready, and there is no event.",
-    fix="write the label as it is written to nodes; install Node Feature Discovery with labels by vendor, or label the "
-    "nodes",
-    bad="nodeSelector: {nvidia.com/gpu.prodct: NVIDIA-L4}\n",
-    good="nodeSelector: {nvidia.com/gpu.product: NVIDIA-L4}\n",
-    symptom="`node(s) didn't match Pod's node affinity/selector`",
-    references=(
-        "NVIDIA/k8s-device-plugin@v0.17.4:internal/lm",
-        "NVIDIA/k8s-device-plugin@v0.18.0:deployments/helm/nvidia-device-plugin/values.yaml, affinity",
-        "kubernetes-sigs/dra-driver-nvidia-gpu@v25.12.0:values.yaml, kubeletPlugin.affinity, controller.affinity",
-        "kubernetes-sigs/node-feature-discovery:source/pci, deviceLabelFields",
-    ),
-)
+RULE = RuleInfo.of("PSM775")
 _FEW = 3
+_WORKER, _FIELDS = ("workerConfig", "configData"), ("sources", "pci", "deviceLabelFields")
 _BY_HAND = (
     "write it into the description of the machines, select by a label of feature discovery, such as "
     "`nvidia.com/gpu.family`, or say in policies/external.yaml who gives it"
@@ -82,8 +64,10 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
     yield from _of_control_planes(view)
     yield from _of_itself(view)
     yield from _of_shared(view)
+    yield from _of_the_operators_discovery(view)
     for need in selections(view):
         yield from _of_no_word(view, need)
+        yield from _of_a_resource(view, need)
     if not view.is_whole and not view.is_alone:
         return
     for need in selections(view):
@@ -114,6 +98,13 @@ def _of_no_word(view: LinkView, need: Need) -> Iterator[Finding[Location]]:
         if key in row["keys"] and not any(pattern(row["matches"]).fullmatch(value) for value in need.values):
             text = f"with `{need.name}: {shorten(need.values[0])}`, and GPU feature discovery writes {row['takes']}"
             yield _selects(need, text, "write the value as it is written to nodes")
+
+
+def _of_a_resource(view: LinkView, need: Need) -> Iterator[Finding[Location]]:
+    if need.name == GPU and need.name not in view.labels_said and state_of(view, need) is not State.SUPPLIED:
+        text = f"by `{need.name}`, which is a resource: a node has a label of that name where somebody gives it alone"
+        found = _selects(need, text, f"select by `{GPU_PRESENT}`, which the operator writes, or by no label")
+        yield replace(found, severity=Severity.NOTE)
 
 
 def _written(verdict: Verdict) -> Iterator[Finding[Location]]:
@@ -199,6 +190,14 @@ def _selects(need: Need, how: str, advice: str) -> Finding[Location]:
 
 
 def _tagged(need: Need, tagged: Tagged) -> Iterator[Finding[Location]]:
+    if tagged.of_machines:
+        (template, *_) = tagged.templates
+        key = shorten(need.name)
+        text = f"by `{key}`, a label of machines: Cluster API hands few domains on to nodes, and this is none of them"
+        advice = f"write it into the kubelet's `node-labels`, or `node.cluster.x-k8s.io/{key.rpartition('/')[2]}`"
+        related = (template.at(template.labels_at, "the nodes of these machines"),)
+        yield replace(_selects(need, text, advice), severity=Severity.WARNING, related=related)
+        return
     for template in tagged.templates:
         yield Finding(
             message=f"{template.title} has the tag `{shorten(need.name)}`, and {need.who} selects nodes by a label of "
@@ -249,6 +248,22 @@ def _of_shared(view: LinkView) -> Iterator[Finding[Location]]:
                 place=chart.place("config"),
                 help=f"write `{row['writer'].replace('.', ': {')}: true}}`, or label the nodes",
                 severity=Severity.WARNING,
+            )
+
+
+def _of_the_operators_discovery(view: LinkView) -> Iterator[Finding[Location]]:
+    """Node Feature Discovery that an operator of its own installs, with a text for its worker."""
+    wanted = store.table("selectors.yaml")["charts"][OPERATOR_CHART]["fields"]
+    has_operator = any(chart.is_operator for chart in view.charts) or any(view.of_kind("ClusterPolicy"))
+    for item in view.of_kind("NodeFeatureDiscovery") if has_operator else ():
+        text = word(value_at(item.spec, _WORKER))
+        said = words(value_at(parsed_configuration(text) or {}, _FIELDS))
+        if said and list(said) not in wanted and item.source is not None:
+            yield Finding(
+                message=f"{item.name} labels PCI devices by {listed(said, _FEW)}, and the operator looks for nodes by "
+                "the vendor, or by class and vendor",
+                place=InnerText(item.source, join("/spec", *_WORKER), text, None).locate(join("", *_FIELDS)),
+                help="write `deviceLabelFields: [vendor]`",
             )
 
 

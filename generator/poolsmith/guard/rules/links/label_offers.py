@@ -60,9 +60,10 @@ class PciFields:
 
 @record
 class Tagged:
-    """Groups of machines whose instances have a tag of the name."""
+    """Groups of machines whose instances have a tag of the name, or (`of_machines`) machines with a label of it."""
 
     templates: tuple[NodeTemplate, ...]
+    of_machines: bool = False
 
 
 def label_offers(view: LinkView, needs: Iterable[Need]) -> Iterator[Offer]:
@@ -234,7 +235,7 @@ def _of_pci(view: LinkView, asked: set[str]) -> Iterator[Offer]:
 
 
 def _of_tags(view: LinkView, asked: set[str]) -> Iterator[Offer]:
-    """Tags of instances, which are no labels of nodes."""
+    """Tags of instances, and labels of machines, which are no labels of nodes."""
     found: dict[str, list[NodeTemplate]] = {}
     for template in view.machines.templates:
         tags = mapping(mapping(template.body).get("tags"))
@@ -244,3 +245,7 @@ def _of_tags(view: LinkView, asked: set[str]) -> Iterator[Offer]:
                 found.setdefault(key, []).append(template)
     for key, templates in found.items():
         yield Offer(kind=NODE_LABEL, name=f"tag {key}", calls=(key,), via=Tagged(templates=tuple(templates)))
+    for key in sorted(asked):
+        if with_it := tuple(template for template in view.machines.templates if key in template.withheld):
+            via = Tagged(templates=with_it, of_machines=True)
+            yield Offer(kind=NODE_LABEL, name=f"label of machines {key}", calls=(key,), via=via)

@@ -19,23 +19,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.links.link_view import LinkedPod, LinkView
     from poolsmith.guard.rules.setup.setup_view import SetupObject
 
-RULE = RuleInfo(
-    code="PSM783",
-    name="limits-of-namespace",
-    applies_to="manifest",
-    what="A pod that asks for GPUs has more of something than the LimitRange of its namespace allows a container, or "
-    "than its ResourceQuota has in all; or it says no amount of what the quota counts, and nothing gives it one.",
-    why="The API server refuses the pod, while its Deployment or Job stands there.",
-    fix="ask for less, say the amount, or change the quota or the range",
-    bad="# beside a ResourceQuota with hard: {requests.nvidia.com/gpu: 4}\nlimits: {nvidia.com/gpu: 8}\n",
-    good="# beside a ResourceQuota with hard: {requests.nvidia.com/gpu: 8}\nlimits: {nvidia.com/gpu: 8}\n",
-    symptom="`exceeded quota`; `must specify limits.memory`; `maximum nvidia.com/gpu usage per Container is 1, but "
-    "limit is 2`",
-    references=(
-        "kubernetes/kubernetes:pkg/quota/v1/evaluator/core/pods.go, Constraints",
-        "kubernetes/kubernetes:plugin/pkg/admission/limitranger/admission.go",
-    ),
-)
+RULE = RuleInfo.of("PSM783")
 _PLAIN = ("cpu", "memory", "ephemeral-storage")
 _SPECIFIED = ("cpu", "memory")
 """What each container has to say where a quota counts it: quota.enforcement of Kubernetes."""

@@ -53,7 +53,7 @@ class LinkedChart:
     release_name: str | None = None
     partial: bool = False
     engine: str = ""
-    """Which engine installs it: `flux` or `argocd`, or nothing that is known."""
+    """Which engine installs it: `flux`, `argocd` or `k3s`, or nothing that is known."""
     namespace_wanted_at: Location | None = None
     """Where an engine names a namespace that it does not make itself."""
     by_kustomize: bool = False
@@ -129,18 +129,15 @@ class Machines:
 NO_MACHINES = Machines(tree=CheckedTree((), frozenset()))
 
 
-_ONLY = "/containers/0/resources"
-
-
 @record(slots=False, eq=False)
 class LinkedPod:
-    """The template of a workload's pods; `at` is the pointer to its spec in the object. `resources`: nothing but
-    these is known of its container, and they stand there by that name."""
+    """The template of a workload's pods; `at` is the pointer to its spec in the object. `moved`: no spec of a pod
+    stands there, and the pointers to what is known of one, by those in a spec."""
 
     owner: SetupObject
     spec: Mapping[str, Any]
     at: str
-    resources: str = ""
+    moved: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def containers(self) -> tuple[tuple[str, Mapping[str, Any]], ...]:
@@ -174,9 +171,8 @@ class LinkedPod:
         return word(self.owner.metadata.get("namespace"))
 
     def place(self, pointer: str) -> Location:
-        if self.resources:
-            pointer = pointer.replace(_ONLY, f"/{self.resources}", 1)
-        return self.owner.place(f"{self.at}{pointer}")
+        top = next((top for top in self.moved if pointer.startswith(top)), None)
+        return self.owner.place(f"{self.at}{pointer}" if top is None else self.moved[top] + pointer[len(top) :])
 
 
 @record(kw_only=False)
@@ -270,9 +266,8 @@ class LinkView:
 def _pods(objects: Sequence[SetupObject]) -> Iterator[LinkedPod]:
     """Those of workloads, and of custom resources that controllers make pods of."""
     for item in objects:
-        for place, spec, resources in custom_pods(item.data, item.kind, item.group):
-            own = {"containers": [{"resources": spec.get(resources)}]} if resources else spec
-            yield LinkedPod(owner=item, spec=own, at=place, resources=resources)
+        for pod in custom_pods(item.data, item.kind, item.group):
+            yield LinkedPod(owner=item, spec=pod.spec, at=pod.at, moved=pod.moved)
         template, at = pod_template_of(item.data), pod_template_pointer(item.data)
         if template is not None and at is not None:
             spec = mapping(template.get("spec"))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from poolsmith.core.facts import store
 from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import mapping, mappings, word
-from poolsmith.core.sources.pointer import reached, value_at
+from poolsmith.core.sources.pointer import join, reached, value_at
 from poolsmith.guard.rules.setup.repository_setups import objects_of
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ _AZURE_MACHINES = pattern(r"Standard_N(?![GP])(?!V[0-9]+as_v4)(?!.*_MI[0-9]).*")
 _NAMED: tuple[tuple[tuple[str, ...], Any], ...] = (
     *((path, _AZURE_MACHINES) for path in (("spec", "vmSize"), ("spec", "sku"), ("spec", "forProvider", "vmSize"))),
     (("vm_size",), _AZURE_MACHINES),
+    (("spec", "machineType"), _GPU_MACHINES),
     *((path, None) for path in (("spec", "nodeConfig"), ("node_config", "*"))),
     *((path, _GPU_MACHINES) for path in (("instanceType",), ("instanceTypes", "*"), ("instance_types", "*"))),
 )
@@ -44,6 +45,7 @@ def machine_images(documents: Iterable[CheckedDocument]) -> dict[str, Location]:
     """The first place of each image."""
     found: dict[str, Location] = {}
     objects: list[SetupObject] = []
+    switched = {row["group"]: row for row in known_images().values() if "switch" in row}
     for document in documents:
         if (
             not document.is_object
@@ -53,6 +55,10 @@ def machine_images(documents: Iterable[CheckedDocument]) -> dict[str, Location]:
             found.setdefault(TALOS, document.source.locate("/machine"))
         if _CLASSES in document.text:
             objects.extend(objects_of(document))
+        for item in objects_of(document) if any(group in document.text for group in switched) else ():
+            row = switched.get(item.group, {})
+            if row and value_at(item.data, row["switch"]) is True:
+                found.setdefault(row["image"], item.place(join("", *row["switch"])))
     with_gpus = set(_classes_with_gpus(objects))
     for item in objects:
         if item.own_name in with_gpus and (image := _image_of(item)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import mappings
@@ -24,23 +24,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView
     from poolsmith.guard.rules.names.need import Verdict
 
-RULE = RuleInfo(
-    code="PSM766",
-    name="metrics-without-pods",
-    severity=Severity.WARNING,
-    applies_to="manifest",
-    what="The device plugin advertises GPUs under another name, by sharing or by its own list of resources, and "
-    "dcgm-exporter beside it is not configured with that name.",
-    why="The exporter asks the kubelet who has `nvidia.com/gpu` and MIG devices. Metrics of a GPU under another name "
-    "have no pod, no namespace and no container.",
-    fix="write the names into the exporter's variable NVIDIA_RESOURCE_NAMES",
-    bad="# beside a plugin whose timeSlicing has renameByDefault: true\ndcgmExporter: {enabled: true}\n",
-    good="dcgmExporter:\n  env:\n    - {name: NVIDIA_RESOURCE_NAMES, value: nvidia.com/gpu.shared}\n"
-    "    - {name: KUBERNETES_VIRTUAL_GPUS, value: 'true'}\n",
-    references=(
-        "NVIDIA/dcgm-exporter@4.5.3-4.8.2:internal/pkg/transformation/kubernetes.go, iterateGPUDevices; pkg/cmd/app.go",
-    ),
-)
+RULE = RuleInfo.of("PSM766")
 _FEW = 3
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.record import record
@@ -22,24 +22,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView
 
-RULE = RuleInfo(
-    code="PSM759",
-    name="monitor-not-selected",
-    severity=Severity.WARNING,
-    applies_to="manifest",
-    what="The operator or dcgm-exporter makes a ServiceMonitor, or one for the exporter stands here, and no Prometheus "
-    "beside it selects its labels: kube-prometheus-stack those with its release's label alone, an object of the kind "
-    "Prometheus what its selector says.",
-    why="Prometheus scrapes nothing of it, and neither of them says so.",
-    fix="give the monitor the label that is selected, such as `release`, or let Prometheus select all of them",
-    bad="dcgmExporter: {serviceMonitor: {enabled: true}}\n",
-    good="dcgmExporter: {serviceMonitor: {enabled: true, additionalLabels: {release: monitoring}}}\n",
-    symptom="no series `DCGM_FI_...`, while the exporter's own page shows them",
-    references=(
-        "prometheus-community/helm-charts:charts/kube-prometheus-stack/templates/prometheus/prometheus.yaml",
-        "NVIDIA/gpu-operator@v26.3.3:controllers/object_controls.go, ServiceMonitor",
-    ),
-)
+RULE = RuleInfo.of("PSM759")
 
 
 SCRAPER = "Scraper"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts import store
 from poolsmith.core.record import record
@@ -33,23 +33,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.names.need import Verdict
     from poolsmith.guard.rules.setup.setup_view import SetupObject
 
-RULE = RuleInfo(
-    code="PSM780",
-    name="monitor-of-nobody",
-    severity=Severity.WARNING,
-    applies_to="manifest",
-    what="A ServiceMonitor or a PodMonitor for dcgm-exporter selects labels, a port or a namespace that the exporter "
-    "here does not have.",
-    why="Prometheus finds no target, and says nothing.",
-    fix="write the labels and the port of the exporter that runs, and its namespace",
-    bad="# for the operator's exporter\nselector: {matchLabels: {app.kubernetes.io/name: dcgm-exporter}}\n",
-    good="# for the operator's exporter\nselector: {matchLabels: {app: nvidia-dcgm-exporter}}\n"
-    "endpoints: [{port: gpu-metrics}]\n",
-    references=(
-        "NVIDIA/gpu-operator@v26.7.0:assets/state-dcgm-exporter/0400_service.yaml",
-        "NVIDIA/dcgm-exporter@4.5.3-4.8.2:deployment/templates/service.yaml",
-    ),
-)
+RULE = RuleInfo.of("PSM780")
 
 
 TARGET = "Target"

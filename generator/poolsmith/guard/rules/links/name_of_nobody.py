@@ -32,30 +32,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.links.link_view import LinkedChart, LinkedPod, LinkView
     from poolsmith.guard.rules.names.need import Need, Verdict
 
-RULE = RuleInfo(
-    code="PSM773",
-    name="name-of-nobody",
-    applies_to="manifest",
-    what="A pod of the stack, the values of one of its charts, a release or a unit of Flux, a queue, a binding or a "
-    "pool of machines names an object that arrives under another name, stands in another namespace, lacks the key "
-    "that is asked for, or is a misspelling of one that nobody asks for: a ConfigMap, a Secret, a "
-    "ServiceAccount, a PriorityClass, a RuntimeClass, a claim of a volume or of devices, a namespace, a source or a "
-    "class. Or a container uses a claim that its pod does not have, or one of NVIDIA's classes of devices does not "
-    "exist, or its chart is configured not to create it. As a note: a chart names something that nothing here makes; "
-    "where policies/external.yaml is kept, of pods too.",
-    why="The API server refuses the pods, or they stay in ContainerCreating.",
-    fix="write the name as it is applied, in the namespace of who names it, with its keys",
-    bad="priorityClassName: gpu-hgh  # beside a PriorityClass gpu-high\n",
-    good="priorityClassName: gpu-high  # beside a PriorityClass gpu-high\n",
-    symptom='`no PriorityClass with name gpu-hgh was found`; `serviceaccount "..." not found`; `configmap references '
-    "non-existent config key`; `waiting for resource claim template`; `cannot allocate all claims`",
-    references=(
-        "kubernetes/kubernetes:pkg/kubelet/configmap, plugin/pkg/admission/priority and serviceaccount",
-        "kubernetes/kubernetes:pkg/apis/core/validation/validation.go, validateResourceClaimNames",
-        "kubernetes-sigs/dra-driver-nvidia-gpu:deployments/helm, templates/deviceclass-*.yaml",
-        "NVIDIA/dcgm-exporter@4.5.3-4.8.2:internal/pkg/counters/counter_config.go, readConfigMap",
-    ),
-)
+RULE = RuleInfo.of("PSM773")
 _SAID = {State.CHANGED: changed, State.NEAR: slip, State.ELSEWHERE: elsewhere, State.LACKS_KEY: lacking}
 _COPIED = ("replicat", "reflector", "kubed", "kyverno")
 """Words in annotations of objects that a controller copies into other namespaces."""
@@ -130,6 +107,8 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
     for pod in asking:
         yield from _judged(view, needs_of_linked_pod(view, pod))
     if not view.is_whole:
+        for chart in view.charts if view.is_alone else ():
+            yield from from_outside(view, needs_of_chart(chart), kinds=("Namespace",)) if chart.engine == "k3s" else ()
         return
     for pod in asking:
         yield from from_outside(view, needs_of_linked_pod(view, pod), kinds=())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts.versions import at_least
 from poolsmith.core.sources.pointer import MISSING, value_at
@@ -16,20 +16,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkView
 
-RULE = RuleInfo(
-    code="PSM769",
-    name="null-around-a-chart",
-    severity=Severity.WARNING,
-    applies_to="manifest",
-    what="The own values of a chart that has the operator's as a dependency set one of its values to null, where that "
-    "chart has a default.",
-    why="Helm 3.19.4 (Argo CD 3.4, Flux 2.7) deletes the default, Helm 4.2.1 and 4.3.1 (Argo CD 3.5, Flux 2.8) leave "
-    "it: the same files render otherwise once the engine is upgraded. Nulls in a release's own values are read alike.",
-    fix="write the value itself: an empty list, an empty mapping, or the value that you want",
-    bad="gpu-operator:\n  operator: {tolerations: null}\n",
-    good="gpu-operator:\n  operator: {tolerations: []}\n",
-    references=("argoproj/argo-cd issue 29068; docs/operator-manual/upgrading/3.4-3.5.md",),
-)
+RULE = RuleInfo.of("PSM769")
 
 
 def check(view: LinkView) -> Iterator[Finding[Location]]:

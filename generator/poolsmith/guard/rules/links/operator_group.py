@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.facts import store
+from poolsmith.core.facts.versions import line_of, minor_between, minor_key
+from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import word, words
 from poolsmith.gpu.catalog.stack_objects import OLM_PACKAGE
 
@@ -17,25 +20,9 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.links.link_view import LinkView
     from poolsmith.guard.rules.setup.setup_view import SetupObject
 
-RULE = RuleInfo(
-    code="PSM942",
-    name="operator-group",
-    applies_to="manifest",
-    what="OLM can't install the gpu-operator: its Subscription stands in a namespace whose OperatorGroup is for all "
-    "namespaces, or for several, or in which two groups stand; or the group for it stands in another namespace.",
-    why="The operator serves one namespace alone, and OLM takes the one group of the namespace in which the "
-    "Subscription stands. With another group, or two, it installs nothing, and with two no other operator either.",
-    fix="give the operator a namespace of its own with one OperatorGroup, whose target is that namespace",
-    bad="metadata: {name: gpu-operator-certified, namespace: openshift-operators}\n",
-    good="metadata: {name: gpu-operator-certified, namespace: nvidia-gpu-operator}\n",
-    symptom="`csv created in namespace with multiple operatorgroups`; `UnsupportedOperatorGroup`",
-    references=(
-        "NVIDIA/gpu-operator:bundle/manifests/gpu-operator-certified.clusterserviceversion.yaml, installModes",
-        "olm.operatorframework.io/docs/advanced-tasks/operator-scoping-with-operatorgroups",
-        "NVIDIA/gpu-operator issue 330",
-    ),
-)
+RULE = RuleInfo.of("PSM942")
 _OLM = "operators.coreos.com"
+_CHANNEL = pattern(r"v2[0-9]\.[0-9]{1,2}")
 _OF_OPENSHIFT, _OF_OLM = "openshift-operators", "operators"
 """Where OpenShift and OLM by itself have the group of all namespaces; the second name may be one of one's own."""
 _HELP = "write a group of its own namespace: `spec: {targetNamespaces: [%s]}`"
@@ -44,8 +31,31 @@ _HELP = "write a group of its own namespace: `spec: {targetNamespaces: [%s]}`"
 def check(view: LinkView) -> Iterator[Finding[Location]]:
     groups = [item for item in view.of_kind("OperatorGroup") if item.group == _OLM and _namespace(item)]
     for item in view.of_kind("Subscription"):
-        if item.group == _OLM and item.spec.get("name") == OLM_PACKAGE and (space := _namespace(item)):
-            yield from _judge(view, item, space, groups)
+        if item.group == _OLM and item.spec.get("name") == OLM_PACKAGE:
+            yield from _of_channel(item)
+            if space := _namespace(item):
+                yield from _judge(view, item, space, groups)
+
+
+def _of_channel(item: SetupObject) -> Iterator[Finding[Location]]:
+    """A channel is called as a line of releases; of those after the newest that is known nobody can tell."""
+    channel, start = word(item.spec.get("channel")), word(item.spec.get("startingCSV")).partition(".")[2]
+    lines = store.table("releases.yaml")["lines"]
+    if not _CHANNEL.fullmatch(channel) or not minor_between(channel, lines[0], lines[-1]):
+        return
+    if line_of(channel) not in lines:
+        near = max((line for line in lines if minor_key(line) < minor_key(channel)), key=minor_key)
+        yield Finding(
+            message=f"the catalog has no channel `{channel}`: each is called as a line of releases of the operator's",
+            place=item.place("/spec/channel"),
+            help=f"write `v{near}`, or `stable`",
+        )
+    elif _CHANNEL.match(start) and minor_key(start) > minor_key(channel):
+        yield Finding(
+            message=f"`{item.spec['startingCSV']}` is later than the channel `{channel}`, which does not have it",
+            place=item.place("/spec/startingCSV"),
+            help=f"write `channel: v{line_of(start)}`",
+        )
 
 
 def _judge(view: LinkView, item: SetupObject, space: str, groups: list[SetupObject]) -> Iterator[Finding[Location]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, cast
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.record import record
@@ -33,25 +33,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.links.link_view import LinkedChart, LinkedPod, LinkView, Machines
     from poolsmith.kubernetes.repository.node_templates import NodeTemplate
 
-RULE = RuleInfo(
-    code="PSM782",
-    name="part-of-the-host",
-    severity=Severity.WARNING,
-    applies_to="manifest",
-    what="Files beside the operator describe GPU nodes whose image brings a driver, a toolkit or a device plugin "
-    "(Talos, images of EKS for GPUs), or whose cloud brings a driver or a plugin unless that is switched off (AKS, "
-    "GKE), and the operator's values bring the same part. No file opts those nodes out by labels "
-    "`nvidia.com/gpu.deploy.*`. Or a label of GKE that is to keep its plugin off keeps off the driver that nobody "
-    "else brings. Or kernel modules of Talos are missing, not loaded, or not those of the GPUs.",
-    why="The second driver can't unload the first, the toolkit writes to a file that is not its own, and of two device "
-    "plugins the kubelet takes whichever registers last.",
-    fix="switch the part off in one of the two places",
-    bad="# beside managedNodeGroups: [{amiFamily: Bottlerocket, instanceType: g6.xlarge}]\ndriver: {enabled: true}\n",
-    good="# beside managedNodeGroups: [{amiFamily: Bottlerocket, instanceType: g6.xlarge}]\n"
-    "driver: {enabled: false}\ntoolkit: {enabled: false}\ndevicePlugin: {enabled: false}\n",
-    symptom="`nvidia-driver-ctr` in CrashLoopBackOff, `driver is in use`; `read-only file system`",
-    references=("data/machines/brought.yaml", "data/node_makers.yaml", "NVIDIA/aicr pull requests 1998 and 2047"),
-)
+RULE = RuleInfo.of("PSM782")
 _PLUGIN, _PART = "devicePlugin", "HostPart"
 _INSTALLER, _TOLD = "gpu-installer", "cloud.google.com/gke-gpu-driver-version"
 _INSTANCES = (("instanceType",), ("instanceTypes", "*"), ("instancesDistribution", "instanceTypes", "*"))

@@ -26,30 +26,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.names.need import Verdict
     from poolsmith.guard.rules.setup.setup_view import SetupObject
 
-RULE = RuleInfo(
-    code="PSM788",
-    name="part-twice",
-    severity=Severity.WARNING,
-    applies_to="manifest",
-    what="Two of what is delivered bring a part of which there may be one: an exporter of GPU metrics beside the "
-    "operator's (an error where both take the node's own port), the DRA driver that allocates GPUs by claims beside a "
-    "device plugin that advertises the same ones (an error), two GPU feature discoveries, or two charts that replace "
-    "the definitions of ComputeDomains.",
-    why="Each series is there twice, so that sums are doubled, and profiling metrics have one reader at a time. A "
-    "device plugin and claims do not know what the other has given out: two tenants get one GPU. Each upgrade of one "
-    "chart brings back the other's fields.",
-    fix="keep one of them, and switch it off in the other",
-    bad="# the chart dcgm-exporter beside the operator\ndcgmExporter: {enabled: true}\n",
-    good="# the chart dcgm-exporter beside the operator\ndcgmExporter: {enabled: false}\n",
-    symptom="`OutOfSync` on computedomains.resource.nvidia.com, in turns",
-    references=(
-        "NVIDIA/gpu-operator@v26.7.0:assets/state-dcgm-exporter, deployments/gpu-operator/crds",
-        "NVIDIA/dcgm-exporter@4.5.3-4.8.2:deployment/values.yaml, hostNetwork",
-        "kubernetes-sigs/dra-driver-nvidia-gpu@v25.8.1:deployments/helm/nvidia-dra-driver-gpu/templates/validation.yaml",
-        "kubernetes-sigs/dra-driver-nvidia-gpu@v0.4.1:deployments/helm/dra-driver-nvidia-gpu/crds",
-        "NVIDIA/aicr pull request 2439",
-    ),
-)
+RULE = RuleInfo.of("PSM788")
 
 
 PART = "Part"

@@ -19,29 +19,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.links.link_view import LinkedChart, LinkedPod, LinkView
     from poolsmith.guard.rules.links.plugin_containers import PluginContainer
 
-RULE = RuleInfo(
-    code="PSM787",
-    name="plugin-by-hand",
-    severity=Severity.WARNING,
-    applies_to="manifest",
-    what="A DaemonSet of the device plugin gets a ConfigMap of configurations as variables, which it does not read; or "
-    "its configuration shares GPUs by MPS, and nothing names the root of MPS; or it asks for GPUs; or its mounts "
-    "lack the folder of the kubelet's sockets, or are of that of an early k3s; or it has a MIG strategy without the "
-    "variable that shows it MIG devices; or it runs beside the operator's MIG manager, whose values name a MIG "
-    "strategy, and does not select nodes by the label by which it is stopped.",
-    why="The plugin reads a file. Without one it advertises whole GPUs; with MPS and no root it stops. And while MIG "
-    "devices are recreated, a plugin that is not stopped keeps the old ones.",
-    fix="mount the ConfigMap and name its file by CONFIG_FILE; for MPS install the chart; "
-    "beside the MIG manager select nodes by `nvidia.com/gpu.deploy.device-plugin: 'true'`",
-    bad="image: nvcr.io/nvidia/k8s-device-plugin:v0.18.0\nenvFrom: [{configMapRef: {name: plugin-config}}]\n",
-    good="image: nvcr.io/nvidia/k8s-device-plugin:v0.18.0\nenv: [{name: CONFIG_FILE, value: /config/any}]\n",
-    symptom="`using MPS requires --mps-root to be specified`; `nvidia.com/gpu: 1` where several are expected; "
-    "`Insufficient Permissions`",
-    references=(
-        "NVIDIA/k8s-device-plugin@v0.17.4:cmd/nvidia-device-plugin/main.go, --config-file, validateFlags",
-        "NVIDIA/gpu-operator issue 1704; NVIDIA/mig-parted:deployments/container/reconfigure-mig.sh",
-    ),
-)
+RULE = RuleInfo.of("PSM787")
 _FILE, _ROOT = ("CONFIG_FILE", "--config-file"), ("MPS_ROOT", "--mps-root")
 _STRATEGY, _MONITOR = ("MIG_STRATEGY", "--mig-strategy"), "NVIDIA_MIG_MONITOR_DEVICES"
 _RANCHER = "/var/lib/rancher/"

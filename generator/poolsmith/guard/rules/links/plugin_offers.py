@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, mappings, word
-from poolsmith.core.sources.pointer import MISSING
+from poolsmith.core.sources.pointer import MISSING, value_at
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.gpu.catalog.gpu_requests import GPU, MIG, SHARED
 from poolsmith.gpu.catalog.stack_objects import DEVICE_PLUGIN_CHARTS
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView
+    from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView, Machines
 
 _LARGEST = 1 << 20
 _EVERY_MIG = f"{MIG}*"
@@ -71,11 +71,12 @@ def plugin_offers(view: LinkView) -> PluginOffers | None:
 
 
 def _of_the_image(view: LinkView) -> PluginOffers | None:
-    """Of the plugin in the one image of all nodes with GPUs that are described, which knows one strategy of MIG; nobody
-    knows where it is told to share GPUs."""
+    """Of the plugin in the one image of all nodes with GPUs that are described, which knows one strategy of MIG, and
+    shares GPUs as the user data of each node class says."""
     images = view.machines.images if view.is_alone else {}
     row = known_images()[next(iter(images))] if len(images) == 1 else {}
-    if "strategy" not in row or any(_SHARING in document.text for document in view.machines.tree.documents):
+    names = _shared_by_image(view.machines) if "strategy" in row else None
+    if names is None:
         return None
     plugins = any("k8s-device-plugin" in word(item.get("image")) for pod in view.pods for _, item in pod.containers)
     others = [item for item in view.machines.whole if item.tool != "karpenter" and makes_gpu_nodes(item)]
@@ -83,11 +84,30 @@ def _of_the_image(view: LinkView) -> PluginOffers | None:
         return None
     (place,) = images.values()
     return PluginOffers(
-        resources=frozenset((GPU,)),
+        resources=names,
         is_shared=None,
         strategies=frozenset((row["strategy"],)),
         place=place,
     )
+
+
+def _shared_by_image(machines: Machines) -> frozenset[str] | None:
+    """What its plugin calls GPUs, by the settings of all node classes; None where they stand elsewhere. Source:
+    bottlerocket-os/bottlerocket pull request 4230, settings.kubelet-device-plugins.nvidia."""
+    from poolsmith.gpu.values.runtime_texts import parsed_toml  # on demand
+
+    documents = machines.tree.documents
+    classes = [mapping(item.data) for item in documents if item.kind == "EC2NodeClass"]
+    if any(_SHARING in item.text and item.kind != "EC2NodeClass" for item in documents):
+        return None
+    names = set()
+    for text in (word(mapping(item.get("spec")).get("userData")) for item in classes):
+        if (settings := parsed_toml(text)) is None:
+            return None
+        plugin = mapping(value_at(settings, ("settings", "kubelet-device-plugins", "nvidia")))
+        renames = mapping(plugin.get("time-slicing")).get("rename-by-default") in (True, "true")
+        names.add(f"{GPU}{SHARED}" if renames and plugin.get(_SHARING) == "time-slicing" else GPU)
+    return frozenset(names or {GPU})
 
 
 def _offers(view: LinkView, chart: LinkedChart) -> PluginOffers | None:

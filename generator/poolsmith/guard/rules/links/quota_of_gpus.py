@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import mapping
 from poolsmith.core.sources.pointer import join, value_at
@@ -16,20 +16,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkView
 
-RULE = RuleInfo(
-    code="PSM752",
-    name="quota-of-gpus",
-    severity=Severity.WARNING,
-    applies_to="manifest",
-    what="A ResourceQuota limits GPUs by `limits.nvidia.com/gpu` or `nvidia.com/gpu`; only `requests.` counts for "
-    "extended resources.",
-    why="The API server takes the quota and never counts it: the tenant has as many GPUs as there are.",
-    fix="write `requests.nvidia.com/gpu`",
-    bad="kind: ResourceQuota\nspec:\n  hard: {limits.nvidia.com/gpu: 4}\n",
-    good="kind: ResourceQuota\nspec:\n  hard: {requests.nvidia.com/gpu: 4}\n",
-    symptom="`kubectl describe quota` shows 0 used, while the namespace's pods have GPUs",
-    references=("kubernetes/kubernetes:pkg/quota/v1/evaluator/core/pods.go, isExtendedResourceNameForQuota",),
-)
+RULE = RuleInfo.of("PSM752")
 _COUNTED, _LIMITS = "requests.", "limits."
 _SCHEDULERS = ("hami", "volcano")
 """Where one of these schedules or is installed, it may read quotas of its own."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts.versions import at_least
 from poolsmith.core.sources.pod_template import word
@@ -18,21 +18,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkView
 
-RULE = RuleInfo(
-    code="PSM768",
-    name="release-forced",
-    severity=Severity.NOTE,
-    applies_to="manifest",
-    what="A HelmRelease of the stack has `upgrade.force`, which does not go with server-side apply, the way in which "
-    "newer versions of Flux apply new releases.",
-    why="helm-controller 1.5.0 (Flux 2.8) to 1.5.3 fails each upgrade of such a release; from 1.5.4 on it passes the "
-    "field over where the release is applied server-side.",
-    fix="leave `force` out; what can't be changed is replaced by hand",
-    bad="upgrade: {force: true}\n",
-    good="upgrade: {crds: CreateReplace}\n",
-    symptom="`invalid client update option(s): cannot use server-side apply and force replace together`",
-    references=("fluxcd/helm-controller issue 1453; CHANGELOG.md of 1.5.0 and 1.5.4",),
-)
+RULE = RuleInfo.of("PSM768")
 _SERVER_SIDE = "2.8"
 """The Flux that applies new releases server-side."""
 _PATHS = (("upgrade", "force"), ("rollback", "force"))

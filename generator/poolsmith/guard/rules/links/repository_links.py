@@ -23,6 +23,7 @@ from poolsmith.guard.rules.setup.repository_setups import objects_of
 from poolsmith.kubernetes.repository.delivered import delivered
 from poolsmith.kubernetes.repository.engine_versions import ARGO_CD, FLUX, EngineVersions, SaidVersion, said_versions
 from poolsmith.kubernetes.repository.kustomize.build import NAMES
+from poolsmith.kubernetes.repository.manifest_files import is_terraform
 from poolsmith.kubernetes.repository.model import EngineDelivery
 
 if TYPE_CHECKING:
@@ -39,7 +40,9 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.node_templates import NodeTemplate
 
 _MADE_BY_ARGO = "CreateNamespace=true"
-_BESIDE = frozenset(("kube-prometheus-stack", "hami", "cluster-autoscaler", "kai-scheduler"))
+_MADE_BY = {"HelmRelease": ("install", "createNamespace"), "HelmChart": ("createNamespace",)}
+"""Where Flux, and k3s, are told to make the namespace that a chart goes to."""
+_BESIDE = frozenset(("kube-prometheus-stack", "hami", "cluster-autoscaler", "kai-scheduler", "volcano"))
 """Charts beside the stack that take something of it by name, do what it does, or start its nodes."""
 
 
@@ -131,7 +134,7 @@ def views_of(
 
 def _described(model: RepositoryModel) -> Iterator[NodeTemplate]:
     yield from model.node_templates
-    if any(path.endswith(".tf") for path in model.others):
+    if any(is_terraform(path) for path in model.others):
         from poolsmith.kubernetes.repository.terraform_nodes import terraform_templates  # on demand
 
         yield from terraform_templates(model.others, model.files)
@@ -160,7 +163,7 @@ def _folders(part: EngineDelivery) -> tuple[str, ...]:
 
 
 _LOOSE = "loose"
-_ENGINES = {"HelmRelease": FLUX, "Application": ARGO_CD, "ApplicationSet": ARGO_CD}
+_ENGINES = {"HelmChart": "k3s", "HelmRelease": FLUX, "Application": ARGO_CD, "ApplicationSet": ARGO_CD}
 
 
 def _loose(model: RepositoryModel) -> EngineDelivery:
@@ -207,8 +210,9 @@ def _chart(item: ChartInstallation, release: str | None) -> LinkedChart:
 def _wanted_namespace(item: ChartInstallation) -> Location | None:
     """Where an engine's object names a namespace that it expects to be there."""
     spec, own = mapping(mapping(item.document.data).get("spec")), item.document.metadata.get("namespace")
-    if item.document.kind == "HelmRelease" and word(spec.get("targetNamespace")) not in ("", own):
-        is_made = value_at(spec, ("install", "createNamespace")) is True
+    how = _MADE_BY.get(item.document.kind)
+    if how is not None and word(spec.get("targetNamespace")) not in ("", own):
+        is_made = value_at(spec, how) is True
         return None if is_made else item.document.source.locate("/spec/targetNamespace")
     if item.document.kind == "Application" and word(value_at(spec, ("destination", "namespace"))):
         options = words(value_at(spec, ("syncPolicy", "syncOptions")))

@@ -27,21 +27,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.names.need import Verdict
     from poolsmith.guard.rules.setup.setup_view import SetupObject
 
-RULE = RuleInfo(
-    code="PSM757",
-    name="resource-of-nobody",
-    applies_to="manifest",
-    what="A pod asks for a GPU resource that no configuration of the device plugin beside it offers (renamed by "
-    "sharing, or by another MIG strategy), or selects a product as no node is called under that sharing or strategy; "
-    "or a quota, a range of limits or a queue counts such a resource.",
-    why="The scheduler finds no node: the pod stays Pending. Where GPUs are shared without another name, discovery "
-    "adds `-SHARED` to the product; where they are renamed, `nvidia.com/gpu` is gone. A quota on it counts nothing.",
-    fix="ask for what the configuration offers, or change the configuration",
-    bad="# beside a plugin whose timeSlicing has renameByDefault: true\nlimits: {nvidia.com/gpu: 1}\n",
-    good="# beside a plugin whose timeSlicing has renameByDefault: true\nlimits: {nvidia.com/gpu.shared: 1}\n",
-    symptom="`Insufficient nvidia.com/gpu`; `node(s) didn't match Pod's node affinity/selector`",
-    references=("NVIDIA/k8s-device-plugin@v0.17.4:internal/lm/resource.go, api/config/v1/replicas.go",),
-)
+RULE = RuleInfo.of("PSM757")
 
 _DOES = {"ClusterQueue": ("covers", ": it admits no pod that asks for it")}
 

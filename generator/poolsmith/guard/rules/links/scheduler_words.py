@@ -14,6 +14,7 @@ from poolsmith.core.sources.pod_template import mapping, mappings, word, words
 from poolsmith.core.sources.pointer import join, reach, reached, value_at
 from poolsmith.gpu.catalog.gpu_requests import GPU, is_gpu_resource
 from poolsmith.gpu.values.values_places import is_filled_later
+from poolsmith.guard.rules.links.volcano_configuration import configuration_mistakes
 from poolsmith.guard.rules.names.kept import kept
 from poolsmith.kubernetes.quantity import amount_of
 
@@ -24,27 +25,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.links.link_view import LinkedPod, LinkView, Machines
     from poolsmith.guard.rules.setup.setup_view import SetupObject
 
-RULE = RuleInfo(
-    code="PSM938",
-    name="scheduler-word",
-    applies_to="manifest",
-    what="A ClusterQueue of Kueue gives quotas of a flavor in another order than its group covers them, or lacks one; "
-    "a workload asks for a resource that no group of its queue covers (a warning). Or a pod of the KAI scheduler has "
-    "an annotation for a part of a GPU with a value that KAI refuses, or beside a whole GPU, or names its queue by a "
-    "label that this version no longer reads. Or a pod of Volcano asks for parts of GPUs in both of its ways.",
-    why="Kueue's webhook refuses the queue; a workload that its queue does not cover waits for ever. KAI refuses the "
-    "pod, or leaves it without a queue.",
-    fix="write what the message names",
-    bad="metadata: {annotations: {gpu-memory: 2000Mi}}\nspec: {schedulerName: kai-scheduler}\n",
-    good="metadata: {annotations: {gpu-memory: '2000'}}\nspec: {schedulerName: kai-scheduler}\n",
-    symptom="`must match the name in coveredResources`; `couldn't assign flavors to pod set main: resource ... "
-    "unavailable in ClusterQueue`; `gpu-memory annotation value must be a positive integer`; Pending",
-    references=(
-        "kubernetes-sigs/kueue@v0.13.0:pkg/webhooks/clusterqueue_webhook.go, validateFlavorQuotas",
-        "kubernetes-sigs/kueue@v0.13.0:pkg/scheduler/flavorassigner/flavorassigner.go",
-        "kai-scheduler/KAI-Scheduler:pkg/binder/plugins/gpusharing/gpu-request/gpu_request_validator.go",
-    ),
-)
+RULE = RuleInfo.of("PSM938")
 _QUEUE = "kueue.x-k8s.io/queue-name"
 _VOLCANO, _SHARE, _VGPU = "volcano", "volcano.sh/gpu-", "volcano.sh/vgpu-"
 _LEFT_OUT, _REPLACED = "excludeResourcePrefixes", "transformations"
@@ -58,6 +39,7 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
     if queues and not _counts_otherwise(view.machines):
         for pod in view.gpu_pods:
             yield from _uncovered(view, pod)
+    yield from configuration_mistakes(view)
     kai = store.table("scheduling.yaml")["kai"]
     for pod in view.pods:
         if pod.spec.get("schedulerName") == kai["scheduler"]:
@@ -159,6 +141,13 @@ def _of_kai(view: LinkView, pod: LinkedPod, kai: Mapping[str, Any]) -> Iterator[
         elif row.get("part") and any(_takes_whole(item) for _, item in pod.containers):
             text = f"KAI refuses {pod.owner.name}: it asks for a part of a GPU by `{row['key']}`, and for whole ones"
             yield Finding(message=text, place=place, help=f"remove the annotation, or the limit `{GPU}`")
+    for key in sorted(kai["notRead"].keys() & annotations.keys()) if not asked else ():
+        yield Finding(
+            message=f"KAI does not read the annotation `{key}` of {pod.owner.name}: it gets no part of a GPU",
+            place=pod.owner.place(join(at, "annotations", key)),
+            help=f"write `{kai['notRead'][key]}`",
+            severity=Severity.WARNING,
+        )
     label = kai["queueLabel"]
     chart = next(view.named(kai["scheduler"]), None)
     version = chart.version if chart is not None else None

@@ -31,6 +31,8 @@ def selections(view: LinkView) -> Iterator[Need]:
     for pod in view.pods:
         if pod.asks_for_gpus or (pod.owner.kind == "DaemonSet" and _serves_gpus(pod)):
             yield from _selected(pod.spec, pod.place, pod.owner.name)
+        else:
+            yield from (need for need in _selected(pod.spec, pod.place, pod.owner.name) if _is_of_gpus(need.name))
     for chart in view.charts:
         for part in _CHART_PODS:
             yield from selections_in(chart, part)
@@ -62,8 +64,9 @@ def selections_of_charts(view: LinkView) -> Iterator[tuple[LinkedChart, Need]]:
 
 
 def _selects(chart: LinkedChart, row: Mapping[str, Any]) -> bool:
-    """Whether it does at this version, and brings nothing that writes the labels."""
-    if "versions" in row and (chart.version is None or not covers(row["versions"], chart.version)):
+    """Whether it does at this version, without one at the newest, and brings nothing that writes the labels."""
+    versions = row.get("versions", {})
+    if "before" in versions if chart.version is None else not covers(versions, chart.version):
         return False
     return not any(map(chart.says, row["replacedBy"])) and chart.condition(row["bringsDiscovery"]) is not True
 

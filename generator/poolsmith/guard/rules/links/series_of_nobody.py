@@ -6,7 +6,7 @@ from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import listed, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts import store
@@ -28,19 +28,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView
     from poolsmith.guard.rules.names.need import Verdict
 
-RULE = RuleInfo(
-    code="PSM779",
-    name="series-of-nobody",
-    severity=Severity.WARNING,
-    applies_to="manifest",
-    what="A PrometheusRule or a VMRule reads a series of dcgm-exporter that is not in the list of metrics of the "
-    "exporter here, whether it is your own or the image's.",
-    why="An expression over a series that is not there is empty: the alert never fires, and nothing says so.",
-    fix="add the field to the exporter's list of metrics, or read a series that it has",
-    bad="expr: DCGM_FI_DEV_ECC_DBE_VOL_TOTAL > 0  # beside the image's own list\n",
-    good="expr: DCGM_FI_DEV_XID_ERRORS > 0\n",
-    references=("NVIDIA/dcgm-exporter@4.5.3-4.8.2:etc/default-counters.csv, etc/dcp-metrics-included.csv",),
-)
+RULE = RuleInfo.of("PSM779")
 _FEW = 3
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import mappings
 from poolsmith.guard.rules.links.link_view import Domain
@@ -18,24 +18,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkedChart, LinkView
 
-RULE = RuleInfo(
-    code="PSM934",
-    name="taints-not-set",
-    severity=Severity.WARNING,
-    applies_to="manifest",
-    what="A NodeFeatureRule has taints, and the Node Feature Discovery that is installed beside it does not set any: "
-    "`enableTaints` is off.",
-    why="The labels of the rule are written, its taints are passed over with a line in the master's log: nothing keeps "
-    "other pods off the nodes.",
-    fix="write `master: {enableTaints: true}` into the values of Node Feature Discovery",
-    bad="rules: [{name: gpu, taints: [{key: nvidia.com/gpu, effect: NoSchedule}]}]\n",
-    good="master: {enableTaints: true}\n",
-    symptom="GPU nodes without the taint, full of other pods",
-    references=(
-        "kubernetes-sigs/node-feature-discovery@v0.18.3:deployment/helm/node-feature-discovery/values.yaml",
-        "NVIDIA/gpu-operator issue 801",
-    ),
-)
+RULE = RuleInfo.of("PSM934")
 _NFD, _TAINTER = "node-feature-discovery", "Tainter"
 _SWITCHES = ("master.enableTaints", "master.config.enableTaints")
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 _EXTENSIONS = ("customization", "systemExtensions", "officialExtensions")
 _OPEN, _PROPRIETARY = "siderolabs/nvidia-open-gpu-kernel-modules", "siderolabs/nonfree-kmod-nvidia"
 """Beginnings of the names of extensions that bring modules. Source: siderolabs/extensions, nvidia-gpu."""
+_WITH_DRIVER = ("siderolabs/nvidia-container-toolkit-", "siderolabs/nvidia-fabricmanager-")
+_BRANCHES = {"lts", "production"}
+"""Extensions that bring libraries, or a service, of a driver, and branches of it. Source: the same, vars.yaml."""
 _MODULE = "nvidia_uvm"
 """Of NVIDIA's, in patches of any form and in files of tools that write machines too."""
 
@@ -38,6 +41,8 @@ def _of_all(files: Machines) -> Iterator[Finding[Location]]:
     machines, schematics = _machines(files), _schematics(files)
     for document, machine in machines:
         yield from _without_extension(document, machine)
+    for schematic in schematics:
+        yield from _of_another_branch(*schematic)
     if schematics and not _are_loaded(files):
         yield from _unloaded(machines, schematics[0])
 
@@ -57,6 +62,20 @@ def _schematics(files: Machines) -> Iterator[tuple[CheckedDocument, str, str]]:
         for index, name in enumerate(listed):
             if name.startswith((_OPEN, _PROPRIETARY)):
                 yield document, join("", *_EXTENSIONS, index), name
+
+
+def _of_another_branch(document: CheckedDocument, pointer: str, name: str) -> Iterator[Finding[Location]]:
+    """Libraries of the toolkit beside modules of another branch: NVML refuses them."""
+    branch = name.rpartition("-")[2]
+    for index, other in enumerate(words(value_at(document.data, _EXTENSIONS), empty=True)):
+        its = other.rpartition("-")[2]
+        if other.startswith(_WITH_DRIVER) and {branch, its} == _BRANCHES:
+            yield Finding(
+                message=f"`{other}` is of another branch of the driver than `{name}`: versions differ, and NVML fails",
+                place=document.source.locate(join("", *_EXTENSIONS, index)),
+                help=f"write `{other.removesuffix(its)}{branch}`",
+                related=(document.source.locate(pointer),),
+            )
 
 
 def _are_loaded(files: Machines) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts import store
 from poolsmith.core.record import record
@@ -31,24 +31,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.setup.setup_view import SetupNode, Taint
     from poolsmith.kubernetes.repository.node_templates import NodeTemplate
 
-RULE = RuleInfo(
-    code="PSM758",
-    name="untolerating-workload",
-    severity=Severity.WARNING,
-    applies_to="manifest",
-    what="A workload asks for GPUs, or is a device plugin, and each GPU node that it selects has a taint that "
-    "it does not tolerate. Nodes are "
-    "those that are given, else what files say of nodes to come.",
-    why="The pod stays Pending. Clusters add a toleration by themselves only for a taint that is called like the "
-    "resource, and only where the admission plugin ExtendedResourceToleration is switched on.",
-    fix="add the toleration to the pod",
-    bad="# on nodes with the taint example.net/gpu=vision:NoSchedule\n"
-    "containers: [{resources: {limits: {nvidia.com/gpu: 1}}}]\n",
-    good="tolerations: [{key: example.net/gpu, operator: Exists, effect: NoSchedule}]\n"
-    "containers: [{resources: {limits: {nvidia.com/gpu: 1}}}]\n",
-    symptom="`0/8 nodes are available: 8 node(s) had untolerated taint {example.net/gpu: vision}`",
-    references=("kubernetes.io: Taints and Tolerations",),
-)
+RULE = RuleInfo.of("PSM758")
 
 
 TOLERATION = "Toleration"
@@ -83,8 +66,13 @@ def toleration_offers(view: LinkView) -> Iterator[Offer]:
 @kept_all
 def tainted(view: LinkView) -> Iterator[Tainted]:
     yield from _of_charts(view)
-    for number, pod in enumerate(pod for pod in view.pods if not pod.resources):
+    for number, pod in enumerate(pod for pod in view.pods if _takes_tolerations(pod)):
         yield from _of_nodes(view, pod, f"{number}") if view.nodes else _of_templates(view, pod, f"{number}")
+
+
+def _takes_tolerations(pod: LinkedPod) -> bool:
+    """Whether all of them stand there: custom resources may take some from elsewhere."""
+    return not pod.moved or "/tolerations" in pod.moved
 
 
 def _need(name: str, who: str, locate: Callable[[str], Location], pointer: str) -> Need:

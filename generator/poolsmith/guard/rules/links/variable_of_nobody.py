@@ -22,20 +22,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.links.link_view import LinkView
     from poolsmith.kubernetes.repository.flux import Emptied
 
-RULE = RuleInfo(
-    code="PSM777",
-    name="variable-of-nobody",
-    applies_to="manifest",
-    what="An object of the stack is applied by a Flux Kustomization with `postBuild`, and has a variable `${...}` "
-    "without a default that nothing there stands for: in a field, or in a script that a ConfigMap holds.",
-    why="Flux puts an empty text in its place, without a word; from 2.9 on it refuses the build. A version, a name or "
-    "a label is gone; a script of the shell has lost its own variables.",
-    fix="define the variable, give it a default (`${NAME:=...}`), or keep Flux out: `$${NAME}`, or the annotation "
-    f"`{DISABLED}: disabled`",
-    bad="# postBuild: {substitute: {CLUSTER: lab}}\ndata: {run.sh: 'echo ${device}'}\n",
-    good="# postBuild: {substitute: {CLUSTER: lab}}\ndata: {run.sh: 'echo $${device}'}\n",
-    references=("fluxcd/kustomize-controller:docs/spec/v1/kustomizations.md, Post build variable substitution",),
-)
+RULE = RuleInfo.of("PSM777")
 _FILES = ("/data/", "/stringData/")
 _EMPTIES, _REFUSES = "puts nothing in the place of", "refuses all that it applies together with"
 _VARIABLE, _VENDOR = "Variable", "nvidia"

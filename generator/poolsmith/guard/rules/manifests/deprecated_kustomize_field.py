@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
 
 if TYPE_CHECKING:
@@ -13,19 +13,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.kubernetes.repository.manifest_files import CheckedTree
 
-RULE = RuleInfo(
-    code="PSM515",
-    name="deprecated-kustomize-field",
-    severity=Severity.NOTE,
-    applies_to="manifest",
-    what="A kustomization uses a field that kustomize has deprecated.",
-    why="It still builds as before, with a warning, until you use a kustomize that no longer reads the field.",
-    bad="kind: Kustomization\nbases: [../base]\n",
-    fix="write `resources`, `labels`, `patches` or `replacements`, whichever replaced it",
-    good="kind: Kustomization\nresources: [../base]\n",
-    symptom="`Warning: 'bases' is deprecated. Please use 'resources' instead.` from `kustomize build`",
-    references=("warnings of kustomize 5.8.1",),
-)
+RULE = RuleInfo.of("PSM515")
 _REPLACEMENTS = {
     "bases": "resources",
     "commonLabels": "labels",

@@ -15,18 +15,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, CheckedTree
 
-RULE = RuleInfo(
-    code="PSM512",
-    name="duplicate-object",
-    applies_to="manifest",
-    what="One file, or the files that one kustomization names, define the same object (group, kind, namespace, name) "
-    "twice.",
-    why="Kustomize refuses to build it. Of one file, the last definition wins or the tool stops, which depends on the "
-    "tool.",
-    fix="keep one of the two",
-    bad="kind: ConfigMap\nmetadata: {name: a}\n---\nkind: ConfigMap\nmetadata: {name: a}\n",
-    good="kind: ConfigMap\nmetadata: {name: a}\n",
-)
+RULE = RuleInfo.of("PSM512")
 _NO_OBJECTS = frozenset(("Kustomization", "Component"))
 _FILLED_IN = ("${", "{{", "<%")
 

@@ -16,17 +16,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, CheckedTree
 
-RULE = RuleInfo(
-    code="PSM513",
-    name="kustomization-resource",
-    applies_to="manifest",
-    what="A kustomization names a file or folder that does not exist, that is outside the folders it may read, or "
-    "that it names twice.",
-    why="The build fails, and so does the sync of everything in the unit.",
-    fix="name each existing file or folder once",
-    bad="kind: Kustomization\nresources: [namespace.yaml]   # the file is called namespaces.yaml\n",
-    good="kind: Kustomization\nresources: [namespaces.yaml]\n",
-)
+RULE = RuleInfo.of("PSM513")
 _NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
 

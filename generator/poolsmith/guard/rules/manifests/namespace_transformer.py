@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.kubernetes.repository.kustomize_roots import files_of_kustomizations, folder_of
 
@@ -14,21 +14,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, CheckedTree
 
-RULE = RuleInfo(
-    code="PSM511",
-    name="namespace-transformer",
-    severity=Severity.NOTE,
-    applies_to="manifest",
-    what="A kustomization that sets `namespace:` holds a cluster-scoped custom resource.",
-    why=(
-        "Kustomize knows the scope of built-in kinds only, and sets the namespace on ClusterPolicy, NVIDIADriver and "
-        "NodeFeatureRule too. The API server drops it there; whoever compares what is rendered sees it."
-    ),
-    fix="write the namespace into each object, or keep cluster-scoped objects in a kustomization of their own",
-    bad="kind: Kustomization\nnamespace: gpu-operator\nresources: [cluster-policy.yaml]\n",
-    good="kind: Kustomization\nresources: [namespaces.yaml, cluster-policy.yaml]\n",
-    references=("kustomize 5.5.0, measured",),
-)
+RULE = RuleInfo.of("PSM511")
 _CLUSTER_SCOPED = frozenset(
     (
         ("nvidia.com", "ClusterPolicy"),

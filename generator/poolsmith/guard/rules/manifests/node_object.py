@@ -13,19 +13,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.kubernetes.repository.manifest_files import CheckedTree
 
-RULE = RuleInfo(
-    code="PSM510",
-    name="node-object",
-    applies_to="manifest",
-    what="Files that GitOps applies contain an object of kind Node.",
-    why=(
-        "Pruning the object deletes the node from the cluster, and its pods are evicted. Its labels also conflict "
-        "with those of the kubelet, the provisioner and Node Feature Discovery."
-    ),
-    fix="let the provisioner or a NodeFeatureRule set labels, and the provisioner set taints",
-    bad="apiVersion: v1\nkind: Node\nmetadata:\n  name: gpu-1\n",
-    good="apiVersion: nfd.k8s-sigs.io/v1alpha1\nkind: NodeFeatureRule\nmetadata:\n  name: pool-a100\n",
-)
+RULE = RuleInfo.of("PSM510")
 
 
 def check(tree: CheckedTree) -> Iterator[Finding[Location]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pointer import MISSING, value_at
 from poolsmith.gpu.catalog.chart_contents import REFUSED, nulls_of
@@ -19,21 +19,7 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.declared_charts import DeclaredChart
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, CheckedTree
 
-RULE = RuleInfo(
-    code="PSM516",
-    name="null-of-the-chart",
-    severity=Severity.WARNING,
-    applies_to="manifest",
-    what="A HelmRelease, or an Application with `ServerSideApply=true`, installs a release of the operator whose chart "
-    "renders a null into the ClusterPolicy, and leaves the default that leads to it.",
-    why="`helm install` creates the object, and the server drops the null. Server-side apply is refused: the release "
-    "can't be installed this way, and only the engine's own status says so.",
-    fix="write the value that the finding names; it leaves the rest as it is",
-    bad="# a HelmRelease of v25.3.4\nvalues:\n  validator: {}\n",
-    good="# a HelmRelease of v25.3.4\nvalues:\n  validator: {plugin: null}\n",
-    symptom='ClusterPolicy "cluster-policy" is invalid: spec.validator.plugin in body must be of type object: "null"',
-    references=("NVIDIA/gpu-operator@v25.3.4:deployments/gpu-operator/templates/clusterpolicy.yaml",),
-)
+RULE = RuleInfo.of("PSM516")
 _OPTION = "ServerSideApply=true"
 _OPTIONS = {
     "Application": ("spec", "syncPolicy", "syncOptions"),

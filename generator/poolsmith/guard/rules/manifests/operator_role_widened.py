@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import listed, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.gpu.catalog.chart_workloads import Right, chart_versions, operator_rights
@@ -16,23 +16,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, CheckedTree
 
-RULE = RuleInfo(
-    code="PSM425",
-    name="operator-role-widened",
-    severity=Severity.WARNING,
-    applies_to="manifest",
-    what="A ClusterRole or Role named gpu-operator has rights that the chart of its release does not give, or "
-    "another ClusterRole is bound to the operator's service account.",
-    why="The operator's account can already write roles, secrets of its namespace, and pods on every GPU node. One "
-    "pod that always runs has every further right too, and nobody reviews it as part of the chart.",
-    fix="remove the rule, or give the right to the workload that needs it",
-    bad='kind: ClusterRole\nmetadata: {name: gpu-operator}\nrules:\n  - {apiGroups: ["*"], resources: ["*"], '
-    'verbs: ["*"]}\n',
-    good="kind: ClusterRole\nmetadata: {name: gpu-operator}\nrules:\n"
-    '  - {apiGroups: [""], resources: [nodes], verbs: [get, list, watch, update, patch]}\n',
-    symptom="kubectl auth can-i --list --as system:serviceaccount:gpu-operator:gpu-operator shows *.*",
-    references=("NVIDIA/gpu-operator pull request 1901", "catalog: chart_workloads/gpu_operator"),
-)
+RULE = RuleInfo.of("PSM425")
 _LABELS = ("app.kubernetes.io/version", "helm.sh/chart")
 _GROUP = "rbac.authorization.k8s.io/"
 _SHOWN = 4

@@ -21,30 +21,7 @@ if TYPE_CHECKING:
     from poolsmith.kubernetes.repository.declared_charts import DeclaredChart
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, CheckedTree
 
-RULE = RuleInfo(
-    code="PSM541",
-    name="plugin-configuration",
-    applies_to="manifest",
-    what="A configuration that the chart nvidia-device-plugin gives to the plugin, in `config.map` or in the ConfigMap "
-    "of `config.name`, is one at which the plugin stops: fewer than 2 replicas, no resources or no name of one, a "
-    "wrong version, word or type, MPS under `migStrategy: mixed` or with more replicas than an MPS server has "
-    "clients. Or `config.default` is none of them. So of any text that has the shape of one, in a ConfigMap, a patch "
-    "or a file, if every version stops at it. A warning: names that the plugin does not know, and settings of "
-    "sharing where it passes them over, such as `renameByDefault` under `flags` (as PSM152).",
-    why="The text is checked by nobody before the plugin reads it. It stops on each node that takes the "
-    "configuration, and the node advertises no GPUs.",
-    symptom="`number of replicas must be >= 2`, `specified config ... does not exist`, `using --mig-strategy=mixed is "
-    "not supported with MPS` in the plugin's log; `Insufficient nvidia.com/gpu`",
-    fix="correct the configuration, or name one that exists",
-    bad="config:\n  map:\n    default: |\n      version: v1\n      sharing:\n        timeSlicing:\n"
-    "          resources: [{name: nvidia.com/gpu, replicas: 1}]\n",
-    good="config:\n  map:\n    default: |\n      version: v1\n      sharing:\n        timeSlicing:\n"
-    "          resources: [{name: nvidia.com/gpu, replicas: 4}]\n",
-    references=(
-        "NVIDIA/k8s-device-plugin:api/config/v1/replicas.go, cmd/config-manager/main.go",
-        "NVIDIA/k8s-device-plugin issues 1022, 1433",
-    ),
-)
+RULE = RuleInfo.of("PSM541")
 _CHART = "nvidia-device-plugin"
 _LARGEST = 1 << 20
 _TEMPLATED = ("{{", "${", "{%")

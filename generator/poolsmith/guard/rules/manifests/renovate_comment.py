@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import Location, RuleInfo, Severity
+from poolsmith.core.diagnostics import Location, RuleInfo
 from poolsmith.core.diagnostics.diagnostic import Position, Span, position_in
 from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
@@ -17,24 +17,7 @@ if TYPE_CHECKING:
 
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, CheckedTree
 
-RULE = RuleInfo(
-    code="PSM582",
-    name="renovate-comment",
-    severity=Severity.WARNING,
-    applies_to="manifest",
-    what="A comment `# renovate: ...` names a registry in which Renovate can't find a chart of the GPU stack: a page "
-    "of GitHub or NGC instead of the index of a Helm repository, an `oci://` registry with `datasource=helm`, or a "
-    "Helm repository with `datasource=docker`.",
-    why="Renovate finds no version, and proposes none: the release stays as it is, fixes of vulnerabilities too, and "
-    "only Renovate's own log says so.",
-    fix="write the address of the Helm repository, or `datasource=docker` and the image's name for an OCI registry",
-    bad="# renovate: datasource=helm depName=gpu-operator registryUrl=https://github.com/NVIDIA/gpu-operator\n"
-    "version: v25.3.4\n",
-    good="# renovate: datasource=helm depName=gpu-operator registryUrl=https://helm.ngc.nvidia.com/nvidia\n"
-    "version: v25.3.4\n",
-    symptom="no pull request for new releases; `Failed to look up helm package` in Renovate's log",
-    references=("docs.renovatebot.com/modules/datasource/helm", "docs.renovatebot.com/modules/datasource/docker"),
-)
+RULE = RuleInfo.of("PSM582")
 _COMMENT = pattern(r"^[ \t]*#[ \t]*renovate:[ \t]*(?P<fields>[^\n]*)", re.MULTILINE)
 _FIELD = pattern(r"(?<![A-Za-z])(?P<key>[A-Za-z]++)=(?P<value>\S+)")
 _NAMES = ("depName", "packageName", "lookupName", "chart")

@@ -20,21 +20,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.manifests.unread_operand_variable import OperandContainer
     from poolsmith.kubernetes.repository.manifest_files import CheckedTree
 
-RULE = RuleInfo(
-    code="PSM544",
-    name="undefined-flag",
-    applies_to="manifest",
-    what="A container of the device plugin, GPU Feature Discovery or dcgm-exporter, in a workload that somebody wrote, "
-    "is started with a flag that the version of its image does not define, or the device plugin with a word that it "
-    "refuses.",
-    why="The program prints `flag provided but not defined`, or what it refuses, and ends; the container starts again "
-    "and again.",
-    fix="correct the flag, remove it, or take an image that defines it",
-    bad="image: nvcr.io/nvidia/k8s-device-plugin:v0.14.5\nargs: ['--mps-root=/run/nvidia/mps']\n",
-    good="image: nvcr.io/nvidia/k8s-device-plugin:v0.17.1\nargs: ['--mps-root=/run/nvidia/mps']\n",
-    symptom="`flag provided but not defined` in the log; CrashLoopBackOff",
-    references=("flags of NVIDIA/k8s-device-plugin and NVIDIA/dcgm-exporter at their tags",),
-)
+RULE = RuleInfo.of("PSM544")
 _PLUGIN = "nvidia-device-plugin"
 _OF_IMAGES = {"k8s-device-plugin": _PLUGIN}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
@@ -19,27 +19,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, CheckedTree
 
-RULE = RuleInfo(
-    code="PSM543",
-    name="unread-operand-variable",
-    severity=Severity.WARNING,
-    applies_to="manifest",
-    what="A container of an operand (device plugin and its MPS daemon, GPU Feature Discovery, toolkit, dcgm, "
-    "dcgm-exporter, MIG, vGPU, VFIO, CC, Kata and driver managers, plugins for Kata and KubeVirt, DRA driver), in a "
-    "workload that somebody wrote, has a variable that the version of its image does not read, or whose name is one "
-    "letter from one that it reads; or a word that the device plugin refuses.",
-    why="Nothing reports a variable that nobody reads: the operand keeps its default. At a wrong word the plugin ends.",
-    fix="correct the name, remove it, or take an image that reads it",
-    bad="image: nvcr.io/nvidia/k8s/dcgm-exporter:3.3.5-3.4.0-ubuntu22.04\nenv:\n"
-    "  - {name: KUBERNETES_VIRTUAL_GPUS, value: 'true'}\n",
-    good="image: nvcr.io/nvidia/k8s/dcgm-exporter:4.1.1-4.0.4-ubuntu22.04\nenv:\n"
-    "  - {name: KUBERNETES_VIRTUAL_GPUS, value: 'true'}\n",
-    symptom="an operand behaves as if the variable were not there",
-    references=(
-        "flags of NVIDIA/k8s-device-plugin, NVIDIA/dcgm-exporter and NVIDIA/mig-parted at their tags",
-        "flags of kubernetes-sigs/dra-driver-nvidia-gpu at its tags",
-    ),
-)
+RULE = RuleInfo.of("PSM543")
 _PROGRAMS = ("gpu-feature-discovery", "mps-control-daemon", "vfio-manage")
 _IMAGE = pattern(rf"(?:^|/)({'|'.join(sorted(OF_IMAGES))})(?::([\w][\w.-]{{0,127}}+))?(?:@|$)")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import mappings, word, words
@@ -19,22 +19,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.kubernetes.repository.manifest_files import CheckedDocument, CheckedTree
 
-RULE = RuleInfo(
-    code="PSM542",
-    name="unread-plugin-configuration",
-    severity=Severity.WARNING,
-    applies_to="manifest",
-    what="A ConfigMap has a configuration that shares GPUs, and the DaemonSet of the device plugin beside it reads "
-    "none: it has neither CONFIG_FILE nor --config-file, and nothing else names the ConfigMap.",
-    why="The static manifest of the plugin advertises whole GPUs, whatever configurations there are: only the Helm "
-    "chart (or the operator) brings what reads them.",
-    fix="install the chart nvidia-device-plugin with `config.name`, or mount the ConfigMap and set CONFIG_FILE",
-    bad="# beside ConfigMap/sharing\ncontainers: [{image: nvcr.io/nvidia/k8s-device-plugin:v0.17.1}]\n",
-    good="containers:\n  - image: nvcr.io/nvidia/k8s-device-plugin:v0.17.1\n"
-    "    env: [{name: CONFIG_FILE, value: /config/config.yaml}]\n",
-    symptom="nodes advertise as many nvidia.com/gpu as they have GPUs, and not the replicas",
-    references=("NVIDIA/k8s-device-plugin issues 615, 990",),
-)
+RULE = RuleInfo.of("PSM542")
 _IMAGE = pattern(r"(^|/)k8s-device-plugin(:|@|$)")
 _VARIABLE, _FLAG = "CONFIG_FILE", "--config-file"
 _SHARES = pattern(r"^[^\S\n]*+(timeSlicing|mps)\s*+:", re.MULTILINE)

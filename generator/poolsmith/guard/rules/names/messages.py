@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING, cast
 from poolsmith.core.diagnostics import Severity
 from poolsmith.core.diagnostics.message_text import did_you_mean, joined, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
+from poolsmith.core.pattern import pattern
+from poolsmith.core.sources.pod_template import mapping, word
+from poolsmith.core.sources.pointer import join
 from poolsmith.guard.rules.names.need import BUILT_IN
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.names.need import NamedObject, Need, Offer, Verdict
 
@@ -23,13 +28,40 @@ def lacking(verdict: Verdict) -> Finding[Location]:
     is_fixed = need.keys[key] == need.pointer
     has = joined([f"`{shorten(key)}`" for key in held], _FEW, ", ")
     mounted = f"which is mounted where {_field(need)} names it" if is_fixed else f"which {_field(need)} asks for"
-    part = "/stringData" if "stringData" in item.data else "/data"
     return Finding(
         message=f"{item.name} has no key `{shorten(key)}`, {mounted}; it has {has}",
-        place=item.place(part) if is_fixed else need.locate(need.keys[key]),
+        place=item.place(_part(item)) if is_fixed else need.locate(need.keys[key]),
         help=f"{did_you_mean(key, held)} Write the key `{shorten(key)}`".strip(),
         related=(need.place if is_fixed else item.place("/metadata/name", "this one"),),
     )
+
+
+def unread(verdict: Verdict) -> Finding[Location]:
+    """An object without a key of those that its reader knows."""
+    need, offer, item = verdict.need, *_there(verdict)
+    held = sorted(cast("frozenset[str]", offer.keys))
+    read = f"`{shorten(held[0])}` of {item.name}" if held else item.name
+    return Finding(
+        message=f"nothing reads {read}, which {_field(need)} names",
+        place=item.place(join(_part(item), *held[:1])),
+        help=f"call the key {joined([f'`{value}`' for value in need.values], _FEW, ', ')}",
+        related=(need.place,),
+        severity=Severity.WARNING,
+    )
+
+
+def refused(verdict: Verdict) -> Iterator[Finding[Location]]:
+    """Lines that the reader of an object does not take."""
+    need, item = verdict.need, verdict.offer.item if verdict.offer is not None else None
+    if item is None or need.refused is None:
+        return
+    for key, text in mapping(item.data.get("data")).items():
+        if pattern(need.refused["matches"]).search(word(text)):
+            yield Finding(
+                message=f"`{shorten(str(key))}` of {item.name}, which {_field(need)} names, {need.refused['says']}",
+                place=item.place(join("/data", str(key))),
+                help=need.refused["do"],
+            )
 
 
 def changed(verdict: Verdict) -> Finding[Location]:
@@ -102,6 +134,10 @@ def unlisted(need: Need, item: NamedObject, file: str, last: Location) -> Findin
         related=(item.place("/metadata/name", "this one"), last),
         severity=Severity.WARNING,
     )
+
+
+def _part(item: NamedObject) -> str:
+    return "/stringData" if "stringData" in item.data else "/data"
 
 
 def _there(verdict: Verdict) -> tuple[Offer, NamedObject]:

@@ -78,7 +78,8 @@ class NamedObject(Protocol):
 @record
 class Need:
     """`where` is the field as people write it, `who` the object that has it. Without a namespace it is the cluster's,
-    or nobody knows. `keys` have to be there, of `values` one. `or_else` are names that do as well.
+    or nobody knows. `keys` have to be there, of `values` one (a star: however it begins). `refused` says
+    which lines its texts may not have. `or_else` are names that do as well.
     `may_be_absent`: its reader starts without it. `is_sole`: of all that supply it, only one may. `follows`: what is of
     that namespace has its new name written here.
 
@@ -95,6 +96,7 @@ class Need:
     namespace: str | None = None
     keys: Mapping[str, str] = field(default_factory=dict)
     values: tuple[str, ...] = ()
+    refused: Mapping[str, str] | None = None
     or_else: tuple[str, ...] = ()
     may_be_absent: bool = False
     follows: str | None = None
@@ -313,5 +315,11 @@ def _is_of(account: str, guessed: str) -> bool:
 
 def _missing(need: Need, held: Container[str]) -> tuple[str, ...]:
     if need.values:
-        return () if any(value in held for value in need.values) else need.values
+        return () if any(_is_held(value, held) for value in need.values) else need.values
     return tuple(key for key in need.keys if key not in held)
+
+
+def _is_held(value: str, held: Container[str]) -> bool:
+    if value.startswith("*") and isinstance(held, frozenset):
+        return any(key.endswith(value[1:]) for key in held)
+    return value in held

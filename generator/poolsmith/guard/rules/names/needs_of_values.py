@@ -49,6 +49,8 @@ def needs_of(rows: Iterable[Mapping[str, Any]], fields: NamingFields) -> Iterato
                     pointer=path,
                     namespace=None if row["kind"] in ("PriorityClass", "RuntimeClass") else namespace,
                     keys=dict.fromkeys(_keys(row, fields), path),
+                    values=tuple(row.get("oneOf", ())),
+                    refused=row.get("refused"),
                     follows=fields.follows if "mounted" in row else None,
                 )
 

@@ -117,28 +117,7 @@ def _nowhere(named_at: Callable[[], Location]) -> Place:
     return place
 
 
-RULE = RuleInfo(
-    code="PSM278",
-    name="device-plugin-config",
-    applies_to="setup",
-    what="A configuration of the device plugin, in values or in the ConfigMap that they name, is one at which the "
-    "plugin stops: fewer than 2 replicas or none, no resources or no name of one, a wrong version, word or type, MPS "
-    "under `mig.strategy: mixed` or with more replicas than an MPS server has clients. Or the default that "
-    "values name is not among the configurations, or there is no ConfigMap of them at all, or of several none is the "
-    "default and given nodes name none.",
-    why="The text is checked by nobody before the plugin reads it. It stops on each node that takes the "
-    "configuration, and the node advertises no GPUs.",
-    symptom="`unable to load config: unable to finalize config: unable to parse config file: ... number of replicas "
-    "must be >= 2`; `specified config ... does not exist`; `Insufficient nvidia.com/gpu`",
-    fix="correct the configuration, or name one that exists",
-    bad="devicePlugin:\n  config:\n    create: true\n    name: sharing\n    default: any\n    data:\n"
-    "      any: |\n        version: v1\n        sharing:\n          timeSlicing:\n"
-    "            resources: [{name: nvidia.com/gpu, replicas: 1}]\n",
-    good="devicePlugin:\n  config:\n    create: true\n    name: sharing\n    default: any\n    data:\n"
-    "      any: |\n        version: v1\n        sharing:\n          timeSlicing:\n"
-    "            resources: [{name: nvidia.com/gpu, replicas: 4}]\n",
-    references=("NVIDIA/k8s-device-plugin:api/config/v1/replicas.go, cmd/config-manager/main.go",),
-)
+RULE = RuleInfo.of("PSM278")
 NEEDS = ()
 _LARGEST = 1 << 20
 _TEMPLATED = ("{{", "${")

@@ -30,23 +30,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.setup.node_drivers import DescribedDriver
     from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupView
 
-RULE = RuleInfo(
-    code="PSM268",
-    name="driver-and-gpu",
-    applies_to="setup",
-    what="The driver's branch no longer supports the GPUs of some nodes, or not yet, or these GPUs can't use its type "
-    "of kernel modules, or GPUDirect Storage is on for GPUs without open ones. As a warning: MIG or GPUDirect Storage "
-    "on Grace hosts, with a driver that manages their memory coherently (CDMM).",
-    why="Branch 580 is the last one for Pascal and Volta, which have no open modules. Grace Hopper and Blackwell "
-    "have only open modules. A new release of the operator has a new default driver.",
-    symptom="the modules load, and nvidia-smi finds no device; the CUDA validation keeps failing.",
-    fix="describe the driver for each kind of node, with the version and the kernelModuleType that its GPUs need",
-    references=(
-        "pull requests rwlove/home-ops 13690, siderolabs/talos 9430 and skypilot-org/skypilot 9639",
-        "docs.nvidia.com CUDA toolkit, driver and architecture matrix",
-        "NVIDIA/cloud-native-docs@gpu-operator-v25.3-16:gpu-operator/release-notes.rst",
-    ),
-)
+RULE = RuleInfo.of("PSM268")
 NEEDS = ("nodes", "release")
 _MIG_OFF = "all-disabled"
 _PRODUCT = "/spec/gpu/product"

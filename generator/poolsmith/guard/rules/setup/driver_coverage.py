@@ -17,20 +17,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.setup.driver_setup import DriverSetup
     from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupView
 
-RULE = RuleInfo(
-    code="PSM262",
-    name="driver-coverage",
-    applies_to="setup",
-    what="NVIDIADriver objects describe the drivers, but no object selects some GPU node, or an object selects none "
-    "of the known nodes.",
-    why="With NVIDIADriver objects, the ClusterPolicy's own driver is off on all nodes: a node that no object "
-    "selects gets no driver pod, and every other operand waits for it. An object without nodes has a typo in a "
-    "label, or is obsolete.",
-    symptom="pods of all operands stay in `Init:0/1`, and there is no driver pod; `no nodes matching the given node "
-    "selector` in the status of the object before v26.3.",
-    fix="add an NVIDIADriver for the nodes, or correct the label in the object or on the nodes",
-    references=("NVIDIA/gpu-operator:internal/state/nodepool.go", "NVIDIA/gpu-operator issue 1622"),
-)
+RULE = RuleInfo.of("PSM262")
 NEEDS = ("nodes", "release")
 _MOST_COMPARED = 1_000
 

@@ -19,24 +19,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.setup.driver_setup import DriverSetup
     from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupView
 
-RULE = RuleInfo(
-    code="PSM263",
-    name="driver-of-the-system",
-    applies_to="setup",
-    what="The image of nodes contains a driver or a toolkit, by their operating system or by their profile, and the "
-    "operator installs another one. Or the reverse: both are turned off, and nothing installs them.",
-    why="Two drivers conflict on one GPU: the driver pod can't unload modules that are in use, or compiles for a "
-    "system that it does not know. Without a driver, all operands wait forever.",
-    symptom="driver pods that restart again and again because they can't unload the driver of the host, or stay in "
-    "`ImagePullBackOff`, on nodes whose GPUs worked before; pods of all operands in `Init:0/1`.",
-    fix="turn the operator's part off: `driver.enabled: false` or `toolkit.enabled: false` for all nodes, the "
-    'labels `nvidia.com/gpu.deploy.driver: pre-installed` or `nvidia.com/gpu.deploy.container-toolkit: "false"` '
-    "for some",
-    references=(
-        "NVIDIA/gpu-operator issues 593, 375, 126 and 946; awsdocs/amazon-eks-user-guide pull request 1143",
-        "NVIDIA/cloud-native-docs@gpu-operator-v26.7-1:gpu-operator/getting-started.rst",
-    ),
-)
+RULE = RuleInfo.of("PSM263")
 NEEDS = ("nodes", "values", "release")
 _PRESET = "pre-installed"
 

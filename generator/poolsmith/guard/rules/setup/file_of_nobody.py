@@ -17,23 +17,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.setup.setup_view import SetupView
 
-RULE = RuleInfo(
-    code="PSM774",
-    name="file-of-nobody",
-    applies_to="setup",
-    what="A variable of dcgm-exporter or of the MIG manager leads to a file in a folder where the image's own files, "
-    "or the keys of a ConfigMap, are, and none of them is called so.",
-    why="The container reads the file when it starts, and stops: no metrics, or no layout that is ever applied.",
-    fix="name a file that is there, or add the key to the ConfigMap",
-    bad="dcgmExporter:\n  env: [{name: DCGM_EXPORTER_COLLECTORS, value: /etc/dcgm-exporter/ours.csv}]\n",
-    good="dcgmExporter:\n  config: {name: our-metrics}  # with the key dcgm-metrics.csv\n",
-    symptom="`Could not find metrics file '/etc/dcgm-exporter/ours.csv'`; `open /mig-parted-config/layouts.yaml: no "
-    "such file or directory`",
-    references=(
-        "NVIDIA/dcgm-exporter@4.5.3-4.8.2:etc",
-        "NVIDIA/gpu-operator@v26.7.0:controllers/object_controls.go, TransformDCGMExporter, TransformMIGManager",
-    ),
-)
+RULE = RuleInfo.of("PSM774")
 NEEDS = ("values",)
 _FILE = "File"
 

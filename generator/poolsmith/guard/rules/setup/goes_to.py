@@ -9,6 +9,7 @@ from poolsmith.core.facts import store
 from poolsmith.core.sources.pod_template import mappings, word
 from poolsmith.core.sources.pointer import reached, value_at
 from poolsmith.gpu.catalog.stack_objects import CHARTS
+from poolsmith.kubernetes.repository.manifest_files import folders_above, is_script
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -47,8 +48,26 @@ def distributions_of(documents: Iterable[CheckedDocument]) -> frozenset[str]:
 
 def told_distribution(model: RepositoryModel) -> str | None:
     """The one that the stack goes to, by its name in the catalog; None where that is not known."""
-    found = distributions_of(model.documents) if is_alone(model) else frozenset()
+    found = distributions_of(model.documents) | _installed_beside(model) if is_alone(model) else frozenset()
     return min(found).partition(" ")[0] if len(found) == 1 else None
+
+
+def _installed_beside(model: RepositoryModel) -> frozenset[str]:
+    """Those that scripts install beside what installs the stack, or above it."""
+    folders = {above for item in model.all_installations if item.chart in CHARTS for above in _at(item.document.path)}
+    near = (path for path in model.others if is_script(path) and path.rpartition("/")[0] in folders)
+    texts = [text for path in near if (text := model.files.text(path))]
+    rows = [row for row in store.table("node_makers.yaml")["clouds"] if "installer" in row]
+    return frozenset(row["distribution"] for row in rows for text in texts if _installs(text, row["installer"]))
+
+
+def _at(path: str) -> tuple[str, ...]:
+    return ("", *folders_above(path))
+
+
+def _installs(text: str, installer: str) -> bool:
+    """Whether a line has it that is no comment."""
+    return installer in text and any(installer in line.partition("#")[0] for line in text.split("\n"))
 
 
 def enforced_by(documents: Iterable[CheckedDocument]) -> str:

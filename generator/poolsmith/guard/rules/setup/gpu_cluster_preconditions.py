@@ -17,24 +17,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.setup.setup_view import SetupView
 
-RULE = RuleInfo(
-    code="PSM298",
-    name="gpu-cluster-preconditions",
-    applies_to="setup",
-    what="Helm values deploy a GPUCluster, and the cluster's Kubernetes serves no DeviceClass, or a driver or the "
-    "kubelet of a node is older than dynamic resource allocation needs.",
-    why="The chart renders only where resource.k8s.io/v1 (or v1beta2, v1beta1) is served, which Kubernetes does by "
-    "itself from 1.34 on. The DRA driver needs branch 580 or later.",
-    symptom="`gpuCluster.deployCR=true requires a Kubernetes cluster that supports Dynamic Resource Allocation`",
-    fix="use Kubernetes 1.34 or later and driver 580 or later, or keep the ClusterPolicy",
-    bad="# on Kubernetes 1.33\nclusterPolicy: {deployCR: false}\ngpuCluster: {deployCR: true}\n",
-    good="# on Kubernetes 1.34\nclusterPolicy: {deployCR: false}\ngpuCluster: {deployCR: true}\n",
-    releases="from v26.7.0",
-    references=(
-        "NVIDIA/gpu-operator@v26.7.0:deployments/gpu-operator/templates/validations.yaml",
-        "NVIDIA/cloud-native-docs@gpu-operator-v26.7-1:gpu-operator/dra-intro-install.rst",
-    ),
-)
+RULE = RuleInfo.of("PSM298")
 NEEDS = ("values", "release")
 _DEPLOYED = "gpuCluster.deployCR"
 _VERSION = "driver.version"

@@ -16,21 +16,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupView
 
-RULE = RuleInfo(
-    code="PSM266",
-    name="host-driver-folder",
-    applies_to="setup",
-    what="The nodes' driver is in a folder of its own, as on Talos or Container-Optimized OS, and "
-    "`hostPaths.driverInstallDir` names another folder.",
-    why="The validator looks for the driver in the root file system and in that folder. With a wrong folder it "
-    "waits, and all operands wait for it. The cluster has only one such value.",
-    symptom="the init container `driver-validation` retries forever, although CUDA works on the host.",
-    fix="set `hostPaths.driverInstallDir` to the folder of the driver",
-    references=(
-        "NVIDIA/cloud-native-docs@gpu-operator-v26.7-1:gpu-operator/google-gke.rst",
-        "siderolabs/extensions issue 527; NVIDIA/gpu-operator issues 1292, 1276 and 1687",
-    ),
-)
+RULE = RuleInfo.of("PSM266")
 NEEDS = ("nodes", "values")
 _VALUE = "hostPaths.driverInstallDir"
 _DEFAULT = "/run/nvidia/driver"

@@ -12,41 +12,55 @@ from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import mappings
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.gpu.catalog.unpublished import is_tag_since
+from poolsmith.guard.rules.names.known_labels import labels_of_rules
 from poolsmith.guard.rules.setup.node_drivers import node_drivers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from poolsmith.core.diagnostics import Location
-    from poolsmith.guard.rules.setup.setup_view import SetupObject, SetupView
+    from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupObject, SetupView
     from poolsmith.kubernetes.repository.declared_charts import DeclaredChart
 
-RULE = RuleInfo(
-    code="PSM770",
-    name="known-issue",
-    applies_to="setup",
-    what="Values of the operator, with its release and what is known of the cluster, are those of a known issue: one "
-    "of the vendor's release notes, or of the code at that release. How grave it is differs by issue.",
-    why="The vendor says it on a page that nobody reads before the outage; the values look right.",
-    fix="do what the finding says, or take the release that mends it",
-    bad="# v25.10.1\nvalidator: {repository: nvcr.io/nvidia/cloud-native, image: gpu-operator-validator}\n",
-    good="# v25.10.1\nvalidator: {}\n",
-    references=("NVIDIA/cloud-native-docs:gpu-operator/release-notes.rst", "data/known_issues.yaml"),
-)
+RULE = RuleInfo.of("PSM770")
 NEEDS = ("values", "release")
 
 
 def check(view: SetupView) -> Iterator[Finding[Location]]:
-    for issue in store.table("known_issues.yaml")["issues"]:
+    for issue in issues():
         if not covers(issue.get("releases", {}), view.tag or ""):
             continue
         if all(_holds(view, item) for item in issue["when"]) and not _is_excepted(view, issue):
-            yield Finding(
-                message=issue["says"],
-                place=_place(view, issue),
-                help=issue["do"],
-                severity=Severity(issue["severity"]) if "severity" in issue else None,
-            )
+            yield _finding(issue, _place(view, issue))
+        for item in view.of_kind("NVIDIADriver", "nvidia.com") if "drivers" in issue else ():
+            if all(_says(row, _of_driver(item, row["path"])) for row in issue["when"]):
+                yield _finding(issue, item.place(f"/spec/{issue['at'].removeprefix('driver.').replace('.', '/')}"))
+
+
+def _finding(issue: Mapping[str, Any], place: Location) -> Finding[Location]:
+    severity = Severity(issue["severity"]) if "severity" in issue else None
+    return Finding(message=issue["says"], place=place, help=issue["do"], severity=severity)
+
+
+def _of_driver(item: SetupObject, path: str) -> Any:
+    return value_at(item.spec, path.removeprefix("driver.").split("."))
+
+
+def issues() -> Iterator[Mapping[str, Any]]:
+    """The rows, one for `each` of those that stand for several."""
+    for row in store.table("known_issues.yaml")["issues"]:
+        yield from (_filled(row, each) for each in row["each"]) if "each" in row else (row,)
+
+
+def _filled(node: Any, words: Mapping[str, str]) -> Any:
+    """A row with words in place of `{...}`."""
+    if isinstance(node, dict):
+        return {key: _filled(value, words) for key, value in node.items() if key != "each"}
+    if isinstance(node, list):
+        return [_filled(item, words) for item in node]
+    for key, value in words.items() if isinstance(node, str) else ():
+        node = node.replace(f"{{{key}}}", value)
+    return node
 
 
 def _place(view: SetupView, issue: Mapping[str, Any]) -> Location:
@@ -86,23 +100,31 @@ def _holds(view: SetupView, condition: Mapping[str, Any]) -> bool:
             for found in node_drivers(view)
         )
     if "nodes" in condition:
-        system = condition["nodes"], condition["version"]
-        return any((node.os_id, node.os_version.partition(".")[0]) == system for node in view.nodes or ())
+        return any(node.os_id in condition["nodes"] and _is_of(node, condition) for node in view.nodes or ())
     if "chart" in condition:
         return any(_charts(view, condition))
     if "object" in condition:
         return _object(view, condition) is not None
     if "kinds" in condition:
         return any(map(view.of_kind, condition["kinds"])) is bool(condition["are"])
+    if "label" in condition:
+        return condition["is"] in _labelled(view, condition["label"])
     if "bound" in condition:
         return _is_bound(view, condition["bound"]) is bool(condition["is"])
     path = condition["path"]
     if "set" in condition:
         return view.is_set(path) and view.value(path) != ""
-    value = view.value(path)
-    if "variable" in condition:
-        value = _variable(value, condition["variable"])
-    return is_so(condition, value)
+    return _says(condition, view.value(path))
+
+
+def _says(condition: Mapping[str, Any], value: Any) -> bool:
+    if "set" in condition:
+        return value not in (None, "")
+    return is_so(condition, _variable(value, condition["variable"]) if "variable" in condition else value)
+
+
+def _is_of(node: SetupNode, condition: Mapping[str, Any]) -> bool:
+    return "version" not in condition or node.os_version.partition(".")[0] == condition["version"]
 
 
 def _charts(view: SetupView, condition: Mapping[str, Any]) -> Iterator[Location]:
@@ -125,6 +147,8 @@ def is_so(condition: Mapping[str, Any], value: Any) -> bool:
         return bool(value != condition["isNot"])
     if "oneOf" in condition:
         return value in condition["oneOf"]
+    if "below" in condition:
+        return isinstance(value, int) and value < condition["below"]
     if "before" in condition:
         return isinstance(value, str) and value[:1].isdigit() and is_older(value, condition["before"])
     if "tagSince" in condition:
@@ -141,6 +165,14 @@ def is_so(condition: Mapping[str, Any], value: Any) -> bool:
 def _variable(env: Any, names: str | list[str]) -> str | None:
     wanted = (names,) if isinstance(names, str) else names
     return next((str(item.get("value")).lower() for item in mappings(env) if item.get("name") in wanted), None)
+
+
+def _labelled(view: SetupView, label: str) -> Iterator[str]:
+    """Values that rules and nodes here give it."""
+    offers = labels_of_rules(view.of_kind("NodeFeatureRule"))
+    for offer in offers:
+        yield from offer.keys if offer.name == label and isinstance(offer.keys, frozenset) else ()
+    yield from (node.labels[label] for node in view.nodes or () if label in node.labels)
 
 
 def _is_bound(view: SetupView, account: str) -> bool:

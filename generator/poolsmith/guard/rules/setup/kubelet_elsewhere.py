@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.gpu.catalog.value_paths import value_paths
 
@@ -14,21 +14,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.setup.setup_view import SetupView
 
-RULE = RuleInfo(
-    code="PSM279",
-    name="kubelet-elsewhere",
-    severity=Severity.WARNING,
-    applies_to="setup",
-    what="The kubelet of the cluster's distribution keeps its files in a folder of its own, and "
-    "`hostPaths.kubeletRootDir` names another one.",
-    why="dcgm-exporter asks the kubelet in that folder which pod has which GPU, and a DRA driver registers there.",
-    symptom="metrics of dcgm-exporter without the labels pod and namespace; a DRA driver that never registers",
-    fix="set `hostPaths.kubeletRootDir` to the folder of the distribution",
-    bad="# on k0s, with v26.7.0\ndriver: {enabled: true}\n",
-    good="# on k0s, with v26.7.0\nhostPaths: {kubeletRootDir: /var/lib/k0s/kubelet}\n",
-    releases="from v26.7.0",
-    references=("NVIDIA/gpu-operator@v26.7.0:api/nvidia/v1/clusterpolicy_types.go", "k0sproject/k0s:docs/storage.md"),
-)
+RULE = RuleInfo.of("PSM279")
 NEEDS = ("values", "release")
 _PATH = "hostPaths.kubeletRootDir"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import listed, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.pattern import pattern
@@ -22,19 +22,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.setup.driver_setup import DriverSetup
     from poolsmith.guard.rules.setup.setup_view import SetupView
 
-RULE = RuleInfo(
-    code="PSM264",
-    name="label-of-nobody",
-    severity=Severity.WARNING,
-    applies_to="setup",
-    what="An NVIDIADriver selects nodes by a label that nothing writes: no node has it, no NodeFeatureRule or node "
-    "template in these files writes it, and no well-known writer does (kubelet, NFD, GPU feature discovery, the "
-    "operator, a cloud).",
-    why="The object selects no node until somebody labels nodes by hand, and a replaced node lacks the label.",
-    symptom="no DaemonSet is created for the driver object, and nothing reports an error.",
-    fix="let the node template or a NodeFeatureRule write the label, and keep it beside these files",
-    references=("NVIDIA/gpu-operator:internal/state/nodepool.go",),
-)
+RULE = RuleInfo.of("PSM264")
 NEEDS: tuple[str, ...] = ()
 _SELECTING = ("NVIDIADriver", "ClusterPolicy", "DaemonSet", "Deployment", "StatefulSet", "Job", "CronJob", "Pod")
 _RULES = ("NodeFeatureRule", "NodeFeatureGroup")

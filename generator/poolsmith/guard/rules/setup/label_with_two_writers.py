@@ -16,24 +16,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.setup.setup_view import SetupObject, SetupView
 
-RULE = RuleInfo(
-    code="PSM275",
-    name="label-with-two-writers",
-    applies_to="setup",
-    what="A NodeFeatureRule writes a label that something else writes as well: a component, a cloud, the template of "
-    "the nodes, or another rule for the same node.",
-    why="NFD overwrites the label, and the other writer writes it again. With each change, pods are deleted or "
-    "nodes are configured again. NFD may not write labels of Kubernetes' own domains at all.",
-    symptom="labels that change by themselves; GPU clients evicted again and again; `label is not allowed` in the log "
-    "of nfd-master.",
-    fix="write a label of your own, or let only one of the two write it",
-    bad="kind: NodeFeatureRule\nspec:\n  rules: [{name: gpus, labels: {nvidia.com/gpu.product: A100}}]\n",
-    good="kind: NodeFeatureRule\nspec:\n  rules: [{name: gpus, labels: {example.com/gpu: A100}}]\n",
-    references=(
-        "kubernetes-sigs/node-feature-discovery v0.19.0 pkg/apis/nfd/validate",
-        "NVIDIA/gpu-operator issue 990",
-    ),
-)
+RULE = RuleInfo.of("PSM275")
 NEEDS: tuple[str, ...] = ()
 _AGREED = frozenset((("nvidia.com/gpu.present", "true"),))
 """What a rule says of a node with a GPU, the component says too: people write it where no operator runs."""

@@ -19,28 +19,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.setup.setup_view import SetupView
 
-RULE = RuleInfo(
-    code="PSM335",
-    name="mig-default-layout",
-    applies_to="setup",
-    what="The layouts that the MIG manager is given, in `migManager.config.data` or in the ConfigMap of "
-    "`migManager.config.name`, have no `all-disabled`, and `migManager.config.default` is that layout, which is the "
-    "default.",
-    why="The operator labels each node with a GPU that can do MIG and without a layout `nvidia.com/mig.config: "
-    "all-disabled`. The ConfigMap takes the place of the operator's own, so the manager looks for a layout that is not "
-    "there, and fails on each of these nodes.",
-    symptom="the label nvidia.com/mig.config.state of nodes is `failed`; `selected mig-config not present`",
-    fix='add the layout `all-disabled`, or write `migManager.config.default: ""`',
-    bad="migManager:\n  config:\n    create: true\n    name: mine\n    data:\n      config.yaml: |\n"
-    "        version: v1\n        mig-configs:\n"
-    "          sevenths: [{devices: all, mig-enabled: true, mig-devices: {1g.10gb: 7}}]\n",
-    good="migManager:\n  config:\n    create: true\n    name: mine\n    data:\n      config.yaml: |\n"
-    "        version: v1\n        mig-configs:\n          all-disabled: [{devices: all, mig-enabled: false}]\n"
-    "          sevenths: [{devices: all, mig-enabled: true, mig-devices: {1g.10gb: 7}}]\n",
-    references=(
-        "NVIDIA/gpu-operator@v24.6.1 to v26.7.0:controllers/state_manager.go, api/nvidia/v1/clusterpolicy_types.go",
-    ),
-)
+RULE = RuleInfo.of("PSM335")
 NEEDS = ()
 _CONFIG = "migManager.config"
 _FILE = "config.yaml"

@@ -17,25 +17,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupView
 
-RULE = RuleInfo(
-    code="PSM151",
-    name="mig-strategy",
-    applies_to="setup",
-    what="A node asks for a MIG layout with slices of several sizes, or with MIG on for some of its GPUs only, and "
-    "`mig.strategy` is `single`. Or it asks for slices, and the strategy is `none`.",
-    why="The strategy is one for the cluster. `single` needs all GPUs of a node in slices of one size: otherwise the "
-    "device plugin advertises none of them.",
-    symptom="`nvidia.com/gpu.product` of the node ends in `-MIG-INVALID`, `nvidia.com/gpu.count` is 0; pods stay "
-    "pending with `Insufficient nvidia.com/gpu`",
-    fix="write `mig: {strategy: mixed}`, and let pods ask for `nvidia.com/mig-<profile>`; or give the nodes a layout "
-    "with one size",
-    bad="# a node has the label nvidia.com/mig.config: all-balanced\nmig: {strategy: single}\n",
-    good="# a node has the label nvidia.com/mig.config: all-balanced\nmig: {strategy: mixed}\n",
-    references=(
-        "NVIDIA/gpu-operator issues 479, 603",
-        "NVIDIA/k8s-device-plugin@v0.17.1:internal/lm/mig-strategy.go",
-    ),
-)
+RULE = RuleInfo.of("PSM151")
 NEEDS = ("nodes", "values", "release")
 _STRATEGY = "mig.strategy"
 _SINGLE, _NONE = "single", "none"

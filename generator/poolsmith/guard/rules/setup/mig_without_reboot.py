@@ -16,23 +16,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.setup.setup_view import SetupView
 
-RULE = RuleInfo(
-    code="PSM277",
-    name="mig-without-reboot",
-    severity=Severity.WARNING,
-    applies_to="setup",
-    what="Nodes of GKE have a MIG layout, and `migManager.env` does not say `WITH_REBOOT`. As a note: the same on EKS "
-    "and AKS, where it depends on the kind of machine.",
-    why="A virtual machine can't reset a GPU that is passed through to it, and MIG mode changes by a reset or "
-    "a reboot.",
-    symptom="`nvidia.com/mig.config.state: failed`; `MIG mode ... pending` in nvidia-smi; the layout is there after "
-    "somebody reboots the node",
-    fix='write `migManager: {env: [{name: WITH_REBOOT, value: "true"}]}`; nodes are rebooted when their layout changes',
-    bad="# on GKE, with nodes labelled nvidia.com/mig.config\nmigManager: {enabled: true}\n",
-    good="# on GKE, with nodes labelled nvidia.com/mig.config\n"
-    'migManager: {env: [{name: WITH_REBOOT, value: "true"}]}\n',
-    references=("NVIDIA/cloud-native-docs@gpu-operator-v26.7-1:gpu-operator/gpu-operator-mig.rst",),
-)
+RULE = RuleInfo.of("PSM277")
 NEEDS = ("nodes", "values")
 _ENV = "migManager.env"
 _OFF = ("", "all-disabled")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.guard.rules.setup.device_plugin_config import operator_configs, plugin_version
@@ -16,28 +16,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.setup.device_plugin_config import PluginConfigs
     from poolsmith.guard.rules.setup.setup_view import SetupView
 
-RULE = RuleInfo(
-    code="PSM152",
-    name="misplaced-sharing",
-    severity=Severity.WARNING,
-    applies_to="setup",
-    what="A configuration of the device plugin has a field that the plugin does not read: a setting of sharing in "
-    "another place, such as `renameByDefault` below `flags`, or a name that no structure of the plugin has, such as "
-    "`migStrategie`. Or one that it reads and puts aside: time slicing beside MPS, names of resources and devices of "
-    "one's own.",
-    why="The plugin passes over fields that it does not know: GPUs are not shared, or under another name, and nothing "
-    "says so.",
-    symptom="`nvidia.com/gpu` in the place of `nvidia.com/gpu.shared`; the number of GPUs is that of the cards",
-    fix="move it to where the plugin reads it",
-    bad="version: v1\nflags: {renameByDefault: true}\n"
-    "sharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: 4}]}}\n",
-    good="version: v1\n"
-    "sharing: {timeSlicing: {renameByDefault: true, resources: [{name: nvidia.com/gpu, replicas: 4}]}}\n",
-    references=(
-        "NVIDIA/k8s-device-plugin issue 1433",
-        "NVIDIA/k8s-device-plugin@v0.17.4:api/config/v1/replicas.go, config.go",
-    ),
-)
+RULE = RuleInfo.of("PSM152")
 NEEDS = ()
 _LARGEST = 1 << 20
 

@@ -17,24 +17,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupView
 
-RULE = RuleInfo(
-    code="PSM289",
-    name="mixed-container-runtimes",
-    applies_to="setup",
-    what="GPU nodes of one cluster have different container runtimes, and the operator's toolkit runs on all. Or "
-    "one has a runtime that the operator does not know.",
-    why="The operator configures one runtime for the whole cluster: containerd, as soon as one GPU node has it. On "
-    "the other nodes, the toolkit creates containerd's folders and waits for its socket, and pods there get no "
-    "GPU. With docker beside cri-o, it is undefined which one it uses.",
-    fix="keep the toolkit off the nodes of the other runtime (`nvidia.com/gpu.deploy.container-toolkit=false`, "
-    "before their GPUs are found) and give them a toolkit of their own; poolsmith generates it, see "
-    "docs/runtimes.md",
-    bad="- {name: a, runtime: 'containerd://2.1.5'}\n- {name: b, runtime: 'cri-o://1.33.0'}\n",
-    good="- {name: a, runtime: 'containerd://2.1.5'}\n- name: b\n  runtime: cri-o://1.33.0\n"
-    "  labels: {nvidia.com/gpu.deploy.container-toolkit: 'false'}\n",
-    symptom='failed to create pod sandbox: no runtime for "nvidia" is configured, on the nodes of one runtime',
-    references=("NVIDIA/gpu-operator issues 477, 620, 1528", "catalog: runtimeFiles"),
-)
+RULE = RuleInfo.of("PSM289")
 NEEDS = ("nodes",)
 _OPENSHIFT = "openshift"
 

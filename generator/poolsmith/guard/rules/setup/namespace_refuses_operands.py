@@ -14,23 +14,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.setup.setup_view import SetupView
 
-RULE = RuleInfo(
-    code="PSM421",
-    name="namespace-refuses-operands",
-    applies_to="setup",
-    what="The namespace of the operator enforces a Pod Security level below privileged. As a note: the namespace "
-    "has no such label, so that the cluster's own default decides, and `psa.enabled` is off.",
-    why="Driver, toolkit and nearly all other operands are privileged. The API server refuses their pods. With "
-    "`psa.enabled` the operator sets the labels itself, but a GitOps sync of the namespace sets them back.",
-    symptom='`pods "nvidia-driver-daemonset-..." is forbidden: violates PodSecurity "baseline:latest": privileged`',
-    fix=f"label the namespace `{ENFORCE}: {PRIVILEGED}`",
-    bad="kind: Namespace\nmetadata: {name: gpu-operator}\n",
-    good=f"kind: Namespace\nmetadata:\n  name: gpu-operator\n  labels: {{{ENFORCE}: {PRIVILEGED}}}\n",
-    references=(
-        "NVIDIA/cloud-native-docs gpu-operator/getting-started.rst",
-        "NVIDIA/gpu-operator:controllers/state_manager.go",
-    ),
-)
+RULE = RuleInfo.of("PSM421")
 NEEDS = ("values",)
 _PATH = "psa.enabled"
 _EXEMPT = "kube-system"

@@ -29,27 +29,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.setup.node_drivers import NodeDrivers
     from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupView
 
-RULE = RuleInfo(
-    code="PSM265",
-    name="no-driver-image",
-    applies_to="setup",
-    what="The driver image of some nodes can't exist, or no list contains it: a precompiled driver with a full "
-    "version, a compiled one with a branch; only some of repository, image and version; a system or processor "
-    "without a build; or a kernel that the documentation does not name for precompiled drivers.",
-    why="The operator builds the name from version, kernel and operating system, and asks no registry. poolsmith "
-    "does not know either whether a tag exists: a tag on a list is listed, everything else is unknown.",
-    symptom="`ImagePullBackOff` of the driver pod, after an update of the kernel or of the system on all new nodes; an "
-    "image named `/:580.126.20`.",
-    fix="write the version in the form that this kind of driver needs, choose a listed system and kernel, or name "
-    "your own repository of driver images",
-    bad="kind: NVIDIADriver\nspec: {usePrecompiled: true, version: 535.183.01}\n",
-    good='kind: NVIDIADriver\nspec: {usePrecompiled: true, version: "535"}\n',
-    references=(
-        "NVIDIA/gpu-operator issues 910, 682, 1203, 933, 1212, 1623, 1533 and 2006",
-        "NVIDIA/gpu-driver-container@06a208ca9747",
-        "NVIDIA/cloud-native-docs@gpu-operator-v26.7-1:gpu-operator/precompiled-drivers.rst",
-    ),
-)
+RULE = RuleInfo.of("PSM265")
 NEEDS = ("release",)
 PARTLY_NEEDS = ("nodes",)
 _PARTS = ("repository", "image", "version")

@@ -18,23 +18,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupView
 
-RULE = RuleInfo(
-    code="PSM771",
-    name="no-feature-image",
-    applies_to="setup",
-    what="GPUDirect Storage or GDRCopy is switched on for nodes of a system that has an image of the driver and none "
-    "of that module.",
-    why="The module is a container of the driver's pod. Its image can't be pulled, the pod never gets ready, and the "
-    "node loses all its GPUs.",
-    fix="switch it off for these nodes, or build the image and name its repository",
-    bad="# on Rocky Linux\ngdrcopy: {enabled: true}\n",
-    good="# on Rocky Linux\ngdrcopy: {enabled: false}\n",
-    symptom="`nvidia-gdrcopy-ctr` in ImagePullBackOff: `gdrdrv:v2.5.1-rocky9: not found`",
-    references=(
-        "NVIDIA/cloud-native-docs@52dcb7b8:gpu-operator/platform-support.rst, Support for GPUDirect Storage",
-        "NVIDIA/gpu-operator issue 2911",
-    ),
-)
+RULE = RuleInfo.of("PSM771")
 NEEDS = ("nodes", "values")
 
 

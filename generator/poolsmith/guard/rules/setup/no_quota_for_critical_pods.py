@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import mappings, words
 from poolsmith.core.sources.pointer import value_at
@@ -15,22 +15,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.setup.setup_view import SetupObject, SetupView
 
-RULE = RuleInfo(
-    code="PSM423",
-    name="no-quota-for-critical-pods",
-    severity=Severity.WARNING,
-    applies_to="setup",
-    what="The cluster runs on GKE, and no ResourceQuota of the operator's namespace names the priority classes "
-    "system-node-critical and system-cluster-critical.",
-    why="GKE accepts pods of these classes only if a quota names them. The operator and all operands have one of them.",
-    symptom="`Error creating: insufficient quota to match these scopes: [{PriorityClass In [system-node-critical "
-    "system-cluster-critical]}]` in the events of Deployment and DaemonSets; Helm times out.",
-    fix="add a ResourceQuota with a scopeSelector for both classes to the operator's namespace",
-    bad="values: {daemonsets: {priorityClassName: system-node-critical}}  # on GKE, without a quota\n",
-    good="kind: ResourceQuota\nspec:\n  hard: {pods: 1G}\n  scopeSelector:\n    matchExpressions:\n"
-    "      - {scopeName: PriorityClass, operator: In, values: [system-node-critical, system-cluster-critical]}\n",
-    references=("NVIDIA/gpu-operator issue 660", "NVIDIA/aicr issue 915"),
-)
+RULE = RuleInfo.of("PSM423")
 NEEDS = ("values",)
 _CLASS = "daemonsets.priorityClassName"
 _NODE_LABELS = {"cloud.google.com/gke-nodepool": "gke"}

@@ -15,29 +15,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.setup.setup_view import SetupObject, SetupView
 
-RULE = RuleInfo(
-    code="PSM273",
-    name="no-startup-taint",
-    severity=Severity.WARNING,
-    applies_to="setup",
-    what="A Karpenter NodePool for GPUs, or a pool that is autoscaled by its profile, has no startup taint.",
-    why="A node is Ready long before its driver is loaded and its GPUs are advertised. Pods that wait for a GPU "
-    "don't fit on it yet, so the autoscaler adds another node. Pods without a GPU request start too early.",
-    symptom="one pending pod adds several nodes; pods with the status `OutOfnvidia.com/gpu` or "
-    "`UnexpectedAdmissionError`.",
-    fix="give new nodes a startup taint that operands and the NFD worker tolerate, and run something that removes "
-    "it when the GPUs can be used: docs/scheduling.md says what can",
-    bad="kind: NodePool  # karpenter.sh/v1\nspec:\n  template:\n    spec:\n"
-    "      taints: [{key: nvidia.com/gpu, effect: NoSchedule}]\n",
-    good="kind: NodePool  # karpenter.sh/v1\nspec:\n  template:\n    spec:\n"
-    "      taints: [{key: nvidia.com/gpu, effect: NoSchedule}]\n"
-    "      startupTaints: [{key: readiness.k8s.io/nvidia-gpu-not-ready, effect: NoSchedule}]\n",
-    references=(
-        "NVIDIA/gpu-operator issue 708 and examples/cluster-autoscaler",
-        "NVIDIA/k8s-device-plugin issue 1746",
-        "aws/karpenter-provider-aws issue 1459",
-    ),
-)
+RULE = RuleInfo.of("PSM273")
 NEEDS: tuple[str, ...] = ()
 _GROUP = "karpenter.sh"
 _GPU = ("nvidia.com/", "karpenter.k8s.aws/instance-gpu-", "karpenter.azure.com/sku-gpu-")

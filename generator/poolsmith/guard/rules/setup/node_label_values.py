@@ -17,6 +17,7 @@ from poolsmith.gpu.catalog.label_words import label_mistake
 from poolsmith.gpu.catalog.node_labels import (
     CC_MODE,
     DEVICE_PLUGIN_CONFIG,
+    GPU_COUNT,
     MIG_CONFIG,
     VGPU_CONFIG,
     WORKLOAD,
@@ -33,29 +34,7 @@ if TYPE_CHECKING:
     from poolsmith.gpu.catalog.label_words import LabelMistake
     from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupView
 
-RULE = RuleInfo(
-    code="PSM299",
-    name="node-label-values",
-    applies_to="setup",
-    what="A node has a label of the operator with a value that the operator, the MIG manager or the device plugin does "
-    "not know: `nvidia.com/gpu.workload.config`, `nvidia.com/mig.config`, `nvidia.com/cc.mode` or "
-    "`nvidia.com/device-plugin.config`, or of one of its operands, `nvidia.com/gpu.deploy.*`. As a warning: a label "
-    "that nothing of the operator reads, such as `nvidia.com/gpu.deploy.drivers`, and one whose reader is off, such "
-    "as a workload while sandboxes are off, or a MIG layout without the MIG manager.",
-    why="An unknown workload counts as the default one, `container`. For an unknown MIG layout the node keeps what it "
-    "has, and its state is `failed`. With an unknown configuration the device plugin does not start, or goes on as "
-    "before.",
-    symptom="operands for containers on a node for virtual machines; `nvidia.com/mig.config.state: failed`; `specified "
-    "config ... does not exist`",
-    fix="write a value that exists, or define it",
-    bad='# values: sandboxWorkloads: {enabled: true}\nlabels: {nvidia.com/gpu.workload.config: "vm-passthough"}\n',
-    good='# values: sandboxWorkloads: {enabled: true}\nlabels: {nvidia.com/gpu.workload.config: "vm-passthrough"}\n',
-    references=(
-        "NVIDIA/gpu-operator:controllers/state_manager.go",
-        "NVIDIA/mig-parted:cmd/nvidia-mig-manager",
-        "NVIDIA/k8s-device-plugin:cmd/config-manager/main.go",
-    ),
-)
+RULE = RuleInfo.of("PSM299")
 NEEDS = ("nodes", "values", "release")
 _SWITCH = "sandboxWorkloads.enabled"
 _MIG_MAP = "migManager.config"
@@ -171,6 +150,7 @@ def _layout(
     elif entry is not None and own:
         groups = known[layout] if isinstance(known[layout], list) else []
         why = next((why for group in groups if (why := _misfit(group, entry)) is not None), None)
+        why = why or _beyond(groups, node.labels.get(GPU_COUNT, ""))
         if why is not None:
             yield Finding(
                 message=f"the MIG layout `{layout}` of node `{node.name}` can't be made on {entry.product}: {why}",
@@ -241,6 +221,15 @@ def _misfit(group: Any, entry: GpuEntry) -> str | None:
     if len(counts) < len(devices) or not set(counts) <= set(entry.mig_profiles):
         return None
     return misfit(counts, entry.mig_profiles)
+
+
+def _beyond(groups: list[Any], count: str) -> str | None:
+    """What a layout says of GPUs by number that the node does not have."""
+    listed = (group.get("devices") for group in groups if isinstance(group, dict))
+    numbers = [index for devices in listed if isinstance(devices, list) for index in devices if isinstance(index, int)]
+    if not count.isdecimal() or max(numbers, default=0) < int(count):
+        return None
+    return f"it names GPU {max(numbers)} of {int(count)}, which begin with 0"
 
 
 def _is_for(group: dict[str, Any], entry: GpuEntry) -> bool:

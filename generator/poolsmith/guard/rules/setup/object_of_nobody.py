@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.guard.rules.names.messages import changed, elsewhere, lacking, slip
+from poolsmith.guard.rules.names.messages import changed, elsewhere, lacking, refused, slip, unread
 from poolsmith.guard.rules.names.need import State
 from poolsmith.guard.rules.setup.named_objects import verdicts
 
@@ -18,27 +18,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.names.need import Verdict
     from poolsmith.guard.rules.setup.setup_view import SetupView
 
-RULE = RuleInfo(
-    code="PSM750",
-    name="object-of-nobody",
-    applies_to="setup",
-    what="A field of the operator's values, of a ClusterPolicy or of an NVIDIADriver names a ConfigMap or a Secret "
-    "that kustomize calls otherwise, or that lacks a key which its reader mounts; or one in a file that the "
-    "kustomization beside it does not list. As a warning: the only one of the name is in another namespace than the "
-    "operator, whose operands mount those of their own. As a note: nothing here makes a ConfigMap; Secrets rarely "
-    "stand in git.",
-    why="kustomize puts a hash or a prefix into names in pods, and in no field of these objects. Whoever mounts what "
-    "is not there never starts; and where a name is set, the operator does not make its own.",
-    fix="write the name as it is applied, with all keys; or leave the field out, and the operator makes its own",
-    bad="devicePlugin: {config: {name: gpu-sharing}}  # beside configMapGenerator: [{name: gpu-sharing}]\n",
-    good="# kustomization.yaml\ngeneratorOptions: {disableNameSuffixHash: true}\n",
-    symptom='`MountVolume.SetUp failed for volume ... configmap "..." not found`; `references non-existent config key`',
-    references=(
-        "NVIDIA/gpu-operator@v26.3.3:controllers/object_controls.go, createConfigMap, transformDriverContainer",
-        "kubernetes-sigs/kustomize:api/internal/konfig/builtinpluginconsts/namereference.go",
-        "NVIDIA/gpu-operator issues 281, 412",
-    ),
-)
+RULE = RuleInfo.of("PSM750")
 NEEDS = ()
 _MOST_KEYS = 8
 _SAID = {State.CHANGED: changed, State.NEAR: slip}
@@ -46,10 +26,11 @@ _SAID = {State.CHANGED: changed, State.NEAR: slip}
 
 def check(view: SetupView) -> Iterator[Finding[Location]]:
     for verdict in verdicts(view):
+        yield from refused(verdict)
         if verdict.state in _SAID:
             yield _SAID[verdict.state](verdict)
         elif verdict.state is State.LACKS_KEY and _is_short(verdict):
-            yield lacking(verdict)
+            yield unread(verdict) if verdict.need.values else lacking(verdict)
         elif verdict.state is State.ELSEWHERE and view.namespace is not None and not view.is_generated:
             yield replace(elsewhere(verdict), severity=Severity.WARNING)
 

@@ -26,21 +26,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupObject, SetupView
     from poolsmith.kubernetes.repository.declared_charts import DeclaredChart
 
-RULE = RuleInfo(
-    code="PSM276",
-    name="one-device-plugin",
-    applies_to="setup",
-    what="The operator deploys its device plugin, and a chart or DaemonSet here runs another one on the same nodes.",
-    why="Both register nvidia.com/gpu at the kubelet. The last one gives out the devices, with its own sharing and "
-    "injection. When it stops, the resource disappears, although the other plugin still runs.",
-    symptom="`nvidia.com/gpu: 0` in a node's allocatable after one of the two was deleted or restarted; `Insufficient "
-    "nvidia.com/gpu`.",
-    fix="keep one: remove the other, or write `devicePlugin: {enabled: false}` in the operator's values, or keep the "
-    "operator's off these nodes with the label `nvidia.com/gpu.deploy.device-plugin: 'false'`",
-    bad="devicePlugin: {enabled: true}  # beside a HelmRelease of nvidia-device-plugin\n",
-    good="devicePlugin: {enabled: false}\n",
-    references=("NVIDIA/k8s-device-plugin issue 255", "NVIDIA/gpu-operator:controllers/state_manager.go"),
-)
+RULE = RuleInfo.of("PSM276")
 NEEDS = ("values",)
 _PATH = "devicePlugin.enabled"
 _IMAGE, _PART = "k8s-device-plugin", "Part"

@@ -123,26 +123,7 @@ def _list(value: Any) -> list[Any] | None:
     return value if isinstance(value, list) else [] if value is None else None
 
 
-RULE = RuleInfo(
-    code="PSM274",
-    name="one-feature-discovery",
-    applies_to="setup",
-    what="The operator's chart installs Node Feature Discovery, and another chart or object here does so too. As a "
-    "warning: nothing here installs it, although these files declare other charts of the cluster.",
-    why="Two masters write and remove the same labels with different configurations: nodes lose and regain the "
-    "labels on which operands depend. Two charts with the same CRDs and cluster roles overwrite each other. "
-    "Without any, no node is known to have a GPU.",
-    symptom="operand pods that are deleted and created again without a visible reason; `invalid ownership metadata` "
-    "from Helm; without any: `No GPU node can be found in the cluster` in the operator's log.",
-    fix="keep one: `nfd: {enabled: false}` in the values of all charts but one",
-    bad="nfd: {enabled: true}  # beside a HelmRelease of node-feature-discovery\n",
-    good="nfd: {enabled: false}\n",
-    references=(
-        "NVIDIA/gpu-operator issue 87 and pull request 1052",
-        "kaito-project/kaito pull request 1810",
-        "NVIDIA/aicr pull request 518",
-    ),
-)
+RULE = RuleInfo.of("PSM274")
 NEEDS = ("values",)
 _PATH, _PART = "nfd.enabled", "Part"
 

@@ -18,26 +18,7 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.setup.configured import Leaf, Part
     from poolsmith.guard.rules.setup.setup_view import SetupView
 
-RULE = RuleInfo(
-    code="PSM162",
-    name="operator-words",
-    applies_to="setup",
-    what="Helm values, a ClusterPolicy or an NVIDIADriver have a word that the API server takes and the operator can't "
-    "read: a `maxUnavailable` of driver upgrades that is neither a number nor a percentage, or 0; a `podSelector` that "
-    "is no label selector. As a warning: an `imagePullPolicy` that is none, for which the operator takes IfNotPresent.",
-    why="The upgrade controller stops at the word each time, and no driver is upgraded any more. Nothing reports it "
-    "but the operator's log.",
-    fix="write a number, or a percentage in quotes",
-    bad='driver: {upgradePolicy: {autoUpgrade: true, maxUnavailable: "5"}}\n',
-    good="driver: {upgradePolicy: {autoUpgrade: true, maxUnavailable: 5}}\n",
-    symptom="`invalid value for IntOrString: invalid type: string is not a percentage` in the operator's log; nodes "
-    "stay in nvidia.com/gpu-driver-upgrade-state=upgrade-required",
-    references=(
-        "NVIDIA/gpu-operator@v26.7.0:controllers/upgrade_controller.go",
-        "NVIDIA/k8s-operator-libs:pkg/upgrade/upgrade_inplace.go, pod_manager.go",
-        "NVIDIA/gpu-operator@v26.7.0:api/nvidia/v1/clusterpolicy_types.go, ImagePullPolicy",
-    ),
-)
+RULE = RuleInfo.of("PSM162")
 NEEDS = ()
 _POLICY = "upgradePolicy"
 _SHARE = ("maxUnavailable",)

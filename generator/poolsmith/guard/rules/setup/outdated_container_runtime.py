@@ -19,23 +19,7 @@ if TYPE_CHECKING:
     from poolsmith.gpu.catalog.container_runtimes import RuntimeEntry
     from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupView
 
-RULE = RuleInfo(
-    code="PSM297",
-    name="outdated-container-runtime",
-    applies_to="setup",
-    what="The container runtime of some nodes is too old for CDI, or lacks the NRI that `cdi.nriPluginEnabled` needs.",
-    why="CDI is on by default from v25.10.0. A runtime that does not know CDI starts containers without their "
-    "devices. Without NRI, nothing injects them.",
-    symptom="pods that got a GPU start containers without it, or do not start.",
-    fix="upgrade the runtime of these nodes, or turn off what they don't have",
-    bad="# nodes: containerd://1.6.20\ncdi: {enabled: true}\n",
-    good="# nodes: containerd://1.7.27\ncdi: {enabled: true}\n",
-    references=(
-        "NVIDIA/nvidia-container-toolkit, release notes of 1.19.1: the version of CDI's specification",
-        "NVIDIA/cloud-native-docs:gpu-operator/cdi.rst",
-        "catalog: runtimes",
-    ),
-)
+RULE = RuleInfo.of("PSM297")
 NEEDS = ("nodes", "values", "release")
 _CDI, _NRI = "cdi.enabled", "cdi.nriPluginEnabled"
 _VERSION = pattern(r"v?(\d+(?:\.\d+){0,2})", re.ASCII)

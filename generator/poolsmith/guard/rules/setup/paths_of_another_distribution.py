@@ -20,23 +20,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupView
 
-RULE = RuleInfo(
-    code="PSM285",
-    name="paths-of-another-distribution",
-    applies_to="setup",
-    what="The toolkit's socket or configuration belongs to another Kubernetes distribution than the nodes', or none "
-    "is set although the nodes don't have containerd's own. The distribution comes from the profile, or from "
-    "the version of containerd (`-k3s1`).",
-    why="The operator mounts a folder that does not exist, or that nothing reads. The toolkit's pod restarts again "
-    "and again, or it is ready and pods of the nodes see no GPU.",
-    fix="set `CONTAINERD_SOCKET` in `toolkit.env`, and the configuration if the distribution needs it",
-    bad="# nodes: containerd://2.1.5-k3s1\ntoolkit: {enabled: true}\n",
-    good="# nodes: containerd://2.1.5-k3s1\ntoolkit:\n  env:\n"
-    "    - {name: CONTAINERD_SOCKET, value: /run/k3s/containerd/containerd.sock}\n",
-    symptom="Error signaling containerd, attempt 1/6: unable to dial: dial unix /runtime/sock-dir/containerd.sock: "
-    "connect: no such file or directory",
-    references=("NVIDIA/gpu-operator issues 406, 522, 1694", "catalog: distributions"),
-)
+RULE = RuleInfo.of("PSM285")
 NEEDS = ("nodes", "values", "release")
 ENV = "toolkit.env"
 STANDARD = "/run/containerd/containerd.sock"

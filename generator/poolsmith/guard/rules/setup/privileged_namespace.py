@@ -33,22 +33,7 @@ def label_place(item: SetupObject, note: str | None = None) -> Location:
     return item.place(join("/metadata/labels", ENFORCE), note)
 
 
-RULE = RuleInfo(
-    code="PSM422",
-    name="privileged-namespace",
-    applies_to="setup",
-    what="The operator is installed into `default`, `kube-system` or a namespace where others run pods. As a "
-    "note: another namespace here may run privileged pods too.",
-    why="The operator's namespace must allow privileged pods. So whoever may create pods in it has root on all GPU "
-    "nodes, and whoever reads its secrets reads the operator's.",
-    fix="give the operator its own namespace, and allow privileged pods in no other namespace that does not need them",
-    bad="kind: HelmRelease\nmetadata: {name: gpu-operator, namespace: default}\n",
-    good="kind: HelmRelease\nmetadata: {name: gpu-operator, namespace: gpu-operator}\n",
-    references=(
-        "NVIDIA/cloud-native-docs pull request 161",
-        "NVIDIA/cloud-native-docs gpu-operator/getting-started.rst: without a namespace everything lands in default",
-    ),
-)
+RULE = RuleInfo.of("PSM422")
 NEEDS = ("values",)
 _NAME = pattern(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 """Anything else is a placeholder, which a transformer of kustomize replaces."""

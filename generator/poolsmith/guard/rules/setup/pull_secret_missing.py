@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import mapping, word
@@ -16,23 +16,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.setup.setup_view import SetupView
 
-RULE = RuleInfo(
-    code="PSM763",
-    name="pull-secret-missing",
-    severity=Severity.WARNING,
-    applies_to="setup",
-    what="Values take images of several operands from one registry, with a pull secret for some of them, and an "
-    "operand among them has none.",
-    why="Each operand's pods have the secrets that are written for it, and, where an init container waits for a "
-    "validation, those of `validator`. No other secret is handed on, so that the rest can't pull.",
-    fix="write `imagePullSecrets` for each operand: names for the operator's, `{name: ...}` for Node Feature Discovery",
-    bad="validator: {repository: registry.example.com/nvidia}\n"
-    "toolkit: {repository: registry.example.com/nvidia, imagePullSecrets: [login]}\n",
-    good="validator: {repository: registry.example.com/nvidia, imagePullSecrets: [login]}\n"
-    "toolkit: {repository: registry.example.com/nvidia, imagePullSecrets: [login]}\n",
-    symptom="`Init:ImagePullBackOff`; `ErrImagePull ... unauthorized`",
-    references=("NVIDIA/gpu-operator@v26.3.3:controllers/object_controls.go, transformValidationInitContainer",),
-)
+RULE = RuleInfo.of("PSM763")
 NEEDS = ("values",)
 _KIND = "PullSecret"
 _SECRETS, _VALIDATOR, _DISCOVERY = "imagePullSecrets", "validator", "node-feature-discovery"

@@ -16,19 +16,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupView
 
-RULE = RuleInfo(
-    code="PSM267",
-    name="rdma-without-adapter",
-    applies_to="setup",
-    what="A driver has `rdma.enabled`, and its nodes have no NVIDIA (Mellanox) network adapter. Or it has "
-    "`rdma.useHostMofed`, and a NicClusterPolicy in these files installs the network driver in containers.",
-    why="The driver pod loads nvidia-peermem after the network driver, so it waits for a driver that never comes. "
-    "The node's GPUs are not advertised.",
-    symptom="driver pods that never become ready, because of their container `nvidia-peermem-ctr`; GPU pods stay "
-    "pending.",
-    fix="describe the driver for each kind of node, with `rdma` only where there are adapters",
-    references=("OCP-on-NERC/nerc-ocp-config pull requests 926 and 927", "NVIDIA/gpu-operator issue 588"),
-)
+RULE = RuleInfo.of("PSM267")
 NEEDS = ("nodes", "release")
 _ENABLED, _HOST = "rdma.enabled", "rdma.useHostMofed"
 _FEATURES = FEATURE + "pci-"

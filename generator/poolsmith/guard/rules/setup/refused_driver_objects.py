@@ -69,32 +69,7 @@ def _closed(view: SetupView, item: DriverObject) -> str:
     return field if needs_open_modules(version, behaviour["gdsNeedsOpenModules"]) else ""
 
 
-RULE = RuleInfo(
-    code="PSM261",
-    name="refused-driver-objects",
-    applies_to="setup",
-    what="Two NVIDIADriver objects of one cluster could select the same node; the chart's default object counts too. "
-    "Or the operator refuses or ignores an object: several defaults, a default with a selector, a selector by "
-    "the operator's own label, nodeAffinity, GPUDirect Storage or GDRCopy that their driver can't have, objects "
-    "while the CRD is turned off.",
-    why="Before v26.7.0, one node that two objects select makes all of them fail. From v26.7.0 on, the operator "
-    "assigns no more nodes, so a new node gets no driver.",
-    symptom="`ConflictingNodeSelector` and `conflicting NVIDIADriver NodeSelectors found for resource: ...` in the "
-    "status of NVIDIADriver objects; from v26.7.0 on `multiple NVIDIADrivers match the same node ...`; "
-    "`useNvidiaDriverCRD is not enabled in ClusterPolicy`; `GPUDirect Storage driver ... is only supported with NVIDIA "
-    "OpenRM drivers`.",
-    fix="let each object select one value of one label that all nodes have, and turn off the chart's default "
-    "object: `driver.nvidiaDriverCRD.deployDefaultCR: false`",
-    bad="kind: NVIDIADriver\nmetadata: {name: h100}\nspec: {nodeSelector: {zone: b}}\n---\nkind: NVIDIADriver\n"
-    "metadata: {name: a100}\nspec: {nodeSelector: {pool: a100}}\n",
-    good="kind: NVIDIADriver\nmetadata: {name: h100}\nspec: {nodeSelector: {pool: h100}}\n---\nkind: NVIDIADriver\n"
-    "metadata: {name: a100}\nspec: {nodeSelector: {pool: a100}}\n",
-    references=(
-        "NVIDIA/gpu-operator@v26.3.3:internal/validator/validator.go",
-        "NVIDIA/gpu-operator@v26.7.0:internal/nvidiadriver/nvidiadriver.go",
-        "NVIDIA/gpu-operator issues 2282, 2259 and pull request 2518",
-    ),
-)
+RULE = RuleInfo.of("PSM261")
 NEEDS = ("release",)
 
 

@@ -94,7 +94,8 @@ def _may_repeat(found: Violation) -> bool:
 def _cause(made: Configured, item: dict[str, Any], violation: Violation, judge: Judge) -> Leaf | None:
     """The leaf without which the object is not made, or has no such mistake.
 
-    Those that hold the word come first, switches last: of these the one that takes least away with it.
+    Those that hold the word come first, then empty ones, and switches last: of these the one that takes least away
+    with it.
     """
     word, _ = reach(item, violation.pointer)
     key = object_order(item)
@@ -103,7 +104,7 @@ def _cause(made: Configured, item: dict[str, Any], violation: Violation, judge: 
     def holds(leaf: Leaf) -> bool:
         return _holds(leaf.value, word)
 
-    for leaf in sorted(made.tried(holds), key=lambda leaf: not holds(leaf)):
+    for leaf in sorted(made.tried(holds), key=lambda leaf: (not holds(leaf), leaf.value != "")):
         after = made.outcome_without(leaf)
         if after is None or not _cured(after, key, violation, judge):
             continue

@@ -25,7 +25,7 @@ from poolsmith.guard.rules.setup.setup_view import SetupObject, SetupValues, Set
 from poolsmith.kubernetes.repository.chart_folders import CHART_FILE
 from poolsmith.kubernetes.repository.declared_charts import DeclaredChart
 from poolsmith.kubernetes.repository.kustomize_roots import folder_of
-from poolsmith.kubernetes.repository.manifest_files import LATER, folders_above, unfolded
+from poolsmith.kubernetes.repository.manifest_files import LATER, folders_above, is_terraform, unfolded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -112,6 +112,8 @@ def setups_of(
     apart = [item for item in alone if model.is_left_out(item.path)]
     if any(map(is_of_operator, apart)):
         setups.append(Setup(found=None, objects=tuple(apart)))
+    elsewhere = (found for found in values_of(model.all_installations, release) if not _is_here(found))
+    setups += [Setup(found=item, left_out=more, objects=(), is_gathered=True) for item, more in _few_of_each(elsewhere)]
     loose = [found for found in loose if _is_here(found)]
     siblings = Counter(folder_of(item.path) for item in loose if item.is_file)
     joined = (item for item in alone if not model.is_left_out(item.path))
@@ -119,13 +121,12 @@ def setups_of(
     if not loose and any(map(is_of_operator, nearest[0])):
         setups.append(Setup(found=None, objects=tuple(nearest[0]), is_gathered=not _has_policies_at_once(model)))
     near = _by_key(_without_object(model.installations), lambda item: _shelf(item.document.path))
-    others_in = _by_key(model.others, folder_of)
     for index, item in enumerate(loose):
         several = item.is_file and siblings[folder_of(item.path)] > 1
         installed = near.get(_shelf(item.installation.document.path), ())
         beside = tuple(other for other in installed if _is_beside(other, item.installation))
         objects = tuple(_without_rendered(nearest[index]))
-        applied = tuple(_of_other_files(item, model, others_in))
+        applied = tuple(_of_other_files(item, model))
         setups.append(
             Setup(
                 found=item,
@@ -157,16 +158,15 @@ def _shelf(path: str) -> str:
     return folder_of(folder_of(path))
 
 
-def _of_other_files(
-    found: FoundValues, model: RepositoryModel, others_in: Mapping[str, list[str]]
-) -> Iterator[SetupObject]:
-    """What the files of Terraform in the same folder apply, or templates of the chart that has the operator's."""
+def _of_other_files(found: FoundValues, model: RepositoryModel) -> Iterator[SetupObject]:
+    """What files of Terraform in the same folder apply and a run completes, or templates of the chart that has the
+    operator's."""
     folder = folder_of(found.path)
-    if found.path.endswith(".tf"):
-        from poolsmith.kubernetes.repository.terraform_objects import terraform_objects  # on demand
-
-        for item in terraform_objects(others_in.get(folder, []), model.files):
-            yield SetupObject(item.data, item.place, item.block.source.path)
+    if is_terraform(found.path):
+        beside = (item for item in model.loose.objects if folder_of(item.path) == folder and is_terraform(item.path))
+        for item in beside:
+            if item.is_incomplete:
+                yield SetupObject(item.data, item.source.locate, item.path)
     elif posixpath.basename(found.path) == CHART_FILE:
         yield from _of_templates(folder, model)
 

@@ -23,23 +23,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.setup.setup_view import SetupObject, SetupView
 
-RULE = RuleInfo(
-    code="PSM296",
-    name="runtime-class-not-made",
-    applies_to="setup",
-    what="A workload has `runtimeClassName: nvidia`, `nvidia-cdi` or `nvidia-legacy`, and with the values beside it "
-    "the operator does not create that class: under NRI it creates none, without CDI only `nvidia`, and "
-    "`operator.runtimeClass` renames that one. Or a class of Kata that the Kata manager here does not make. A "
-    "warning if the distribution of the cluster is unknown: k3s has "
-    "its own class.",
-    why="The API server refuses pods whose runtime class does not exist; their Deployment or Job looks fine.",
-    fix="request a GPU and remove the class, or turn on what creates the class",
-    bad="# cdi: {nriPluginEnabled: true}\nkind: Pod\nspec: {runtimeClassName: nvidia}\n",
-    good="# cdi: {nriPluginEnabled: true}\nkind: Pod\nspec:\n"
-    "  containers: [{name: main, image: cuda, resources: {limits: {nvidia.com/gpu: 1}}}]\n",
-    symptom='pod rejected: RuntimeClass "nvidia" not found',
-    references=("LMCache/LMCache pull request 5057", "NVIDIA/gpu-operator issue 1876"),
-)
+RULE = RuleInfo.of("PSM296")
 NEEDS = ("values", "release")
 _NVIDIA, _CLASS = "nvidia", "RuntimeClass"
 _OF_CDI = ("nvidia-cdi", "nvidia-legacy")

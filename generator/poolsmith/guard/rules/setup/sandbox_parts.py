@@ -28,26 +28,7 @@ if TYPE_CHECKING:
     from poolsmith.gpu.catalog.sandboxes import KataEra
     from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupObject, SetupView
 
-RULE = RuleInfo(
-    code="PSM161",
-    name="sandbox-parts",
-    applies_to="setup",
-    what="Sandboxes are on, and a part that they wait for is off: the CC manager in the mode for Kata, the vGPU "
-    "manager of nodes with `nvidia.com/gpu.workload.config: vm-vgpu`. Or the CC manager is on in the mode for "
-    "KubeVirt, in which the operator does not deploy it, and nodes are capable of confidential computing. Or a pod of "
-    "Kata asks for GPUs by a name that the plugin for them does not offer, or that only the mode for Kata brings.",
-    why="The RuntimeClass of plain Kata selects a label that only the CC manager writes, so every Kata pod stays "
-    "pending. A validator that waits for a manager never ends, and the node advertises no GPUs.",
-    fix="turn on the part, or off what waits for it",
-    bad="sandboxWorkloads: {enabled: true, mode: kata}\nccManager: {enabled: false}\n",
-    good='sandboxWorkloads: {enabled: true, mode: kata}\nccManager: {enabled: true, defaultMode: "off"}\n',
-    symptom="`node(s) didn't match Pod's node affinity/selector`; nvidia-sandbox-validator stays in Init",
-    references=(
-        "kata-containers/kata-containers:tools/packaging/kata-deploy/helm-chart/kata-deploy/values.yaml",
-        "NVIDIA/cloud-native-docs@gpu-operator-v26.7-1:gpu-operator/deploy-kata-containers.rst",
-        "NVIDIA/gpu-operator@v26.7.0:controllers/state_manager.go, cmd/nvidia-validator/main.go",
-    ),
-)
+RULE = RuleInfo.of("PSM161")
 NEEDS = ("values", "release")
 PARTLY_NEEDS = ("nodes",)
 _SWITCH = "sandboxWorkloads.enabled"

@@ -18,24 +18,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.setup.setup_view import SetupObject, SetupView
 
-RULE = RuleInfo(
-    code="PSM269",
-    name="several-cluster-policies",
-    applies_to="setup",
-    what="One cluster has more than one ClusterPolicy: several in files, or one in a file beside the one that the "
-    "chart creates from its values. Or it has a GPUCluster beside a ClusterPolicy. As a note: several, each in "
-    "a folder of its own, and no file says that they are applied together.",
-    why="The operator uses the one that it saw first, and ignores the others. After a restart it may be another "
-    "one. If two have the same name, Helm and the other tool overwrite each other. Beside a ClusterPolicy a GPUCluster "
-    "never gets ready, and no node is labelled.",
-    symptom="`status.state: ignored` in a ClusterPolicy; settings that come and go with each sync.",
-    fix="keep one: write what the other says as values of the chart",
-    references=(
-        "NVIDIA/gpu-operator:controllers/clusterpolicy_controller.go",
-        "NVIDIA/gpu-operator@v26.7.0:controllers/gpucluster_controller.go, nodelabeling_controller.go",
-        "NVIDIA/gpu-operator:deployments/gpu-operator",
-    ),
-)
+RULE = RuleInfo.of("PSM269")
 NEEDS: tuple[str, ...] = ()
 _DEPLOYS = "clusterPolicy.deployCR"
 _CLAIMS = "gpuCluster.deployCR"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import listed
 from poolsmith.core.diagnostics.rule_engine import Finding
-from poolsmith.gpu.catalog.platforms import sockets_of
+from poolsmith.gpu.catalog.platforms import distributions, sockets_of
 from poolsmith.guard.rules.setup import paths_of_another_distribution as with_nodes
 
 if TYPE_CHECKING:
@@ -16,38 +16,27 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.setup.setup_view import SetupView
 
-RULE = RuleInfo(
-    code="PSM586",
-    name="socket-of-the-engine",
-    severity=Severity.WARNING,
-    applies_to="setup",
-    what="A HelmChart or HelmChartConfig of helm.cattle.io installs the operator, and no variable names the socket of "
-    "containerd. k3s and RKE2 alone have that kind, and their containerd has its socket elsewhere.",
-    why="The operator mounts /run/containerd, where nothing listens. The toolkit's pod restarts again and again, or it "
-    "is ready and pods see no GPU.",
-    fix="set `CONTAINERD_SOCKET` in `toolkit.env`, and what else the distribution's guide says",
-    bad="# in a HelmChart\nvaluesContent: |\n  toolkit: {enabled: true}\n",
-    good="# in a HelmChart\nvaluesContent: |\n  toolkit:\n    env:\n"
-    "      - {name: CONTAINERD_SOCKET, value: /run/k3s/containerd/containerd.sock}\n",
-    symptom=with_nodes.RULE.symptom,
-    references=("rancher/rke2-docs:docs/add-ons/gpu_operators.md", "k3s-io/docs:docs/advanced.md"),
-)
+RULE = RuleInfo.of("PSM586")
 NEEDS = ("values",)
 
 
 def check(view: SetupView) -> Iterator[Finding[Location]]:
     """Where nodes or profiles say the distribution, the rule over them speaks."""
     assert view.values is not None, "NEEDS says so"
-    if not view.engine_of or view.distribution is not None or view.flag("cdi.nriPluginEnabled") is True:
+    told = view.distribution
+    names = view.engine_of if told is None else frozenset((told,)) & {*distributions()}
+    sockets = sorted({path for name in names for path in sockets_of(name)})
+    is_standard = not sockets or with_nodes.STANDARD in sockets
+    if is_standard or (told and view.nodes is not None) or view.flag("cdi.nriPluginEnabled") is True:
         return
     env = with_nodes.environment(view.value(with_nodes.ENV))
     is_open = view.values.partial and not view.is_set(with_nodes.ENV)
     if env is None or is_open or view.flag("toolkit.enabled") is False or with_nodes.SOCKET in env:
         return
-    sockets = sorted({path for name in view.engine_of for path in sockets_of(name)})
+    who = "alone have the engine that installs this" if told is None else "is what the files beside it set up"
     yield Finding(
-        message=f"{listed(sorted(view.engine_of))} alone have the engine that installs this, and no variable of "
-        f"`{with_nodes.ENV}` names the socket of their containerd; the toolkit looks for it at {with_nodes.STANDARD}",
+        message=f"{listed(sorted(names))} {who}, and no variable of "
+        f"`{with_nodes.ENV}` names the socket of its containerd; the toolkit looks for it at {with_nodes.STANDARD}",
         place=view.value_location(with_nodes.ENV),
         help=f"add `CONTAINERD_SOCKET`, {listed(sockets)}, as the distribution's guide has it",
     )

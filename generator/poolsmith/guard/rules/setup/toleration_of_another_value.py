@@ -15,20 +15,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.setup.setup_view import SetupView
 
-RULE = RuleInfo(
-    code="PSM272",
-    name="toleration-of-another-value",
-    applies_to="setup",
-    what="A toleration has the key of the GPU nodes' taint but another value, and no other toleration covers the "
-    "taint.",
-    why="`Equal`, the default operator, compares values: `present` is not `true`. The taint looks tolerated, but "
-    "nothing runs on the node.",
-    symptom="the same as without a toleration: `DESIRED 0`, no labels, no event.",
-    fix="write `operator: Exists` without a value, or the value that the taint has",
-    bad="tolerations: [{key: nvidia.com/gpu, operator: Equal, value: present, effect: NoSchedule}]  # taint: =true\n",
-    good="tolerations: [{key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}]\n",
-    references=("NVIDIA/k8s-device-plugin issue 1934",),
-)
+RULE = RuleInfo.of("PSM272")
 NEEDS = ("nodes", "values")
 
 

@@ -15,26 +15,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.setup.setup_view import SetupView
 
-RULE = RuleInfo(
-    code="PSM271",
-    name="undiscovered-nodes",
-    applies_to="setup",
-    what="GPU nodes have a taint that the worker of Node Feature Discovery does not tolerate.",
-    why="Without the worker, a node never gets its labels. Without the label the operator does not see its GPU, so "
-    "nothing else starts there. `daemonsets.tolerations` do not reach the worker: it belongs to another chart.",
-    symptom="no label `feature.node.kubernetes.io/pci-10de.present` on the node, all DaemonSets of the operator at "
-    "`DESIRED 0`, no event, and `No GPU node can be found in the cluster` in the operator's log.",
-    fix="add the toleration to `node-feature-discovery.worker.tolerations`; the list replaces the chart's, so repeat "
-    "its entries",
-    bad="daemonsets:\n  tolerations: [{operator: Exists}]\n",
-    good="daemonsets:\n  tolerations: [{operator: Exists}]\n"
-    "node-feature-discovery:\n  worker:\n    tolerations: [{operator: Exists}]\n",
-    references=(
-        "NVIDIA/k8s-device-plugin issue 1934",
-        "NVIDIA/gpu-feature-discovery issue 70",
-        "NVIDIA/gpu-operator issue 423",
-    ),
-)
+RULE = RuleInfo.of("PSM271")
 NEEDS = ("nodes", "values")
 
 

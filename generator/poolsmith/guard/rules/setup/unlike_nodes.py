@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.gpu.drivers.driver_image import UnreadableVersionError, os_tag
-from poolsmith.guard.rules.setup.driver_setup import DEFAULT, ENABLED, driver_setup
+from poolsmith.guard.rules.setup.driver_setup import ENABLED, driver_setup
 from poolsmith.guard.rules.setup.setup_view import FEW
 
 if TYPE_CHECKING:
@@ -17,21 +17,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.setup.setup_view import SetupNode, SetupView
 
-RULE = RuleInfo(
-    code="PSM260",
-    name="unlike-nodes",
-    applies_to="setup",
-    what="One ClusterPolicy describes the driver of all nodes, but GPU nodes have different operating systems, or "
-    "need compiled and precompiled drivers.",
-    why="The operator names the driver image after the system of the GPU node that it lists first. All other nodes "
-    "pull an image for another system.",
-    symptom="driver pods in `ImagePullBackOff`; or drivers that are unloaded and compiled again on every node when a "
-    "node with another system joins.",
-    fix=f"describe a driver for each kind of node: `{ENABLED}: true`, `{DEFAULT}: false`, and an NVIDIADriver for each",
-    bad="driver: {enabled: true}  # on nodes of Ubuntu 22.04 and 24.04\n",
-    good="driver: {nvidiaDriverCRD: {enabled: true, deployDefaultCR: false}}\n",
-    references=("NVIDIA/gpu-operator:controllers/state_manager.go", "NVIDIA/gpu-operator issues 328, 94 and 433"),
-)
+RULE = RuleInfo.of("PSM260")
 NEEDS = ("nodes", "values", "release")
 
 

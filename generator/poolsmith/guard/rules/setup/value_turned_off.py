@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics import RuleInfo, Severity
+from poolsmith.core.diagnostics import RuleInfo
 from poolsmith.core.diagnostics.message_text import joined, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import mappings
@@ -18,22 +18,7 @@ if TYPE_CHECKING:
     from poolsmith.gpu.catalog.value_effects import Settings
     from poolsmith.guard.rules.setup.setup_view import SetupView
 
-RULE = RuleInfo(
-    code="PSM331",
-    name="value-turned-off",
-    severity=Severity.WARNING,
-    applies_to="setup",
-    what="Helm values, or a ClusterPolicy, set something that another setting turns off: a sandbox mode or a manager "
-    "of sandboxes without `sandboxWorkloads.enabled`, a part of Kata in the mode for KubeVirt, GPUDirect Storage "
-    "without the operator's driver, a driver's settings where drivers come from NVIDIADriver objects of your own, an "
-    "interval of metrics that no ServiceMonitor asks for, settings of a component that is off by default; or a "
-    "variable that stands twice in a list. Not where the same block says that the component is off.",
-    why="The operator creates the same with and without it, so what was meant does not happen, and nothing says so.",
-    fix="turn on what the message names, or remove the setting",
-    bad="sandboxWorkloads: {mode: kata}\n",
-    good="sandboxWorkloads: {enabled: true, mode: kata}\n",
-    references=("NVIDIA/gpu-operator@v26.7.0:controllers/state_manager.go, isStateEnabled", "data/values/effects.json"),
-)
+RULE = RuleInfo.of("PSM331")
 NEEDS = ("release", "values")
 _OF_IMAGES = frozenset(
     (*("repository", "image", "version", "imagePullPolicy", "imagePullSecrets"), *("resources", "hostNetwork", "args"))

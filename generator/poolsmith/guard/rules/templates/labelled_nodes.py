@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from poolsmith.core.record import record
+from poolsmith.kubernetes.repository.manifest_files import is_terraform
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 _GROUP = "nvidia.com/"
 _LABELS = "labels"
+_GPU, _NODE_LABELS = "gpu", ("node-label", "nodeLabels")
 
 
 @record(slots=False)
@@ -39,7 +41,8 @@ def labelled_nodes(model: RepositoryModel, others: Iterable[str]) -> tuple[Label
 
 
 def _of_manifests(model: RepositoryModel) -> Iterator[LabelledNodes]:
-    if not any(_GROUP in text for text in {document.path: document.text for document in model.documents}.values()):
+    texts = {document.path: document.text for document in model.documents}.values()
+    if not any(_GROUP in text or (_GPU in text and any(word in text for word in _NODE_LABELS)) for text in texts):
         return
     for template in model.node_templates:
         yield LabelledNodes(
@@ -52,7 +55,7 @@ def _of_manifests(model: RepositoryModel) -> Iterator[LabelledNodes]:
 
 def _of_terraform(others: Iterable[str], files: RepositoryFiles) -> Iterator[LabelledNodes]:
     for path in others:
-        text = files.text(path) if path.endswith(".tf") else None
+        text = files.text(path) if is_terraform(path) else None
         if text is not None and (_GROUP in text or _LABELS in text):
             from poolsmith.kubernetes.repository.infrastructure_code import terraform_labels  # on demand
 

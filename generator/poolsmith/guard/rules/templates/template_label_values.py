@@ -9,6 +9,7 @@ from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pointer import reach
 from poolsmith.gpu.catalog.label_words import label_mistake
+from poolsmith.kubernetes.repository.node_template_marks import refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,31 +18,13 @@ if TYPE_CHECKING:
     from poolsmith.guard.rules.templates.labelled_nodes import LabelledNodes
     from poolsmith.kubernetes.repository.node_template_marks import LabelMark, TaintMark
 
-RULE = RuleInfo(
-    code="PSM581",
-    name="template-label-values",
-    severity=Severity.WARNING,
-    applies_to="manifest",
-    what="A description of new nodes (Karpenter, Cluster API, Talos, eksctl, Terraform and others) sets "
-    "`nvidia.com/gpu.workload.config`, `nvidia.com/gpu.deploy.*` or `nvidia.com/cc.mode` to a value that the operator "
-    "or its CC manager does not know. Or a label that nothing of the operator reads, such as "
-    "`nvidia.com/gpu.deploy.drivers`. Or, as an error, an object has a label or a taint whose value is no text.",
-    why="A workload that is not known counts as the default one, `container`. In a mode that is not known GPUs stay as "
-    "they are, and no Kata pod is scheduled. Operands run where their label is `true`, and all of them "
-    "stay away only where `nvidia.com/gpu.deploy.operands` is exactly `false`: `no`, `False` or `disabled` are not.",
-    symptom="`invalid GPU workload config` in the operator's log; operands on nodes that were to have none",
-    fix="write a value that the operator knows",
-    bad="kind: NodePool  # karpenter.sh/v1\nmetadata: {name: vms}\nspec:\n  template:\n    metadata:\n      labels: "
-    "{nvidia.com/gpu.workload.config: vm-passthru}\n",
-    good="kind: NodePool  # karpenter.sh/v1\nmetadata: {name: vms}\nspec:\n  template:\n    metadata:\n      labels: "
-    "{nvidia.com/gpu.workload.config: vm-passthrough}\n",
-    references=("NVIDIA/gpu-operator:controllers/state_manager.go",),
-)
+RULE = RuleInfo.of("PSM581")
 
 
 def check(nodes: tuple[LabelledNodes, ...]) -> Iterator[Finding[Location]]:
     for item in nodes:
         yield from _no_texts(item)
+        yield from _refused(item)
         for mark in item.labels:
             value = mark.value
             if value is None:
@@ -55,6 +38,20 @@ def check(nodes: tuple[LabelledNodes, ...]) -> Iterator[Finding[Location]]:
                     help=mistake.help,
                     subject=item.document.name,
                 )
+
+
+def _refused(item: LabelledNodes) -> Iterator[Finding[Location]]:
+    """Labels that whoever is to write them refuses."""
+    for mark in item.labels:
+        row = refusal(mark, item.document.data)
+        if row is not None:
+            yield Finding(
+                message=f"{item.title} has the label `{shorten(mark.key)}`, which {row['says']}",
+                place=item.at(mark),
+                help="take a label of a domain of your own, or of nvidia.com",
+                subject=item.document.name,
+                severity=Severity.ERROR,
+            )
 
 
 def _no_texts(item: LabelledNodes) -> Iterator[Finding[Location]]:

@@ -18,27 +18,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics.rule_engine import Finding
     from poolsmith.guard.rules.texts.stack_text import StackText
 
-RULE = RuleInfo(
-    code="PSM540",
-    name="mig-configuration",
-    applies_to="manifest",
-    what="Layouts for the MIG manager (`mig-configs`), in a ConfigMap, in values, in a patch or in a file, have what "
-    "mig-parted does not read, instances that find no place on any GPU that has such profiles, or MIG on and off for "
-    "the same GPU. A warning: a profile that no GPU has, or none of those that the layout is for.",
-    why="mig-parted reads the whole file or nothing of it: one mistake keeps every node from its layout, whichever it "
-    "asks for.",
-    fix="correct the layout",
-    bad="data:\n  config.yaml: |\n    version: v1\n    mig-configs:\n      half:\n        - devices: all\n"
-    "          mig-enabled: true\n          mig-devices: {1g.10gb: 8}\n",
-    good="data:\n  config.yaml: |\n    version: v1\n    mig-configs:\n      half:\n        - devices: all\n"
-    "          mig-enabled: true\n          mig-devices: {1g.10gb: 7}\n",
-    symptom="the label nvidia.com/mig.config.state of the node is `failed`",
-    references=(
-        "NVIDIA/mig-parted@28f95990:api/spec/v1/spec.go",
-        "NVIDIA/mig-parted@bd7160f4:pkg/mig/reconfigure/reconfigure.go",
-        "NVIDIA MIG user guide: supported profiles",
-    ),
-)
+RULE = RuleInfo.of("PSM540")
 _FIELDS = ("devices", "device-filter", "mig-enabled", "mig-devices")
 _PROFILE = pattern(
     r"(?:(?P<parts>[1-7])c\.)?(?P<slices>[1-9])g\.[1-9]\d{0,3}gb(?P<more>(?:[+-][a-z](?:[a-z.]|[+-][a-z])*+)?)",

@@ -10,9 +10,10 @@ from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.inner_text import InnerText, TextFile
-from poolsmith.core.sources.pointer import join, value_at
+from poolsmith.core.sources.pointer import join, parent, reach, value_at
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.gpu.catalog.stack_objects import CHART_OF
+from poolsmith.kubernetes.repository.delivered import ValuesSource
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -54,6 +55,8 @@ class StackText:
     data: Any = None
     subject: str = ""
     version: str | None = None
+    written_to: tuple[str, str] = ("", "")
+    """The file on a machine that it is written to, and the pointer to that, where what holds it says so."""
 
     def locate(self, *steps: str | int) -> Location:
         """The place of what stands there inside of it."""
@@ -171,9 +174,13 @@ def _of_values(installations: Iterable[ChartInstallation]) -> Iterator[StackText
 
     for item in installations:
         tag = _reader(item)
-        for layer in item.layers:
-            walk = _Walk(layer.source, f"values of {item.chart}", item.document.name)
-            found = walk.texts(layer.values, layer.pointer, tuple(map(str, layer.at)))
+        single = tuple(layer for layer in item.layers if layer.at)
+        sources = [(layer.source, layer.pointer, layer.values) for layer in item.layers if not layer.at]
+        if single:
+            together = ValuesSource(replace(item, layers=single))
+            sources.append((together, "", together.data))
+        for source, pointer, values in sources:
+            found = _Walk(source, f"values of {item.chart}", item.document.name).texts(values, pointer, ())
             yield from found if tag is None else (replace(text, version=tag) for text in found)
 
 
@@ -207,7 +214,24 @@ def _of_documents(documents: Iterable[CheckedDocument]) -> Iterator[StackText]:
         if document.text not in has_words:
             has_words[document.text] = _has_words(document.text)
         if has_words[document.text]:
-            yield from walk.texts(document.data, "", ())
+            for text in walk.texts(document.data, "", ()):
+                yield _with_target(text, document.data)
+
+
+_TARGETS = ("dest", "path")
+"""Of a task of Ansible, and of cloud-init's write_files."""
+
+
+def _with_target(text: StackText, data: Any) -> StackText:
+    above = parent(text.pointer)
+    holder = reach(data, above)[0] if text.shape is Shape.CONTAINERD else None
+    said = holder if isinstance(holder, dict) else {}
+    key = next((key for key in _TARGETS if isinstance(said.get(key), str)), None)
+    if key is None:
+        return text
+    from dataclasses import replace  # on demand
+
+    return replace(text, written_to=(said[key], join(above, key)))
 
 
 def _has_words(text: str) -> bool:

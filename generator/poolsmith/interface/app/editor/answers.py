@@ -129,9 +129,9 @@ def _names_for(root: str, field: str) -> Iterable[str]:
     if field in ("cluster", "clusters"):
         return _names(f"{root}/profiles", is_folder=True)
     if field in ("rule", "rules"):
-        from poolsmith.core.diagnostics.known_rules import rule_rows  # on demand
+        from poolsmith.core.diagnostics.rule_info import rules_by_code  # on demand
 
-        return (word for code, name, *_ in rule_rows() for word in (name, code))
+        return (word for rule in rules_by_code().values() for word in (rule.name, rule.code))
     return ()
 
 

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from poolsmith.change.diff.change_sections import ChangeView, Point, Section
-    from poolsmith.core.diagnostics import Diagnostic, RuleInfo
+    from poolsmith.core.diagnostics import Diagnostic
     from poolsmith.core.diagnostics.outcome import Outcome
+    from poolsmith.guard.rules.rule_book import RulePage
     from poolsmith.interface.report.formats import ReportContext
 
 
@@ -55,7 +56,7 @@ def _rank(item: Diagnostic) -> int:
     return item.severity.rank + (10 if item.is_waived else 0)
 
 
-def _rule(found: Sequence[Diagnostic], rule: RuleInfo | None, context: ReportContext) -> Html:
+def _rule(found: Sequence[Diagnostic], rule: RulePage | None, context: ReportContext) -> Html:
     first = min(found, key=_rank)
     severity = _severity(first)
     heading = tag(
@@ -78,7 +79,7 @@ def _rule(found: Sequence[Diagnostic], rule: RuleInfo | None, context: ReportCon
     )
 
 
-def _about(rule: RuleInfo) -> Html:
+def _about(rule: RulePage) -> Html:
     """What the page of the rule says."""
     parts = [("What it finds", rule.what), ("Why it matters", rule.why)]
     parts += [("What you see in the cluster", rule.symptom)] if rule.symptom else []

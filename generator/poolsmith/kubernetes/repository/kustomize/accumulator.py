@@ -103,7 +103,9 @@ class Accumulator:
                 self.refuse(place, pointer, f"{own.kind} `{own.name[:60]}` is there already, of {first}")
 
     def refuse(self, place: Place, pointer: str, why: str) -> None:
-        told = stopped(place, pointer, why)
+        self.halt(stopped(place, pointer, why))
+
+    def halt(self, told: Unknown) -> None:
         self.refused.append(told)
         self.unknown.append(told)
 

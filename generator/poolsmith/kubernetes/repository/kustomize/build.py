@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.diagnostics import whole_file
 from poolsmith.core.sources.pod_template import mapping, words
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
 from poolsmith.kubernetes.repository.delivered import Unknown, delivered
@@ -32,7 +33,13 @@ from poolsmith.kubernetes.repository.kustomize.transformer_config import (
     with_config,
     with_written,
 )
-from poolsmith.kubernetes.repository.manifest_files import KUSTOMIZATION_NAMES, YAML_ENDINGS, documents_of, unfolded
+from poolsmith.kubernetes.repository.manifest_files import (
+    KUSTOMIZATION_NAMES,
+    YAML_ENDINGS,
+    documents_of,
+    has_marks,
+    unfolded,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -91,6 +98,7 @@ class Builder:
         place = PlainPlace(source, pointer, names)
         making = accumulator.Accumulator()
         making.take(build, place, "")
+        making.is_partial |= has_marks(str(fields))  # an engine puts something in before the patches are for anybody
         if not making.config.name_prefix:
             making.config = default_config()
         self._components(making, fields, place, "")
@@ -112,9 +120,19 @@ class Builder:
     def _folder(self, folder: str) -> Build:
         document = self.kustomization(folder)
         making = accumulator.Accumulator()
-        if document is not None:
-            self._kustomized(making, document, folder)
-        return making.done(document.data if document is not None else {})
+        if document is None:
+            self._tell_formless(making, folder)
+            return making.done({})
+        self._kustomized(making, document, folder)
+        return making.done(document.data)
+
+    def _tell_formless(self, making: Accumulator, folder: str) -> None:
+        """A kustomization that is empty, or a list: kustomize stops. Of one that can't be read nothing is known."""
+        paths = (posixpath.join(folder, name) for name in NAMES)
+        file = next(self._files.file(path) for path in paths if self._files.is_file(path))
+        if file.form is None and not file.problems and file.text is not None:
+            why = "a kustomization has to be a mapping" if file.documents else "this kustomization is empty"
+            making.halt(transform.halted(whole_file(file.path), why))
 
     def _kustomized(self, making: Accumulator, document: CheckedDocument, folder: str) -> None:
         """A component finds the objects of others in `making`."""
@@ -332,6 +350,8 @@ def _finished(build: Build) -> Build:
 
         items = resolved(items, build.variables, build.config.var_reference, unknown, refused)
     objects = finish.printed(items, build.top)
+    if len(unknown) == len(refused):  # what is unknown besides may be what a refused line is for
+        unknown = refused = [replace(item, stops=True) for item in refused]
     return replace(build, objects=tuple(objects), unknown=tuple(unknown), refused=tuple(refused))
 
 

@@ -33,6 +33,7 @@ from poolsmith.kubernetes.repository.kustomize.patches import operated, patched,
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from poolsmith.core.diagnostics import Location
     from poolsmith.kubernetes.repository.kustomize.item import Identity
     from poolsmith.kubernetes.repository.kustomize.kustomization_file import FolderFiles, Place
     from poolsmith.kubernetes.repository.kustomize.transformer_config import TransformerConfig
@@ -178,7 +179,10 @@ class Run:
 def stopped(place: Place, pointer: str, why: object) -> Unknown:
     """A place at which kustomize prints an error and nothing else; of a whole document where it begins."""
     first = next(iter(mapping(place.source.data)), "")
-    where = place.locate(pointer or (f"/{first}" if first else ""))
+    return halted(place.locate(pointer or (f"/{first}" if first else "")), why)
+
+
+def halted(where: Location, why: object) -> Unknown:
     return Unknown(where, f"what kustomize makes of this, because it stops here: {why}")
 
 
