@@ -148,6 +148,7 @@ def flow(node: yaml.Node) -> str:
         return "{" + ", ".join(f"{flow(key)}: {flow(value)}" for key, value in node.value) + "}"
     if isinstance(node, yaml.SequenceNode):
         return "[" + ", ".join(map(flow, node.value)) + "]"
+    assert isinstance(node, yaml.ScalarNode)
     plain = node.style is None and (
         node.tag != "tag:yaml.org,2002:str" or re.fullmatch(r"[A-Za-z][\w/.-]*", node.value)
     )

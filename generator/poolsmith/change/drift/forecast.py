@@ -311,7 +311,7 @@ _STORED = frozenset((Effect.NULL_FOR_DEFAULT, Effect.NULL_IN_LIST, Effect.DEFAUL
 def engine_words(compared: EngineDiff) -> str:
     """An engine and its diff, as people call them."""
     engine = compared.engine
-    return engine.title if engine is Engine.FLUX else f"{engine.title}, {_DIFFS[compared.diff]}"
+    return engine.called if engine is Engine.FLUX else f"{engine.called}, {_DIFFS[compared.diff]}"
 
 
 def drift_words(item: Drift) -> str:

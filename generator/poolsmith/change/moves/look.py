@@ -102,7 +102,7 @@ def taken_over(plan: ClusterPlan, engine: Engine) -> tuple[str, ...]:
     is_other = plan.cluster.spec.delivery.engine is not engine
     ready = "Ready" if engine is Engine.FLUX else "Synced"
     return (
-        f"let {engine.title} read `{delivery_folder(plan)}`, and wait until all of it is {ready}",
+        f"let {engine.called} read `{delivery_folder(plan)}`, and wait until all of it is {ready}",
         *(_tracking(plan) if engine is Engine.ARGOCD and not is_other else ()),
         *(f"delete what is left of the old delivery: `{command}`" for command in _left_over(plan, is_other=is_other)),
         f"`poolsmith verify {plan.name}` finds nothing that differs",

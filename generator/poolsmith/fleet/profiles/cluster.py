@@ -90,8 +90,8 @@ class Engine(StrEnum):
     FLUX = "flux"
 
     @property
-    def title(self) -> str:
-        """As people call it."""
+    def called(self) -> str:
+        """By people."""
         return "Argo CD" if self is Engine.ARGOCD else "Flux"
 
 

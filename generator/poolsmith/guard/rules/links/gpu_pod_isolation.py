@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from poolsmith.core.diagnostics import RuleInfo
+from poolsmith.core.diagnostics import RuleInfo, Severity
 from poolsmith.core.diagnostics.message_text import did_you_mean, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.sources.pod_template import mapping, word

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkedPod
 
-_SHARED = "/dev/shm"
+_SHARED = "/dev/shm"  # noqa: S108  # a path in a pod
 
 
 def server_mistakes(pod: LinkedPod) -> Iterator[Finding[Location]]:
@@ -41,8 +41,8 @@ def server_mistakes(pod: LinkedPod) -> Iterator[Finding[Location]]:
             )
         elif parts > 1 and not _shares(pod, container):
             yield Finding(
-                message=f"{pod.owner.name} works on {parts} GPUs at once by `{flag}`, with the 64 MiB of {_SHARED} that a "
-                "container has by itself",
+                message=f"{pod.owner.name} works on {parts} GPUs by `{flag}`, with the 64 MiB of {_SHARED} that "
+                "a container has by itself",
                 place=pod.place(join(at, field)),
                 help=f"mount an `emptyDir: {{medium: Memory}}` at {_SHARED}",
                 severity=Severity.WARNING,
