@@ -38,7 +38,13 @@ if os.environ.pop("CI", ""):
 """A pipeline's variable steers what is judged: a test that is about it sets it; who guards expectations asks this one."""
 REPOSITORY = Path(__file__).resolve().parent.parent
 _IN_MEMORY, _ROOM = "/dev/shm", 2 << 30
-if os.access(_IN_MEMORY, os.W_OK) and shutil.disk_usage(_IN_MEMORY).free > _ROOM:
+
+
+def _runs_programs(folder):
+    return not os.statvfs(folder).f_flag & getattr(os, "ST_NOEXEC", 0)
+
+
+if os.access(_IN_MEMORY, os.W_OK) and shutil.disk_usage(_IN_MEMORY).free > _ROOM and _runs_programs(_IN_MEMORY):
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", _IN_MEMORY)
 """Folders of tests are made and removed by the ten thousand: a tenth of a run's processor time on a disk. The room is
 what a run takes, several times."""

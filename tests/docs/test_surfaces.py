@@ -10,8 +10,7 @@ import yaml
 
 from docs.surface_table import surface_page
 from poolsmith.core.diagnostics.known_rules import COMPATIBILITY
-from poolsmith.gpu.values.registry import VALUE_RULES
-from poolsmith.gpu.values.resource_documents import OF_DRIVER, OF_POLICY
+from poolsmith.gpu.values.registry import OF_DRIVER, OF_POLICY, VALUE_RULES
 from poolsmith.guard.rules.rule_book import rule_book
 from poolsmith.guard.rules.setup.registry import SETUP_RULES
 from poolsmith.guard.rules.surfaces import YES, columns, reasons, rule_surfaces

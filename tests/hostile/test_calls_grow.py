@@ -314,7 +314,7 @@ def test_what_looks_at_each_pair_is_seen() -> None:
     assert any("startswith" in line for line in too_fast([calls_of(pairs(number)) for number in (20, 40, 80)]))
 
 
-@pytest.mark.parametrize("pools", [10, 40], ids="{0} pools in a cluster".format)
+@pytest.mark.parametrize("pools", parameters([10], [40], "{0} pools in a cluster".format, "four times as many"))
 def test_the_linker_takes_a_small_part_of_a_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pools: int) -> None:
     """A tenth at most. What it takes falls out of two checks, one of which leaves it out."""
     monkeypatch.setattr(fleet, "POOLS_PER_CLUSTER", pools)

@@ -9,11 +9,13 @@ from typing import Any
 
 _SETTINGS = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 _IDENTITY = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
+_BRIEF = ("-c", "maintenance.auto=false", "-c", "core.fsync=none")
+"""No process that looks whether there is something to tidy up, and nothing that has to outlive a loss of power."""
 
 
 def git(folder: Path, *words: str | Path, **options: Any) -> str:
     """What git prints, without the last line's end. Raises CalledProcessError."""
-    command = ["git", *_IDENTITY, "-c", "core.symlinks=true", *words]
+    command = ["git", *_IDENTITY, *_BRIEF, "-c", "core.symlinks=true", *words]
     environment = {**os.environ, **_SETTINGS}
     run = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True, env=environment, **options)
     return str(run.stdout).rstrip()

@@ -242,7 +242,7 @@ def data_files():
     return sorted(name for name in files if name.endswith((".yaml", ".json")))
 
 
-OUR_OWN = re.compile(r"(compiled/)?(rules|setup_needs|answers.\w+|privileges.reach|review.\w+)\.(json|yaml)")
+OUR_OWN = re.compile(r"(compiled/)?(rules|rules.\dxx|setup_needs|answers.\w+|privileges.reach|review.\w+)\.(json|yaml)")
 """What poolsmith says or holds by itself: these files tell no facts about others."""
 
 

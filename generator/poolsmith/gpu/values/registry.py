@@ -81,6 +81,34 @@ VALUE_RULES: tuple[Rule[ValuesDocument, ValuePlace], ...] = (
     value_type,
     unknown_value,
 )
+_OF_HELM = (
+    copied_defaults,
+    refused_values,
+    driver_not_pinned,
+    discovery_without_vendor,
+    incomplete_registry_override,
+    dead_value,
+    value_of_later_release,
+    ignored_value,
+    list_replaces,
+    embedded_yaml,
+    value_enum,
+    number_for_string,
+    value_type,
+    unknown_value,
+)
+OF_POLICY = tuple(rule for rule in VALUE_RULES if rule not in _OF_HELM)
+"""Those that look at what the operator is told, and so hold for a ClusterPolicy."""
+OF_DRIVER: tuple[Rule[ValuesDocument, ValuePlace], ...] = (
+    secret_in_values,
+    kernel_modules_undecided,
+    driver_upgrade_policy,
+    driver_branch,
+    mutable_image,
+    operand_image_pinned,
+    operand_variable,
+)
+"""Those that hold for an NVIDIADriver."""
 
 CHART_VALUE_RULES: tuple[Rule[ValuesDocument, ValuePlace], ...] = (
     refused_values,

@@ -16,69 +16,16 @@ from poolsmith.gpu.catalog.releases import behaviour_at
 from poolsmith.gpu.catalog.value_paths import ReleaseValues, value_paths
 from poolsmith.gpu.drivers.driver_support import TYPE, module_field
 from poolsmith.gpu.values.document import ValuesDocument
-from poolsmith.gpu.values.rules import (
-    blanket_toleration,
-    cdi_contradicted,
-    dead_value,
-    driver_branch,
-    driver_exclusion,
-    driver_upgrade_policy,
-    kernel_modules_undecided,
-    mutable_image,
-    nri_contradicted,
-    operand_flag,
-    operand_image_pinned,
-    operand_variable,
-    runtime_config_source_missing,
-    runtime_config_template,
-    runtime_paths_disagree,
-    runtime_set_as_default,
-    secret_in_values,
-    toolkit_image_unfit,
-    toolkit_variable,
-    visible_devices,
-    vulnerable_toolkit,
-)
+from poolsmith.gpu.values.registry import OF_DRIVER, OF_POLICY
+from poolsmith.gpu.values.rules import dead_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from poolsmith.core.diagnostics.rule_engine import Rule
     from poolsmith.gpu.values.document import ValuePlace
 
 
 POLICY, DRIVER = "ClusterPolicy", "NVIDIADriver"
-OF_POLICY: tuple[Rule[ValuesDocument, ValuePlace], ...] = (
-    secret_in_values,
-    runtime_paths_disagree,
-    runtime_config_template,
-    runtime_config_source_missing,
-    toolkit_image_unfit,
-    runtime_set_as_default,
-    toolkit_variable,
-    cdi_contradicted,
-    nri_contradicted,
-    visible_devices,
-    vulnerable_toolkit,
-    driver_exclusion,
-    kernel_modules_undecided,
-    driver_upgrade_policy,
-    driver_branch,
-    blanket_toleration,
-    mutable_image,
-    operand_image_pinned,
-    operand_variable,
-    operand_flag,
-)
-OF_DRIVER: tuple[Rule[ValuesDocument, ValuePlace], ...] = (
-    secret_in_values,
-    kernel_modules_undecided,
-    driver_upgrade_policy,
-    driver_branch,
-    mutable_image,
-    operand_image_pinned,
-    operand_variable,
-)
 _ON = ("driver", "toolkit", "devicePlugin", "gfd", "dcgm", "dcgmExporter", "migManager")
 """What runs unless a ClusterPolicy says otherwise. Source: NVIDIA/gpu-operator:api/nvidia/v1."""
 

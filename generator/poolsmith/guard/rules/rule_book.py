@@ -30,17 +30,19 @@ class RulePage(RuleInfo):
 
 
 @cache
-def rule_book() -> tuple[RulePage, ...]:
-    """Sorted by code."""
-    files = (read_own_yaml(f"rules/{digit}xx.yaml") for digit in range(10))
+def _hundred(digit: str) -> tuple[RulePage, ...]:
     return tuple(
         rule_info(RulePage, {"code": code, **entry, "references": tuple(entry.get("references", ()))})
-        for entries in files
-        for code, entry in entries.items()
+        for code, entry in read_own_yaml(f"rules/{digit}xx.yaml").items()
     )
+
+
+def rule_book() -> tuple[RulePage, ...]:
+    """Sorted by code."""
+    return tuple(rule for digit in "0123456789" for rule in _hundred(digit))
 
 
 def find_rule(word: str) -> RulePage | None:
     """By code or name, also those of a rule that is a part of another now."""
     known = known_rules().get(word.upper()) or known_rules().get(word.lower())
-    return next((rule for rule in rule_book() if known is not None and rule.code == known.code), None)
+    return None if known is None else next(rule for rule in _hundred(known.code[3]) if rule.code == known.code)

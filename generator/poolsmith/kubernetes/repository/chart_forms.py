@@ -38,9 +38,10 @@ def _forms() -> Mapping[str, list[_Form]]:
 def charts_of_forms(document: CheckedDocument, files: RepositoryFiles) -> Iterator[ChartInstallation]:
     group = document.api_version.partition("/")[0]
     for form in _forms().get(f"{group}/{document.kind}") or _forms().get(posixpath.basename(document.path), []):
-        for pointer, entry in reached(document.data, form["at"].split(".")):
-            if _is_installed(entry, form):
-                yield _Entry(document, form, pointer, entry, files).chart()
+        for at in words(form["at"]) or [form["at"]]:
+            for pointer, entry in reached(document.data, at.split(".")):
+                if _is_installed(entry, form):
+                    yield _Entry(document, form, pointer, entry, files).chart()
 
 
 def _is_installed(entry: Any, form: _Form) -> bool:

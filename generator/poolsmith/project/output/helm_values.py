@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from poolsmith.core.sources.pointer import join, split
@@ -26,7 +27,7 @@ def origin_text(origin: LineOrigin) -> str:
     return f"{origin.path}: {field}" if field else origin.path
 
 
-_WIDTH = 100
+_wrapped = lru_cache(maxsize=256)(partial(textwrap.wrap, width=100, break_on_hyphens=False))
 _LINES_SHOWN = 6
 
 
@@ -40,7 +41,7 @@ def reason(origin: Origin) -> tuple[str, ...]:
     """Comment lines for an origin: the reason, then the profile lines that it goes back to."""
     lines: list[str] = []
     if isinstance(origin, Derived):
-        lines.extend(textwrap.wrap(origin.because[:1].upper() + origin.because[1:], _WIDTH, break_on_hyphens=False))
+        lines.extend(_wrapped(origin.because[:1].upper() + origin.because[1:]))
     elif isinstance(origin, FromCatalog):
         lines.append(f"From the {origin}")
     inputs = profile_inputs(origin)

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from poolsmith.fleet.operands.manifest import Manifest
 
-_MARKS = ("${", "$$")
 _KEPT = {"kustomize.toolkit.fluxcd.io/substitute": "disabled"}
 
 
@@ -32,7 +31,7 @@ def kept_from_flux(manifests: Iterable[Manifest]) -> list[Manifest]:
 
 def _is_marked(node: Any) -> bool:
     if isinstance(node, str):
-        return any(mark in node for mark in _MARKS)
+        return "$" in node and ("${" in node or "$$" in node)
     if isinstance(node, dict):
         return any(map(_is_marked, node)) or any(map(_is_marked, node.values()))
     return isinstance(node, list | tuple) and any(map(_is_marked, node))

@@ -36,14 +36,16 @@ class Lock:
 
 def write_lock(*, catalog: str, inputs: Mapping[str, str], files: Mapping[str, bytes]) -> bytes:
     """The lock of a cluster folder. `inputs` are digests by path, `files` contents by path."""
-    body = {
-        "version": _VERSION,
-        "tool": TOOL,
-        "catalog": catalog,
-        "inputs": dict(sorted(inputs.items())),
-        "files": {path: digest(files[path]) for path in sorted(files)},
-    }
-    return (json.dumps(body, indent=1, ensure_ascii=False) + "\n").encode()
+    head = _lines({"version": _VERSION, "tool": TOOL, "catalog": catalog}, 1)
+    made = _lines(dict(sorted(inputs.items())), 2), _lines({path: digest(files[path]) for path in sorted(files)}, 2)
+    return '{{{},\n "inputs": {{{}}},\n "files": {{{}}}\n}}\n'.format(head.rstrip(), *made).encode()
+
+
+def _lines(table: Mapping[str, object], depth: int) -> str:
+    """What stands in the braces of a table, as `json.dumps(indent=1)` writes it, which leaves its part in C out."""
+    start = f"\n{' ' * depth}"
+    text = json.dumps(table, ensure_ascii=False, separators=(f",{start}", ": "))
+    return f"{start}{text[1:-1]}{start[:-1]}" if table else ""
 
 
 def read_lock(content: bytes) -> Lock:

@@ -117,9 +117,8 @@ _CRD_OWNER = {
 }
 
 _FETCHED = {
-    Engine.ARGOCD: ("Argo CD", ("https://", "ssh://", "git@"), "write an https:// or ssh:// address"),
+    Engine.ARGOCD: (("https://", "ssh://", "git@"), "write an https:// or ssh:// address"),
     Engine.FLUX: (
-        "Flux",
         ("https://",),
         "name an existing source, with its credentials, in `delivery.sourceRef`, or write an https or oci address",
     ),
@@ -153,12 +152,12 @@ def check_source(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
             "a digest is the revision of an OCI artefact, and a git repository has none of it",
             help="write refs/heads/<branch>, refs/tags/<tag> or a full commit id",
         )
-    engine, fetched, ways_out = _FETCHED[delivery.engine]
+    fetched, ways_out = _FETCHED[delivery.engine]
     if not delivery.repo_url.startswith(fetched):
         facts.report_cluster(
             codes.DELIVERY_SOURCE,
             "/spec/delivery/repoURL",
-            f"{engine} can't read a git repository from `{delivery.repo_url}` with what is generated",
+            f"{delivery.engine.called} can't read a git repository from `{delivery.repo_url}` with what is generated",
             help=ways_out,
         )
     return plan
@@ -221,8 +220,8 @@ def _namespace(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
 
 
 _KINDS = {
-    Engine.ARGOCD: ("Argo CD", (DeliveryKind.APPLICATION,)),
-    Engine.FLUX: ("Flux", (DeliveryKind.KUSTOMIZATION, DeliveryKind.HELM_RELEASE)),
+    Engine.ARGOCD: (DeliveryKind.APPLICATION,),
+    Engine.FLUX: (DeliveryKind.KUSTOMIZATION, DeliveryKind.HELM_RELEASE),
 }
 _FEW = 4
 
@@ -232,7 +231,7 @@ def order_delivery(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
     delivery = plan.cluster.spec.delivery
     if not delivery.after:
         return plan
-    engine, kinds = _KINDS[delivery.engine]
+    kinds = _KINDS[delivery.engine]
     own = delivery.objects_namespace
     seen: set[tuple[str, str, str]] = set()
     for index, item in enumerate(delivery.after):
@@ -241,7 +240,7 @@ def order_delivery(plan: ClusterPlan, facts: Facts) -> ClusterPlan:
             facts.report_cluster(
                 codes.FIELD_WITHOUT_EFFECT,
                 f"{place}/kind",
-                f"{engine} can't wait for an object of kind {item.kind}",
+                f"{delivery.engine.called} can't wait for an object of kind {item.kind}",
                 help=f"name one of kind {' or '.join(kinds)}",
             )
         where = item.namespace or own

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import Severity
-from poolsmith.core.diagnostics.message_text import shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.facts import store
 from poolsmith.core.pattern import pattern
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from poolsmith.core.diagnostics import Location
     from poolsmith.guard.rules.links.link_view import LinkedPod
 
-_SHARED = "/dev/shm"  # noqa: S108  # a path in a pod
+_SHARED = "/dev/shm"  # noqa: S108
 
 
 def server_mistakes(pod: LinkedPod) -> Iterator[Finding[Location]]:
@@ -34,15 +33,15 @@ def server_mistakes(pod: LinkedPod) -> Iterator[Finding[Location]]:
         if parts > counts[0]:
             yield Finding(
                 message=f"{pod.owner.name} splits a model over {parts} GPUs by `{flag}`, and its container has "
-                f"{shorten(str(counts[0]))}",
+                f"{counts[0]:g}",
                 place=pod.place(join(at, field)),
                 help=f"ask for `{GPU}: {parts}`, or lower `{flag}`",
                 severity=Severity.WARNING,
             )
         elif parts > 1 and not _shares(pod, container):
             yield Finding(
-                message=f"{pod.owner.name} works on {parts} GPUs by `{flag}`, with the 64 MiB of {_SHARED} that "
-                "a container has by itself",
+                message=f"{pod.owner.name} works on {parts} GPUs at once by `{flag}`, with the 64 MiB of {_SHARED} "
+                "that a container has by itself",
                 place=pod.place(join(at, field)),
                 help=f"mount an `emptyDir: {{medium: Memory}}` at {_SHARED}",
                 severity=Severity.WARNING,
