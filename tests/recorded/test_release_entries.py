@@ -17,9 +17,12 @@ from support.recordings import recording
 CATALOG = Catalog()
 FACTS = recording("facts")
 WITH_FACTS = {
-    tag for tag in store.names("charts/gpu-operator") if CATALOG.releases.by_tag[tag].line in FACTS["releases"]
+    tag
+    for tag in store.names("charts/gpu-operator")
+    if (line := CATALOG.releases.by_tag[tag].line) in FACTS["releases"]
+    and tag.removeprefix("v") in FACTS["releases"][line]["patches"]
 }
-"""The collected facts begin with the line 24.9."""
+"""The collected facts begin with the line 24.9; nobody collected those of a release that came after."""
 NOT_KEPT = ("customMetrics",)
 OPERATOR_ONLY = ("nodeFeatureDiscoveryChart", "nvidiaDriverFields", "migLayouts")
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pointer import value_at
 from poolsmith.gpu.catalog.value_paths import value_paths
 from support.oracle_programs import Program, chart_question
@@ -41,6 +42,8 @@ _NAMESPACE, _KUBERNETES = "gpu", "v1.34.0"
 _SWITCHES = ("enabled", "enable", "create", "deploy", "deployCR")
 _NEEDED: dict[str, dict[str, Any]] = {"nvidia-dra-driver-gpu": {"gpuResourcesEnabledOverride": True}}
 _TRIES, _MOST = 8, 3
+_GENERATED = pattern(r'"LS0tLS1CRUdJTi[^"]*+"')
+"""Keys and certificates that Helm makes anew at each rendering, in base64: the mark of their first line."""
 
 
 class StackChart:
@@ -62,7 +65,8 @@ class StackChart:
             values = tree({**_NEEDED.get(self.name, {}), **settings})
             asked = chart_question(self._folder, self.version, _NAMESPACE, _APIS, values)
             answer = self._helm.ask({**asked, "release": self.name, "kubernetes": _KUBERNETES})
-            found = sorted(json.dumps(item, sort_keys=True) for item in answer.get("objects") or ())
+            texts = (json.dumps(item, sort_keys=True) for item in answer.get("objects") or ())
+            found = sorted(_GENERATED.sub('""', text) for text in texts)
             self._known[key] = None if "error" in answer else found
         return self._known[key]
 

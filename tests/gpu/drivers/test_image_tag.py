@@ -6,14 +6,11 @@ import re
 
 import pytest
 
+from poolsmith.core.facts.versions import at_least, version_key
 from poolsmith.gpu.catalog.operands import operand_releases
 from poolsmith.gpu.drivers.driver_image import UnreadableVersionError, built_for, os_tag
 
-RELEASES = (
-    *("v24.6.0", "v24.6.1", "v24.6.2", "v24.9.0", "v24.9.1", "v24.9.2"),
-    *("v25.3.0", "v25.3.1", "v25.3.2", "v25.3.3", "v25.3.4", "v25.10.0", "v25.10.1"),
-    *("v26.3.0", "v26.3.1", "v26.3.2", "v26.3.3", "v26.7.0"),
-)
+RELEASES = tuple(sorted(operand_releases(), key=version_key))
 LATER_26_3 = ("v26.3.1", "v26.3.2", "v26.3.3")
 SYSTEMS = {
     "ubuntu": ("20.04", "22.04", "24.04", "26.04"),
@@ -56,7 +53,7 @@ UNREADABLE = {"10-beta", "stream"}
 def expected(release, os_id, version):
     """NVIDIA/gpu-operator: getGPUNodeOSInfo and getOSTag at the tags; None where the operator stops."""
     major = version.split(".")[0]
-    if release == "v26.7.0":
+    if at_least(release, "v26.7.0"):
         return os_id + (major if os_id in ("ol", "rocky", "rhel") else version)
     if release == "v26.3.0":  # of every system the major version is read as a number, as it stands
         if not re.fullmatch("[0-9]+", major):
@@ -81,7 +78,6 @@ def made(release, os_id, version):
 def test_every_release_names_every_system_as_its_operator_does():
     assert len(ALL) > 300
     assert {item: made(*item) for item in ALL} == {item: expected(*item) for item in ALL}
-    assert set(RELEASES) == set(operand_releases())
 
 
 @pytest.mark.parametrize(
@@ -97,17 +93,21 @@ def test_an_image_ends_in_its_kernel_and_system_unless_a_digest_says_all(image, 
 
 
 @pytest.mark.parametrize(
-    ("os_id", "version", "tags"),
+    ("os_id", "version", "major_since"),
     [
-        ("ubuntu", "22.04", ["ubuntu22.04"] * 18),
-        ("debian", "12", ["debian12"] * 18),
-        ("sles", "15.6", ["sles15.6"] * 18),
-        ("rhel", "8.10", ["rhel8.10"] * 17 + ["rhel8"]),
-        ("rhel", "9.4", ["rhel9.4"] * 17 + ["rhel9"]),
-        ("rhel", "10.0", ["rhel10.0"] * 13 + ["rhel10"] * 5),
-        ("rocky", "9.4", ["rocky9.4"] * 13 + ["rocky9"] * 5),
-        ("ol", "9.4", ["ol9.4"] * 17 + ["ol9"]),
+        ("ubuntu", "22.04", None),
+        ("debian", "12", None),
+        ("sles", "15.6", None),
+        ("rhel", "8.10", "v26.7.0"),
+        ("rhel", "9.4", "v26.7.0"),
+        ("rhel", "10.0", "v26.3.0"),
+        ("rocky", "9.4", "v26.3.0"),
+        ("ol", "9.4", "v26.7.0"),
     ],
 )
-def test_image_tags_name_the_system_as_each_release_does(os_id, version, tags):
-    assert [os_tag(os_id, version, release) for release in RELEASES] == tags
+def test_image_tags_name_the_system_as_each_release_does(os_id, version, major_since):
+    major = version.split(".")[0]
+
+    for release in RELEASES:
+        is_major = major_since is not None and at_least(release, major_since)
+        assert os_tag(os_id, version, release) == os_id + (major if is_major else version)

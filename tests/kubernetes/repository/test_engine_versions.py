@@ -10,7 +10,18 @@ from poolsmith.kubernetes.repository.manifest_files import parse_documents
 FLUX = "kind: Namespace\nmetadata: {labels: {app.kubernetes.io/part-of: flux, app.kubernetes.io/version: %s}}\n"
 INSTANCE = "kind: FluxInstance\nspec: {distribution: {version: %s}}\n"
 RESOURCE = "kind: Kustomization\nresources: [%s]\n"
-CHART = "kind: Application\nspec: {source: {chart: argo-cd, targetRevision: %s}}\n"
+CHART = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nspec: {source: {chart: argo-cd, targetRevision: %s}}\n"
+SOURCES = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nspec: {sources: [{ref: a}, {chart: argo-cd, targetRevision: %s}]}\n"
+BY_REFERENCE = """\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+spec: {chartRef: {kind: OCIRepository, name: argo}}
+---
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: OCIRepository
+metadata: {name: argo}
+spec: {url: oci://ghcr.io/argoproj/argo-helm/argo-cd, ref: {tag: %s}}
+"""
 STEPS = "jobs: {build: {steps: [{%s}]}}\n"
 IMAGE = "kind: Deployment\nspec: {template: {spec: {containers: [{image: '%s'}]}}}\n"
 
@@ -39,6 +50,8 @@ IMAGE = "kind: Deployment\nspec: {template: {spec: {containers: [{image: '%s'}]}
         (CHART % "9.5.11", {"argocd": "3.3"}),
         (CHART % "10.1.1", {"argocd": "3.4"}),
         (CHART % "'>=9'", {}),
+        (SOURCES % "10.1.1", {"argocd": "3.4"}),
+        (BY_REFERENCE % "9.5.11", {"argocd": "3.3"}),
         (CHART % "7.8.0", {}),
         (STEPS % "with: {kustomize-version: 5.7.1}, uses: imranismail/setup-kustomize@v2", {"kustomize": "5.7"}),
         (STEPS % "run: 'curl -s https://example.com/install_kustomize.sh | bash -s 5.8.1'", {"kustomize": "5.8"}),

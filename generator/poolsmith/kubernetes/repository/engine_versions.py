@@ -14,6 +14,7 @@ from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import value_at
+from poolsmith.kubernetes.repository.declared_charts import installed_charts
 from poolsmith.kubernetes.repository.manifest_files import folders_above
 
 if TYPE_CHECKING:
@@ -52,12 +53,29 @@ class SaidVersion:
 
 
 def said_versions(documents: Iterable[CheckedDocument]) -> tuple[SaidVersion, ...]:
+    listed = [document for document in documents if isinstance(document.data, dict)]
+    objects = _Objects(listed)
     return tuple(
         SaidVersion(engine=engine, version=version, place=document.source.locate(pointer))
-        for document in documents
-        if isinstance(document.data, dict)
-        for engine, version, pointer in _said(document.data)
+        for document in listed
+        for engine, version, pointer in (*_said(document.data), *_of_charts(document, objects))
     )
+
+
+class _Objects:
+    """Those among which a release finds its chart."""
+
+    def __init__(self, documents: Iterable[CheckedDocument]) -> None:
+        self._by_name = {(document.kind, word(document.metadata.get("name"))): document for document in documents}
+
+    def named(self, kind: str, name: str) -> CheckedDocument | None:
+        return self._by_name.get((kind, name))
+
+
+def _of_charts(document: CheckedDocument, objects: _Objects) -> Iterator[tuple[str, str, str]]:
+    for chart in installed_charts(document, objects):
+        if chart.name in _ARGO_CHARTS and (brings := _brought(chart.version or "")):
+            yield ARGO_CD, brings, chart.pointer
 
 
 class EngineVersions:
@@ -87,9 +105,6 @@ def _said(data: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     for pointer, text in _addresses(data):
         if len(text) <= _LONGEST:
             yield from ((engine, version, pointer) for engine, version in _of_address(text))
-    for pointer, chart, version in _charts(data):
-        if chart in _ARGO_CHARTS and (brings := _brought(version)):
-            yield ARGO_CD, brings, pointer
     yield from _workflow(data)
 
 
@@ -129,21 +144,6 @@ def _addresses(data: dict[str, Any]) -> Iterator[tuple[str, str]]:
     containers = value_at(data, ("spec", "template", "spec", "containers"))
     for index, item in enumerate(containers if isinstance(containers, list) else ()):
         yield f"/spec/template/spec/containers/{index}/image", word(mapping(item).get("image"))
-
-
-_CHART_PLACES = (
-    ("HelmRelease", "/spec/chart/spec", "chart", "version"),
-    ("Application", "/spec/source", "chart", "targetRevision"),
-    ("HelmChart", "/spec", "chart", "version"),
-)
-
-
-def _charts(data: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Of objects that install a chart: the pointer to its version, its name and version."""
-    for kind, at, chart, version in _CHART_PLACES:
-        if data.get("kind") == kind:
-            found = mapping(value_at(data, at.split("/")[1:]))
-            yield f"{at}/{version}", word(found.get(chart)).rpartition("/")[2], word(found.get(version))
 
 
 def _workflow(data: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
