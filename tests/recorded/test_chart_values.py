@@ -72,19 +72,24 @@ def documented(tag):
 
 
 @pytest.mark.parametrize("tag", TAGS)
-def test_a_charts_own_defaults_give_its_documented_dead_keys_only(recorded, tag):
+def test_of_a_charts_own_defaults_nothing_but_documented_dead_keys_is_told(recorded, tag):
     values = defaults_of(recorded[tag]["paths"])
     later = {("PSM322", path) for _, path in documented(tag)}  # declared before anything read it
 
-    found = told(values, tag)
-
-    assert found <= documented(tag) | later
-    assert {path for _, path in found} == {path for _, path in documented(tag)}
+    assert told(values, tag) <= documented(tag) | later
 
 
 @pytest.mark.parametrize("tag", store.names("charts/gpu-operator"))
-def test_a_charts_own_file_gives_its_documented_dead_keys_only(upstream, tag):
+def test_of_a_charts_own_file_nothing_is_told_and_its_dead_keys_are_where_they_say_something_else(upstream, tag):
     values = yaml.safe_load((upstream(f"gpu-operator/{tag}") / "values.yaml").read_text("utf-8"))
+    assert told(values, tag) == set()
+
+    for _, path in documented(tag):
+        *above, key = path.split(".")
+        node = values
+        for step in above:
+            node = node[step]
+        node[key] = {"changed": "x"} if isinstance(node[key], dict) else "changed"
 
     assert told(values, tag) == documented(tag)
 

@@ -22,7 +22,7 @@ def check(document: ValuesDocument) -> Iterator[Finding[ValuePlace]]:
         past = item.past
         if past.comes_with is not None or (item.value is None and not document.release.is_of_operator):
             continue  # PSM322; a null of a copied values.yaml
-        if past.gone_since is None and document.repeats(item.path, item.value):
+        if document.repeats(item.path, item.value):
             continue
         since = f"no release since {past.gone_since} reads it" if past.gone_since else "the chart declares it only"
         if past.never_read:
