@@ -94,8 +94,13 @@ def reached(body: Any, path: Iterable[str]) -> list[tuple[str, Any]]:
             ]
         else:
             below = f"/{escape(step)}"
-            held = [(at + below, node.get(step)) for at, node in found if isinstance(node, dict)]
-            found = [(at, item) for at, item in held if item is not None]
+            found = [
+                (at + below, item)
+                for at, node in found
+                if isinstance(node, dict) and (item := node.get(step)) is not None
+            ]
+        if not found:
+            break
     return found
 
 

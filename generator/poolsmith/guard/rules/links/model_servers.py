@@ -26,8 +26,7 @@ def server_mistakes(pod: LinkedPod) -> Iterator[Finding[Location]]:
     for at, container in pod.containers:
         limits = mapping(mapping(container.get("resources")).get("limits"))
         counts = [amount_of(limits[name]) for name in limits if is_gpu_resource(str(name))]
-        told = _told(container)
-        if told is None or len(counts) != 1 or counts[0] is None:
+        if len(counts) != 1 or counts[0] is None or (told := _told(container)) is None:
             continue
         field, flag, parts = told
         if parts > counts[0]:
@@ -52,11 +51,10 @@ def _told(container: Mapping[str, Any]) -> tuple[str, str, int] | None:
     """The field, the flag and the number; None where there is none, or other machines take a part."""
     facts = store.table("scheduling.yaml")["modelServers"]
     said = {field: " ".join(words(container.get(field))) for field in ("command", "args")}
-    if any(word in text for word in facts["elsewhere"] for text in said.values()):
-        return None
     for field, text in said.items():
         if (found := pattern(facts["flags"]).search(text)) is not None:
-            return field, found[1], int(found[2])
+            is_shared = any(word in other for word in facts["elsewhere"] for other in said.values())
+            return None if is_shared else (field, found[1], int(found[2]))
     return None
 
 
