@@ -11,7 +11,7 @@ import re
 from functools import cache, reduce
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics.message_text import did_you_mean, kind_of, shorten
+from poolsmith.core.diagnostics.message_text import did_you_mean, kind_of, nearest, shorten
 from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import is_older
 from poolsmith.core.pattern import pattern as compiled_later
@@ -266,10 +266,16 @@ class _Reading:
             yield from self._structure(path, item)
             return
         item = item or {}
-        if "name" not in item:
-            yield ConfigMistake(path, "it has no `name`", "write `name: nvidia.com/gpu`")
-        if "replicas" not in item:
-            yield ConfigMistake(path, "it has no `replicas`", "write `replicas: 2` or more")
+        for key, advice in (("name", "write `name: nvidia.com/gpu`"), ("replicas", "write `replicas: 2` or more")):
+            if key in item:
+                continue
+            misspelt = next((other for other in map(str, item) if nearest(other, (key,), certain=True)), None)
+            if misspelt is not None:
+                yield ConfigMistake(
+                    f"{path}.{misspelt}", f"the resource has no `{key}`", did_you_mean(misspelt, (key,))
+                )
+            else:
+                yield ConfigMistake(path, f"it has no `{key}`", advice)
         for key in ("name", "rename"):
             if (reason := self._name(item.get(key, MISSING))) is not None:
                 yield ConfigMistake(f"{path}.{key}", reason, "write a name like `nvidia.com/gpu`")
@@ -370,8 +376,9 @@ _FLAGS = ("renameByDefault", "failRequestsGreaterThanOne")
 
 
 def passed_over(config: Any, plugin: str | None) -> Iterator[tuple[str, str]]:
-    """Dotted paths of what the plugin does not read, each with what to do: it says nothing of fields that it lacks."""
-    told = set()
+    """Dotted paths of what the plugin does not read, each with what to do: it says nothing of fields that it lacks.
+    What stands in the place of a key that it needs is a mistake."""
+    told = {mistake.path for mistake in config_mistakes(config, plugin)}
     found = _PLUGIN.match(plugin or "")
     for path, advice in (*misplaced(config), *_without_effect(config, plugin)):
         told.add(path)
