@@ -249,7 +249,7 @@ class _Reading:
             yield from self._structure(path, shared)
             return
         shared = shared or {}
-        for flag in ("renameByDefault", "failRequestsGreaterThanOne"):
+        for flag in _FLAGS:
             if (value := shared.get(flag)) is not None and not isinstance(value, bool):
                 yield ConfigMistake(f"{path}.{flag}", f"it is {kind_of(value)}", "write true or false")
         resources = shared.get("resources")
@@ -270,12 +270,11 @@ class _Reading:
             if key in item:
                 continue
             misspelt = next((other for other in map(str, item) if nearest(other, (key,), certain=True)), None)
-            if misspelt is not None:
-                yield ConfigMistake(
-                    f"{path}.{misspelt}", f"the resource has no `{key}`", did_you_mean(misspelt, (key,))
-                )
-            else:
+            if misspelt is None:
                 yield ConfigMistake(path, f"it has no `{key}`", advice)
+            else:
+                lacks = f"the resource has no `{key}`"
+                yield ConfigMistake(f"{path}.{misspelt}", lacks, did_you_mean(misspelt, (key,)))
         for key in ("name", "rename"):
             if (reason := self._name(item.get(key, MISSING))) is not None:
                 yield ConfigMistake(f"{path}.{key}", reason, "write a name like `nvidia.com/gpu`")
@@ -285,11 +284,9 @@ class _Reading:
             if number is None:
                 yield ConfigMistake(f"{path}.replicas", f"it is {kind_of(replicas)}", "write a whole number")
             elif number < least:
-                yield ConfigMistake(
-                    f"{path}.replicas",
-                    f"{number} replicas are refused; the least number is {least}",
-                    f"write `replicas: {least}` or more, or remove the resource",
-                )
+                why = f"{number} replicas are refused; the least number is {least}"
+                advice = f"write `replicas: {least}` or more, or remove the resource"
+                yield ConfigMistake(f"{path}.replicas", why, advice)
         if (reason := _devices(item.get("devices", "all"))) is not None:
             yield ConfigMistake(f"{path}.devices", reason, "write `devices: all`, or leave it out")
 
@@ -371,8 +368,8 @@ _WORDS = {
 }
 
 
-_OF_A_WAY = ("renameByDefault", "failRequestsGreaterThanOne", "resources")
 _FLAGS = ("renameByDefault", "failRequestsGreaterThanOne")
+_OF_A_WAY = (*_FLAGS, "resources")
 
 
 def passed_over(config: Any, plugin: str | None) -> Iterator[tuple[str, str]]:
@@ -448,10 +445,8 @@ def _without_effect(config: Any, plugin: str | None) -> Iterator[tuple[str, str]
     if _names_count(plugin):
         return
     for index in unnamed(config, plugin):
-        yield (
-            f"sharing.{way}.resources[{index}].rename",
-            f"`renameByDefault: true` adds `{SHARED}`; nothing else does",
-        )
+        at = f"sharing.{way}.resources[{index}].rename"
+        yield at, f"`renameByDefault: true` adds `{SHARED}`; nothing else does"
     for index, item in enumerate(replicated(config)):
         if isinstance(item, dict) and item.get("devices", "all") not in ("all", None):
             at = f"sharing.{way}.resources[{index}].devices"
@@ -498,7 +493,5 @@ def misplaced(config: Any) -> Iterator[tuple[str, str]]:
         for index, item in enumerate(resources if isinstance(resources, list) else ()):
             for key in _FLAGS if isinstance(item, dict) else ():
                 if key in item:
-                    yield (
-                        f"sharing.{way}.resources[{index}].{key}",
-                        f"move it to `sharing.{way}.{key}`, for all of them",
-                    )
+                    at = f"sharing.{way}.resources[{index}].{key}"
+                    yield at, f"move it to `sharing.{way}.{key}`, for all of them"
