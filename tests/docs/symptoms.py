@@ -141,7 +141,7 @@ _HEAD = """# By what is seen in the cluster
 
 Generated from `tests/field/` and from the rules; do not edit. Each row is a public report, or what a rule says is seen. The last
 column names the finding that `poolsmith check` or `generate` makes of it before it is applied; `-` where nothing tells it yet
-([which, and why](proof.md#reports-of-the-field)).
+([which, and why](proof.md#reports-that-are-not-told)).
 
 `poolsmith explain` searches these rows for a message or a state, wherever it is run:
 

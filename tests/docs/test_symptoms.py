@@ -7,7 +7,7 @@ import os
 import pytest
 
 from docs.symptoms import DATA, PAGE, ROOT, data, entries, figures, not_told, page
-from poolsmith.core.diagnostics import UsageError
+from poolsmith.core.diagnostics import NoInputError, UsageError
 from poolsmith.interface.app.explain import explain
 from poolsmith.interface.app.symptoms import symptoms_of
 
@@ -51,4 +51,10 @@ def test_what_is_like_nothing_is_an_error(text, tmp_path):
     (tmp_path / "profiles").mkdir()
 
     with pytest.raises((UsageError, LookupError, OSError)):
+        explain(tmp_path, text)
+
+
+@pytest.mark.parametrize("text", ["zzz", "zzz qqq"])
+def test_without_profiles_an_unknown_word_is_said_to_be_one(text, tmp_path):
+    with pytest.raises(NoInputError, match=f"`{text}` is no rule and no symptom that is known, and .* has no folder"):
         explain(tmp_path, text)

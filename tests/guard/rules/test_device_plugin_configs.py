@@ -13,6 +13,7 @@ NAMES = ("device-plugin-config", "misplaced-sharing", "plugin-configuration")
 GOOD = "version: v1\nsharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: 4}]}}\n"
 WRONG = {
     "no replicas": "version: v1\nsharing: {timeSlicing: {resources: [{name: nvidia.com/gpu}]}}\n",
+    "replicas misspelt": "version: v1\nsharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replica: 4}]}}\n",
     "one replica": "version: v1\nsharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: 1}]}}\n",
     "none": "version: v1\nsharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: 0}]}}\n",
     "no resources": "version: v1\nsharing: {timeSlicing: {}}\n",

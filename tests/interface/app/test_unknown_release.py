@@ -21,7 +21,7 @@ def test_values_of_an_unknown_release_are_judged_by_all_among_objects_of_others(
     outcome = checked(tmp_path, {"gpu-operator/values.yaml": VALUES, "shop.yaml": OTHER})
 
     assert [item.message for item in outcome.diagnostics] == ["no known release of the chart reads `toolkit.nonsense`"]
-    assert "Helm values were checked against all known releases (none named)" in outcome.facts
+    assert "Helm values were checked against all known releases (none of them is named)" in outcome.facts
 
 
 def test_a_helmfile_that_is_a_template_says_the_release(tmp_path):

@@ -11,7 +11,7 @@ import re
 from functools import cache, reduce
 from typing import TYPE_CHECKING, Any
 
-from poolsmith.core.diagnostics.message_text import did_you_mean, kind_of, shorten
+from poolsmith.core.diagnostics.message_text import did_you_mean, kind_of, nearest, shorten
 from poolsmith.core.facts import store
 from poolsmith.core.facts.versions import is_older
 from poolsmith.core.pattern import pattern as compiled_later
@@ -249,7 +249,7 @@ class _Reading:
             yield from self._structure(path, shared)
             return
         shared = shared or {}
-        for flag in ("renameByDefault", "failRequestsGreaterThanOne"):
+        for flag in _FLAGS:
             if (value := shared.get(flag)) is not None and not isinstance(value, bool):
                 yield ConfigMistake(f"{path}.{flag}", f"it is {kind_of(value)}", "write true or false")
         resources = shared.get("resources")
@@ -266,10 +266,15 @@ class _Reading:
             yield from self._structure(path, item)
             return
         item = item or {}
-        if "name" not in item:
-            yield ConfigMistake(path, "it has no `name`", "write `name: nvidia.com/gpu`")
-        if "replicas" not in item:
-            yield ConfigMistake(path, "it has no `replicas`", "write `replicas: 2` or more")
+        for key, advice in (("name", "write `name: nvidia.com/gpu`"), ("replicas", "write `replicas: 2` or more")):
+            if key in item:
+                continue
+            misspelt = next((other for other in map(str, item) if nearest(other, (key,), certain=True)), None)
+            if misspelt is None:
+                yield ConfigMistake(path, f"it has no `{key}`", advice)
+            else:
+                lacks = f"the resource has no `{key}`"
+                yield ConfigMistake(f"{path}.{misspelt}", lacks, did_you_mean(misspelt, (key,)))
         for key in ("name", "rename"):
             if (reason := self._name(item.get(key, MISSING))) is not None:
                 yield ConfigMistake(f"{path}.{key}", reason, "write a name like `nvidia.com/gpu`")
@@ -279,11 +284,9 @@ class _Reading:
             if number is None:
                 yield ConfigMistake(f"{path}.replicas", f"it is {kind_of(replicas)}", "write a whole number")
             elif number < least:
-                yield ConfigMistake(
-                    f"{path}.replicas",
-                    f"{number} replicas are refused; the least number is {least}",
-                    f"write `replicas: {least}` or more, or remove the resource",
-                )
+                why = f"{number} replicas are refused; the least number is {least}"
+                advice = f"write `replicas: {least}` or more, or remove the resource"
+                yield ConfigMistake(f"{path}.replicas", why, advice)
         if (reason := _devices(item.get("devices", "all"))) is not None:
             yield ConfigMistake(f"{path}.devices", reason, "write `devices: all`, or leave it out")
 
@@ -365,13 +368,14 @@ _WORDS = {
 }
 
 
-_OF_A_WAY = ("renameByDefault", "failRequestsGreaterThanOne", "resources")
 _FLAGS = ("renameByDefault", "failRequestsGreaterThanOne")
+_OF_A_WAY = (*_FLAGS, "resources")
 
 
 def passed_over(config: Any, plugin: str | None) -> Iterator[tuple[str, str]]:
-    """Dotted paths of what the plugin does not read, each with what to do: it says nothing of fields that it lacks."""
-    told = set()
+    """Dotted paths of what the plugin does not read, each with what to do: it says nothing of fields that it lacks.
+    What stands in the place of a key that it needs is a mistake."""
+    told = {mistake.path for mistake in config_mistakes(config, plugin)}
     found = _PLUGIN.match(plugin or "")
     for path, advice in (*misplaced(config), *_without_effect(config, plugin)):
         told.add(path)
@@ -441,10 +445,8 @@ def _without_effect(config: Any, plugin: str | None) -> Iterator[tuple[str, str]
     if _names_count(plugin):
         return
     for index in unnamed(config, plugin):
-        yield (
-            f"sharing.{way}.resources[{index}].rename",
-            f"`renameByDefault: true` adds `{SHARED}`; nothing else does",
-        )
+        at = f"sharing.{way}.resources[{index}].rename"
+        yield at, f"`renameByDefault: true` adds `{SHARED}`; nothing else does"
     for index, item in enumerate(replicated(config)):
         if isinstance(item, dict) and item.get("devices", "all") not in ("all", None):
             at = f"sharing.{way}.resources[{index}].devices"
@@ -491,7 +493,5 @@ def misplaced(config: Any) -> Iterator[tuple[str, str]]:
         for index, item in enumerate(resources if isinstance(resources, list) else ()):
             for key in _FLAGS if isinstance(item, dict) else ():
                 if key in item:
-                    yield (
-                        f"sharing.{way}.resources[{index}].{key}",
-                        f"move it to `sharing.{way}.{key}`, for all of them",
-                    )
+                    at = f"sharing.{way}.resources[{index}].{key}"
+                    yield at, f"move it to `sharing.{way}.{key}`, for all of them"

@@ -157,7 +157,7 @@ def _of_defaults(item: FoundValues) -> Iterator[Diagnostic]:
 
 
 ALL_RELEASES = "all known releases"
-_OF_TIER = {Tier.PINNED: "pinned", Tier.FLOATING: "floating: the newest known", Tier.UNKNOWN: "none named"}
+_OF_TIER = {Tier.PINNED: "pinned", Tier.FLOATING: "floating: the newest known", Tier.UNKNOWN: "none of them is named"}
 
 
 def _judge_by_all(item: FoundValues, render: Render | None, apply: Apply | None) -> Iterator[Diagnostic]:

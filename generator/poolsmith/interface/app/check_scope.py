@@ -345,14 +345,14 @@ def left_out(
     if others:
         skipped.append(Skipped(counted(others, "object"), "not of the GPU stack; --all checks them too"))
     if no_objects:
-        skipped.append(Skipped(f"{no_objects:,} documents", "no objects of Kubernetes", by_design=True))
+        skipped.append(Skipped(counted(no_objects, "document"), "no objects of Kubernetes", by_design=True))
     if parts:
-        skipped.append(Skipped(f"{parts:,} documents", "patches and the like, judged where they are applied", True))
+        skipped.append(Skipped(counted(parts, "document"), "patches and the like, judged where they are applied", True))
     unknown = tuple(_unknown(model, scope))
     skipped += [Skipped(str(item.place.span), f"unknown: {item.what}") for item in unknown]
     templates = sum(_is_template_of_stack(model, path, scope) for path in read)
     if templates:
-        what = f"{templates:,} {'template' if templates == 1 else 'templates'} with words of the GPU stack"
+        what = f"{counted(templates, 'template')} with words of the GPU stack"
         skipped.append(Skipped(what, "only their tools render them; check what `helm template` prints"))
     return LeftOut(
         tuple(skipped),
@@ -404,21 +404,21 @@ def _not_read(model: RepositoryModel, yaml: Iterable[str], listed: Listed, scope
 
 
 def _forms(model: RepositoryModel, yaml: Iterable[str], others: Iterable[str], scope: Scope) -> Iterator[Skipped]:
-    counted: Counter[str] = Counter()
+    files_of: Counter[str] = Counter()
     for path in yaml:
         file = model.files.file(path)
         if file.form is not None:
-            counted[file.form] += 1
+            files_of[file.form] += 1
         elif any(problem.code not in _ALWAYS for problem in file.problems) and not scope.has_file(file):
-            counted["can't be read, and say nothing of the GPU stack"] += 1
+            files_of["can't be read, and say nothing of the GPU stack"] += 1
         elif any(is_encrypted(document.data) for document in file.documents):
-            counted["encrypted by SOPS"] += 1
+            files_of["encrypted by SOPS"] += 1
     for path in others:
         form = OTHER_LANGUAGES.get(posixpath.splitext(path)[1])
         if form is not None:
-            counted[form] += 1
-    for reason, count in sorted(counted.items()):
-        yield Skipped(f"{count:,} {'file' if count == 1 else 'files'}", reason, by_design=True)
+            files_of[form] += 1
+    for reason, count in sorted(files_of.items()):
+        yield Skipped(counted(count, "file"), reason, by_design=True)
 
 
 def _unknown(model: RepositoryModel, scope: Scope) -> Iterator[Unknown]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from poolsmith.core.diagnostics import NoInputError, UsageError, sorted_unique
 from poolsmith.core.diagnostics.known_rules import known_rules, retired_code
 from poolsmith.core.diagnostics.masking import masked, masked_tree
-from poolsmith.core.diagnostics.message_text import did_you_mean, joined
+from poolsmith.core.diagnostics.message_text import did_you_mean, joined, shorten
 from poolsmith.core.diagnostics.outcome import Outcome
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
@@ -94,15 +94,17 @@ def explain(root: Path, what: str) -> Explanation:
     if _RULE_CODE.fullmatch(what):
         codes = dict.fromkeys(rule.code for rule in rules.values())
         raise UsageError(f"there is no rule `{what}`; {did_you_mean(what.upper(), codes)}")
-    if len(what.split()) > 1:
-        return _symptom(what) or _of_project(root, what)
+    is_said = len(what.split()) > 1
+    if is_said and (found := _symptom(what)) is not None:
+        return found
     try:
         return _of_project(root, what)
-    except (NoInputError, UsageError):
-        found = _symptom(what, exactly=bool(_target(what)[1]))
-        if found is None:
-            raise
-        return found
+    except (NoInputError, UsageError) as error:
+        if not is_said and (found := _symptom(what, exactly=bool(_target(what)[1]))) is not None:
+            return found
+        if isinstance(error, NoInputError):
+            raise NoInputError(f"`{shorten(what)}` is no rule and no symptom that is known, and {error}") from None
+        raise
 
 
 def _symptom(text: str, *, exactly: bool = False) -> Explanation | None:

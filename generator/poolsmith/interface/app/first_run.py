@@ -69,5 +69,5 @@ def _of_profiles(outcome: Outcome) -> str:
     assumed = sum(item.code == ASSUMED_VALUE.code for item in outcome.open)
     if not assumed:
         return "edit the profiles as your nodes are, then run `poolsmith generate` and `poolsmith check`"
-    lines = f"{counted(assumed, 'line')} of the profiles"
-    return f"make true what {lines} assume ({ASSUMED_VALUE.code}), without the comment; then `poolsmith generate`"
+    lines, comment = counted(assumed, "assumed line"), "comment" if assumed == 1 else "comments"
+    return f"correct {lines} of the profiles ({ASSUMED_VALUE.code}), remove the {comment}, run `poolsmith generate`"

@@ -179,7 +179,7 @@ def poolsmith(root, words):
 @pytest.mark.rows(3, "four runs of the command line for each deliverer")
 @pytest.mark.parametrize("who", WALKS)
 def test_the_page_is_walked_from_every_deliverer(tmp_path, who):
-    """docs/takeover.md: propose, make true what is assumed, generate, check; no file that was there is changed."""
+    """docs/takeover.md: propose, correct what is assumed, generate, check; no file that was there is changed."""
     file, text = WALKS[who]
     root = repository(tmp_path, {file: text, "values.yaml": "driver: {enabled: false}\n"})
     release = " --release v25.10.1" if who == "a ClusterPolicy in a file" else ""

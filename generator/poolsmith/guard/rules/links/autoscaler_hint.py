@@ -27,6 +27,9 @@ _COUNT, _TYPE, _DRIVER = f"{_CAPACITY}gpu-count", f"{_CAPACITY}gpu-type", f"{_CA
 _ACCELERATOR, _AUTOSCALER = "k8s.amazonaws.com/accelerator", "cluster-autoscaler"
 _GROUPS = ("eks", "terraform-eks")
 _OF_MACHINES, _NOT_READY = "cluster-api/accelerator", "not-ready"
+_STARTS_ANOTHER = (
+    "until a new node offers its GPUs the autoscaler takes it for one without, and starts another for the same pod"
+)
 _TAG = "k8s.io/cluster-autoscaler/node-template/label/"
 _TAGS = (("spec", "cloudLabels"), ("tags",), ("spec", "tags"))
 _KINDS = ("MachineDeployment", "MachineSet", "MachinePool")
@@ -63,11 +66,9 @@ def _of_machines(view: LinkView) -> Iterator[Finding[Location]]:
     }
     for template in view.machines.whole:
         found = [announced[name] for name in template.names if name in announced and not template.announces]
-        is_told = any(mark.key == _OF_MACHINES for mark in template.labels) or _waits(template)
-        if found and template.tool == "cluster-api" and not is_told:
+        if found and template.tool == "cluster-api" and not _is_told(template):
             yield Finding(
-                message=f"nodes of {template.title} have GPUs and no label `{_OF_MACHINES}`: until a new node offers "
-                "its GPUs the autoscaler takes it for one without, and starts another for the same pod",
+                message=f"nodes of {template.title} have GPUs and no label `{_OF_MACHINES}`: {_STARTS_ANOTHER}",
                 place=found[0].at(join(found[0].top, "metadata", "annotations", _TYPE)),
                 help=f"give the nodes the label `{_OF_MACHINES}`, with the GPU's name",
                 related=(template.at(template.labels_at),),
@@ -81,11 +82,9 @@ def _of_machine_sets(view: LinkView) -> Iterator[Finding[Location]]:
     groups = [item for item in view.machines.whole if item.tool == "openshift" and names_gpus(mapping(item.body))]
     types = {mark.value for item in groups for mark in item.labels if mark.key == _OF_MACHINES}
     for template in groups:
-        is_told = any(mark.key == _OF_MACHINES for mark in template.labels) or _waits(template)
-        if scaled.intersection(template.names) and not is_told:
+        if scaled.intersection(template.names) and not _is_told(template):
             yield Finding(
-                message=f"{template.title} has GPUs and no label `{_OF_MACHINES}` for its nodes: until a new node "
-                "offers its GPUs the autoscaler takes it for one without, and starts another for the same pod",
+                message=f"nodes of {template.title} have GPUs and no label `{_OF_MACHINES}`: {_STARTS_ANOTHER}",
                 place=template.at(f"{template.top}/kind"),
                 help=f"write `{_OF_MACHINES}` below `spec.template.spec.metadata.labels`, with the GPU's name",
             )
@@ -100,8 +99,10 @@ def _of_machine_sets(view: LinkView) -> Iterator[Finding[Location]]:
                 )
 
 
-def _waits(template: NodeTemplate) -> bool:
-    """Whether a taint says that a new node can't be used yet."""
+def _is_told(template: NodeTemplate) -> bool:
+    """Whether a label says that GPUs will come, or a taint that a new node can't be used yet."""
+    if any(mark.key == _OF_MACHINES for mark in template.labels):
+        return True
     temporary = tuple(store.table("scheduling.yaml")["startupTaints"]["prefixes"])
     keys = [mark.key for mark in (*template.taints, *template.startup)]
     return any(key.startswith(temporary) or _NOT_READY in key for key in keys)

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 RULE = RuleInfo.of("PSM751")
 _PARAMETER = "$("
 """Of a pipeline of Tekton."""
-_OF_THE_ALPHA = "alpha.kubernetes.io/nvidia-gpu"
-"""Until Kubernetes 1.11."""
+_NEVER_OFFERED = ("alpha.kubernetes.io/nvidia-gpu", "nvidia.com/gpus", "nvidia.com/GPU", "nvidia.com/GPUs")
+"""The first until Kubernetes 1.11; the others are slips that no plugin was seen to offer."""
 _BRAND, _OF_QUOTAS = "nvidia", (f"requests.{VENDOR}", f"limits.{VENDOR}")
 
 
@@ -35,17 +35,19 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
         yield from server_mistakes(pod)
         for at, container in pod.containers if pod.gpu_resources or any(map(_is_misnamed, pod.asked)) else ():
             resources = mapping(container.get("resources"))
-            yield from _misnamed(pod, f"{at}/resources", resources)
+            yield from _misnamed(view, pod, f"{at}/resources", resources)
             if pod.gpu_resources:
                 yield from _refused(pod, f"{at}/resources", resources)
                 yield from _of_parts(view, pod, f"{at}/resources/limits", mapping(resources.get("limits")))
                 yield from _of_two_kinds(pod, f"{at}/resources/limits", mapping(resources.get("limits")))
 
 
-def _misnamed(pod: LinkedPod, at: str, resources: Mapping[Any, Any]) -> Iterator[Finding[Location]]:
+def _misnamed(view: LinkView, pod: LinkedPod, at: str, resources: Mapping[Any, Any]) -> Iterator[Finding[Location]]:
+    """What a plugin that is here does not offer is told beside what it offers."""
+    told = pod.gpu_resources if plugin_offers(view) is not None else ()
     places = {str(name): part for part in ("requests", "limits") for name in mapping(resources.get(part))}
     for name, part in places.items():
-        if _is_misnamed(name):
+        if _is_misnamed(name) and name not in told:
             is_refused = _lacks_domain(name)
             why = "which is no name of a resource: it lacks its domain" if is_refused else "which nothing offers"
             yield Finding(
@@ -69,7 +71,7 @@ def _is_slip(name: str) -> bool:
     """Of `nvidia.com/gpu`: near it, under another domain of the vendor, or what a quota or Kubernetes 1.10 says."""
     domain, _, rest = name.partition("/")
     if rest != "gpu" or domain == VENDOR:
-        return name == _OF_THE_ALPHA
+        return name in _NEVER_OFFERED
     return domain.startswith(_BRAND) or domain in _OF_QUOTAS or nearest(domain, (VENDOR,), certain=True) is not None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.message_text import did_you_mean, listed, shorten
+from poolsmith.core.diagnostics.message_text import did_you_mean, shorten
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.record import record
 from poolsmith.core.sources.inner_text import InnerText
@@ -62,7 +62,7 @@ def _of_chart(document: CheckedDocument, chart: DeclaredChart, tree: CheckedTree
         yield Finding(
             message=f"the default configuration `{shorten(default)}` is not in {found.owner}",
             place=source.locate(f"{at}/config/default"),
-            help=f"{did_you_mean(default, found.texts)} It has {listed([shorten(name) for name in found.texts])}",
+            help=did_you_mean(default, map(shorten, found.texts)),
             subject=document.name,
         )
     for name, text in found.texts.items():

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics import RuleInfo, Severity
-from poolsmith.core.diagnostics.message_text import counted, did_you_mean, listed
+from poolsmith.core.diagnostics.message_text import counted, did_you_mean
 from poolsmith.core.diagnostics.rule_engine import Finding
 from poolsmith.core.record import record
 from poolsmith.core.sources.inner_text import InnerText
@@ -176,7 +176,7 @@ def _judged(view: SetupView, configs: PluginConfigs, plugin: str | None) -> Iter
         yield Finding(
             message=f"the default configuration `{configs.default}` is not in {configs.shown}",
             place=configs.named_at(),
-            help=f"{did_you_mean(configs.default, configs.texts)} It has {listed(configs.texts)}",
+            help=did_you_mean(configs.default, configs.texts),
             related=(configs.place("", "the configurations"),),
         )
     from poolsmith.gpu.values.device_plugin_config import config_mistakes, start_mistakes  # on demand
