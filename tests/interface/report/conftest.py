@@ -24,7 +24,7 @@ def published(repository):
 @pytest.fixture(scope="session")
 def finding():
     """A finding of a rule of the code book."""
-    book = {rule.severity: rule for rule in reversed(CODE_BOOK)}
+    book = {rule.severity: rule for rule in sorted(CODE_BOOK, key=lambda rule: rule.code, reverse=True)}
 
     def make(message="is wrong", path="profiles/edge/l4.yaml", line=11, column=5, *, severity=Severity.ERROR, **more):
         end = Position(line, column + 7)
