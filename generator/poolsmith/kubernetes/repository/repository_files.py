@@ -250,7 +250,7 @@ class RepositoryFiles:
 
     def content(self, path: str) -> bytes | RepositoryFile:
         """The bytes of a file; or the file itself, of which that is all that anybody reads. Nothing is kept."""
-        if path.startswith("../"):
+        if self._lies_outside(path):
             return RepositoryFile(path=path)
         absolute = os.path.join(self._root, path)  # noqa: PTH118 - many files
         if path not in self._named and leads_out(absolute, self._within):
@@ -261,6 +261,18 @@ class RepositoryFiles:
         if (form := form_of_bytes(content)) is not None:
             return RepositoryFile(path=path, form=form)
         return content
+
+    def _lies_outside(self, path: str) -> bool:
+        """Whether it is neither below the root nor beside what the run was asked for, whoever names it."""
+        if path.startswith("/"):
+            return not any(path == top or path.startswith(f"{top.rstrip('/')}/") for top in self._elsewhere)
+        return path == ".." or path.startswith("../")
+
+    @cached_property
+    def _elsewhere(self) -> tuple[str, ...]:
+        """The folders of the run's paths."""
+        tops = (path if path.is_dir() else path.parent for path in self._paths)
+        return tuple(os.path.abspath(top).replace(os.sep, "/") for top in tops)  # noqa: PTH100 - as above
 
     @cached_property
     def _named(self) -> frozenset[str]:
@@ -387,7 +399,7 @@ class RepositoryFiles:
             return known
         files: list[str] = []
         folders: list[str] = []
-        if not folder.startswith("../"):
+        if not self._lies_outside(folder):
             try:
                 with os.scandir(Path(self._root, folder)) as entries:
                     for entry in entries:
