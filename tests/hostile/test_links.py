@@ -7,6 +7,8 @@ import shutil
 
 import pytest
 
+from poolsmith.interface.app import check_paths
+
 
 @pytest.fixture
 def outside(project, tmp_path):
@@ -136,3 +138,25 @@ def test_a_generated_file_that_became_a_link_is_replaced_and_its_target_kept(pro
     assert secret.read_text() == "secret"
     assert not readme.is_symlink()
     assert readme.read_bytes() == wanted
+
+
+NAMING = {
+    "skaffold.yaml": "apiVersion: skaffold/v4beta6\nkind: Config\ndeploy: {{helm: {{releases: [{{name: g, remoteChart: "
+    "gpu-operator, repo: 'https://helm.ngc.nvidia.com/nvidia', version: v25.3.0, valuesFiles: ['{0}']}}]}}}}\n",
+    "fleet.yaml": "helm: {{chart: gpu-operator, repo: 'https://helm.ngc.nvidia.com/nvidia', version: v25.3.0, "
+    "valuesFiles: ['{0}']}}\n",
+    "gpu.sh": "helm install g nvidia/gpu-operator --version v25.3.0 -f {0}\n",
+}
+
+
+@pytest.mark.parametrize("name", NAMING)
+def test_a_file_elsewhere_that_a_deliverer_names_is_not_read(tmp_path, name):
+    outside, root = tmp_path / "values.yaml", tmp_path / "root"
+    outside.write_text("driver: {rdma: {planted: true}}\n")
+    root.mkdir()
+    (root / name).write_text(NAMING[name].format(outside))
+
+    found = check_paths(root, [root]).diagnostics
+
+    assert found
+    assert not [item for item in found if "planted" in repr(item) or item.primary.span.path == str(outside)]

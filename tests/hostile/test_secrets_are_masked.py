@@ -18,12 +18,14 @@ from poolsmith.core.diagnostics.outcome import Outcome
 from poolsmith.core.sources.input_tree import yaml_diagnostic
 from poolsmith.core.sources.yaml_places import StreamPlaces
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents
+from poolsmith.interface.app import check_paths
 from poolsmith.interface.report.formats import CHECK, GROUPS, Layout, ReportContext, format_check, names_for
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 PLANTED = "Pl4nted-And-Never-Shown"
+PLANTED_NUMBER = "31415926535"
 PLACES = {
     "a password": "password: {}\n",
     "a quoted password": 'adminPassword: "{}"\n',
@@ -98,6 +100,16 @@ def test_what_is_planted_is_not_shown(place: str, broken: str) -> None:
     assert PLANTED not in shown
     assert PLANTED[:18] not in shown
     assert MASK in shown
+
+
+@pytest.mark.parametrize("field", [f'stringData = "{PLANTED}"', f"stringData = {{ a = {PLANTED_NUMBER} }}"])
+def test_what_terraform_puts_into_a_secret_is_not_shown(tmp_path: Path, field: str) -> None:
+    data = f'apiVersion = "v1"\nkind = "Secret"\nmetadata = {{ name = "a", namespace = "gpu-operator" }}\n{field}\n'
+    (tmp_path / "main.tf").write_text(f'resource "kubernetes_manifest" "a" {{\nmanifest = {{\n{data}}}\n}}\n')
+    shown = "".join(map(repr, check_paths(tmp_path, [tmp_path], everything=True).diagnostics))
+    assert MASK in shown
+    assert PLANTED not in shown
+    assert PLANTED_NUMBER not in shown
 
 
 @given(

@@ -375,3 +375,10 @@ def walk(
             continue
         yield folder, sorted(files)
         pending += [(f"{folder}/{name}", depth + 1) for name in sorted(folders, reverse=True) if not is_skipped(name)]
+
+
+def is_elsewhere(path: str, tops: Iterable[str]) -> bool:
+    """Whether a path that somebody names is neither below the root nor below one of the folders `tops`."""
+    if path.startswith("/"):
+        return not any(path == top or path.startswith(f"{top.rstrip('/')}/") for top in tops)
+    return path == ".." or path.startswith("../")

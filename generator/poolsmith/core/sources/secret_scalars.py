@@ -7,7 +7,7 @@ line.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.masking import (
     MASK,
@@ -30,6 +30,7 @@ from poolsmith.core.diagnostics.message_text import printable
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
 from poolsmith.core.sources import yaml_nodes
+from poolsmith.core.sources.scalars import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -99,6 +100,22 @@ def secrets_of(text: str, documents: Iterable[Node | None], lines: Sequence[str]
             texts.update(inner.texts)
         _hide(node, inner, lines, hidden)
     return Secrets(frozenset(texts), hidden, KnownSecrets(texts))
+
+
+def secrets_held(data: Any) -> KnownSecrets:
+    """Of a Secret, or of a list with some: all that they hold, however their file is written."""
+    texts: set[str] = set()
+    pending = [(data, False)]
+    while pending:
+        node, held = pending.pop()
+        if isinstance(node, dict):
+            keys = _HELD if node.get("kind") == "Secret" else ()
+            pending += [(value, held or key in keys) for key, value in node.items()]
+        elif isinstance(node, list):
+            pending += [(value, held) for value in node]
+        elif held and not is_placeholder(text := text_of(node)):
+            texts.update(_pieces(text))
+    return KnownSecrets(texts)
 
 
 def secrets_of_text(text: str) -> Secrets:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from poolsmith.core.diagnostics.masking import NO_SECRETS
 from poolsmith.core.record import record
+from poolsmith.core.sources.pod_template import mapping, word
 from poolsmith.core.sources.pointer import MISSING, copied, join, reach, split, value_at
+from poolsmith.core.sources.secret_scalars import secrets_held
 from poolsmith.core.sources.source_file import SourceFile
 from poolsmith.kubernetes.repository.manifest_files import CheckedDocument
 
@@ -14,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from poolsmith.core.diagnostics import Location
+    from poolsmith.core.diagnostics.masking import KnownSecrets
 
 
 _NAMES = ("name", "key", "containerPort", "mountPath", "port", "ip", "topologyKey")
@@ -57,7 +62,14 @@ class LayeredSource(SourceFile):
 
     def _located(self, pointer: str, note: str | None) -> Location:
         layer, inside = self._decided(pointer)
-        return layer.source.locate(inside, note)
+        place = layer.source.locate(inside, note)
+        return replace(place, secrets=place.secrets or self._held) if self._held else place
+
+    @cached_property
+    def _held(self) -> KnownSecrets:
+        """Of a Secret in a file that is no YAML, whose own secrets nobody has looked for."""
+        kind = word(mapping(self.data).get("kind"))
+        return secrets_held(self.data) if kind == "Secret" or kind.endswith("List") else NO_SECRETS
 
     @property
     def first_data(self) -> Any:

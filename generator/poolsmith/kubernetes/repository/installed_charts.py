@@ -20,7 +20,7 @@ from poolsmith.kubernetes.repository.chart_forms import MARK, charts_of_forms
 from poolsmith.kubernetes.repository.delivered import ChartInstallation, Unknown, ValuesLayer
 from poolsmith.kubernetes.repository.flux_releases import GROUP as FLUX
 from poolsmith.kubernetes.repository.flux_releases import add_text, last, named, release_of
-from poolsmith.kubernetes.repository.manifest_files import HELM, INSTALLING, LATER, is_script, is_terraform
+from poolsmith.kubernetes.repository.manifest_files import HELM, INSTALLING, LATER, has_word, is_script, is_terraform
 from poolsmith.kubernetes.repository.set_values import set_layer
 
 if TYPE_CHECKING:
@@ -331,7 +331,7 @@ def of_object(
         yield from k3s_chart(item, _Near(tree, whole))
     elif item.kind == "HelmChartConfig" and group == "helm.cattle.io":
         yield from k3s_chart_config(item, _Near(tree, whole))
-    elif MARK in item.text:
+    elif has_word(item.text, MARK):
         yield from charts_of_forms(item, files)
 
 
@@ -364,17 +364,17 @@ def _declared_alone(
             yield from of_object(document, tree, whole, files)
         elif posixpath.basename(document.path) == FLEET_FILE:
             yield from fleet_chart(document, files)
-        elif document.index == 0 and _ANSIBLE in document.text:
+        elif document.index == 0 and has_word(document.text, _ANSIBLE):
             from poolsmith.kubernetes.repository.ansible_charts import ansible_charts  # on demand
 
             yield from ansible_charts(document, files)
-        elif MARK in document.text:
+        elif has_word(document.text, MARK):
             yield from charts_of_forms(document, files)
-        if is_project(document.path) and _PULUMI in document.text:
+        if is_project(document.path) and has_word(document.text, _PULUMI):
             from poolsmith.kubernetes.repository.program_charts import pulumi_charts  # on demand
 
             yield from pulumi_charts(document, files)
-        if HELM in document.text:
+        if has_word(document.text, HELM):
             from poolsmith.kubernetes.repository.script_charts import charts_of_texts  # on demand
 
             yield from charts_of_texts(document, files)

@@ -245,15 +245,19 @@ def documents_of(shown: str, text: str, found: list[Any]) -> list[CheckedDocumen
     return [CheckedDocument(shown, index, data, text, stream) for index, data in enumerate(found) if data is not None]
 
 
+@lru_cache(maxsize=16)
+def has_word(text: str, word: str) -> bool:
+    """Of a file with many documents asked for each of them, and looked for once."""
+    return word in text
+
+
 def unfolded(document: CheckedDocument) -> Iterator[tuple[str, dict[str, Any]]]:
     """The object with an empty pointer, or the items of a list, each with its own."""
     items = document.data.get("items") if document.kind.endswith("List") else None
-    if not isinstance(items, list):
-        yield "", document.data
-        return
-    for index, item in enumerate(items):
-        if isinstance(item, dict):
-            yield f"/items/{index}", item
+    found = (
+        [(f"/items/{at}", item) for at, item in enumerate(items)] if isinstance(items, list) else [("", document.data)]
+    )
+    yield from ((at, item) for at, item in found if isinstance(item, dict))
 
 
 _MARKS = ("{{", "{%", "<%", "[[", "((", "${", "%{")

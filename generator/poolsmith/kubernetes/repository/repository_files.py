@@ -21,7 +21,7 @@ from poolsmith.core.diagnostics import Diagnostic, diagnose, whole_file
 from poolsmith.core.diagnostics.codes import reading
 from poolsmith.core.pattern import pattern
 from poolsmith.core.record import record
-from poolsmith.core.sources.input_tree import leads_out, read_bytes, walk, yaml_diagnostic
+from poolsmith.core.sources.input_tree import is_elsewhere, leads_out, read_bytes, walk, yaml_diagnostic
 from poolsmith.core.sources.yaml_places import StreamPlaces
 from poolsmith.core.sources.yaml_reader import YamlProblem, read_documents, read_if_yaml
 from poolsmith.kubernetes.repository.manifest_files import (
@@ -189,6 +189,7 @@ class RepositoryFiles:
         self._root = os.path.abspath(root)  # noqa: PTH100 - resolve() would follow links
         self._within = tuple(os.path.realpath(path) for path in (root, *paths))
         self._paths = paths
+        self._tops = tuple(os.path.abspath(path if path.is_dir() else path.parent) for path in paths)  # noqa: PTH100
         self.is_of_interest = is_of_interest
         self._files: dict[str, RepositoryFile] = {}
         self._folders: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
@@ -250,7 +251,7 @@ class RepositoryFiles:
 
     def content(self, path: str) -> bytes | RepositoryFile:
         """The bytes of a file; or the file itself, of which that is all that anybody reads. Nothing is kept."""
-        if path.startswith("../"):
+        if is_elsewhere(path, self._tops):
             return RepositoryFile(path=path)
         absolute = os.path.join(self._root, path)  # noqa: PTH118 - many files
         if path not in self._named and leads_out(absolute, self._within):
@@ -387,7 +388,7 @@ class RepositoryFiles:
             return known
         files: list[str] = []
         folders: list[str] = []
-        if not folder.startswith("../"):
+        if not is_elsewhere(folder, self._tops):
             try:
                 with os.scandir(Path(self._root, folder)) as entries:
                     for entry in entries:

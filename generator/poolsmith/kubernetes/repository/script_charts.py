@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import posixpath
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from poolsmith.core.diagnostics.diagnostic import Position
@@ -62,7 +62,7 @@ def script_charts(path: str, files: RepositoryFiles) -> Iterator[ChartInstallati
 
 def charts_of_texts(document: CheckedDocument, files: RepositoryFiles) -> Iterator[ChartInstallation]:
     """Those of the texts of a document: steps of a workflow, tasks, arguments of a container."""
-    if not _may_install(document.text):
+    if not _file_may_install(document.text):
         return
     pending: list[tuple[str, str, Any]] = [("", "", document.data)]
     while pending:
@@ -77,6 +77,12 @@ def charts_of_texts(document: CheckedDocument, files: RepositoryFiles) -> Iterat
 
 def _may_install(text: str) -> bool:
     return HELM in text and len(text) <= LONGEST_SCRIPT and _INSTALLS.search(text) is not None
+
+
+@lru_cache(maxsize=4)
+def _file_may_install(text: str) -> bool:
+    """Asked for each document of a file."""
+    return _may_install(text)
 
 
 class _Script:

@@ -43,10 +43,10 @@ def _objects(path: str, script: ShellText) -> Iterator[Delivered]:
         if given is None or said.isdisjoint(_VERBS) or said.isdisjoint(_FROM_INPUT):
             continue
         body = script.text[given[0] : given[1]]
+        is_partial = _FILLED.search(body) is not None
         outer = PlacedSource(path, script.text, None, {}, {_INPUT: (script.position(given[0]).line, 0)})
         for index, data in enumerate(read_if_yaml(body)):
             if isinstance(data, dict) and data.get("kind") and data.get("apiVersion"):
                 layer = Layer(InnerText(outer, _INPUT, body, data, document=index), data)
-                is_partial = _FILLED.search(body) is not None
                 yield Delivered(path, count, data, script.text, None, is_partial, layers=(layer,))
                 count += 1

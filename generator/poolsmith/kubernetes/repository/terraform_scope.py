@@ -62,7 +62,7 @@ class TerraformScopes:
             for key, value in entries:
                 own = {"key": key, "value": value}
                 read = self._read(path, partial(_with_entry, own, scope))
-                yield next(item for item in read if (item.kind, item.labels) == (block.kind, block.labels))
+                yield next((item for item in read if (item.kind, item.labels) == (block.kind, block.labels)), block)
             if not entries:
                 yield block
 

@@ -9,6 +9,7 @@ from poolsmith.core.pattern import pattern
 from poolsmith.core.sources.pod_template import mapping, mappings, word
 from poolsmith.core.sources.pointer import join, reached, value_at
 from poolsmith.guard.rules.setup.repository_setups import objects_of
+from poolsmith.kubernetes.repository.manifest_files import has_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -56,9 +57,9 @@ def machine_images(documents: Iterable[CheckedDocument]) -> dict[str, Location]:
             and isinstance(document.data.get("machine"), dict)
         ):
             found.setdefault(TALOS, document.source.locate("/machine"))
-        if _CLASSES in document.text:
+        if has_word(document.text, _CLASSES):
             objects.extend(objects_of(document))
-        for item in objects_of(document) if any(group in document.text for group in switched) else ():
+        for item in objects_of(document) if any(has_word(document.text, group) for group in switched) else ():
             row = switched.get(item.group, {})
             if row and value_at(item.data, row["switch"]) is True:
                 found.setdefault(row["image"], item.place(join("", *row["switch"])))
