@@ -39,6 +39,9 @@ SET += (
     "  selector: {{matchLabels: {{a: b}}}}\n  template: {{metadata: {{labels: {{a: b}}}}, spec: {{containers: []}}}}\n"
 )
 SET += "  volumeClaimTemplates: [{{metadata: {{name: {0}}}, spec: {{}}}}]\n"
+OLM = "apiVersion: operators.coreos.com/v1alpha1\nkind: Subscription\nmetadata: {{name: sso, namespace: team}}\n"
+OLM += "spec: {{channel: fast, name: sso, source: {0}, sourceNamespace: {1}}}\n"
+WITH_CLASS = POD.format("runtimeClassName: nvidia", "nvidia.com/gpu")
 WORKER = "version: v1alpha1\nmachine: {{type: worker, nodeLabels: {{{0}}}}}\n"
 
 
@@ -73,6 +76,11 @@ TOLD = {
     "a label that no machine has": ("PSM775", [selecting("workload: a"), NODES.format("workload-class: a", "")], ""),
     "a value that no machine has": ("PSM775", [selecting("pool: b"), NODES.format("pool: a", "")], ""),
     "a value that Talos does not give": ("PSM775", [selecting("pool: b"), WORKER.format("pool: a")], ""),
+    "a class on OpenShift": (
+        "PSM946",
+        [WITH_CLASS, OLM.format("redhat-operators", "openshift-marketplace")],
+        ", cdi: {enabled: false}",
+    ),
     "a family in capitals": ("PSM775", [selecting("nvidia.com/gpu.family: Ampere")], ""),
     "memory with a unit": ("PSM775", [selecting("nvidia.com/gpu.memory: 80GB")], ""),
     "a strategy that is none": ("PSM775", [selecting("nvidia.com/gpu.sharing-strategy: timeslicing")], ""),
@@ -109,6 +117,7 @@ SILENT = {
     "a runtime of the cluster": ("PSM773", [SERVED, RUNTIME.format("ClusterServingRuntime", "vllm-cuda")], ""),
     "a class of priority of Kubernetes": ("PSM773", [pod("priorityClassName: system-node-critical")], ""),
     "a class of priority from elsewhere": ("PSM773", [pod("priorityClassName: gpu-critical")], ""),
+    "a class beside OLM": ("PSM946", [WITH_CLASS, OLM.format("hub", "olm")], ", cdi: {enabled: false}"),
     "a family": ("PSM775", [selecting("nvidia.com/gpu.family: ada-lovelace")], ""),
     "memory": ("PSM775", [selecting("nvidia.com/gpu.memory: '81920'")], ""),
     "a value that machines have": (
@@ -122,13 +131,13 @@ SILENT = {
 
 def found(folder, texts, values):
     files = {"op.yaml": OPERATOR.replace("VALUES", values), **{f"f{n}.yaml": text for n, text in enumerate(texts)}}
-    objects = [name for name, text in files.items() if "machine:" not in text]
+    objects = [name for name, text in files.items() if "apiVersion:" in text]
     files["kustomization.yaml"] = (
         f"apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [{', '.join(objects)}]\n"
     )
     for name, text in files.items():
         (folder / name).write_text(text, "utf-8")
-    return [item for item in check_paths(folder, [folder]).diagnostics if item.severity is not Severity.NOTE]
+    return check_paths(folder, [folder]).diagnostics
 
 
 @pytest.mark.parametrize("what", TOLD)
@@ -136,7 +145,9 @@ def test_what_nothing_supplies_is_told(tmp_path, what):
     code, texts, values = TOLD[what]
 
     assert [
-        item.code for item in found(tmp_path, texts, values) if item.code.startswith("PSM77") or item.code == code
+        item.code
+        for item in found(tmp_path, texts, values)
+        if item.severity is not Severity.NOTE and (item.code.startswith("PSM77") or item.code == code)
     ] == [code]
 
 
@@ -144,7 +155,26 @@ def test_what_nothing_supplies_is_told(tmp_path, what):
 def test_what_is_supplied_or_may_be_is_left_alone(tmp_path, what):
     code, texts, values = SILENT[what]
 
-    assert [item.message for item in found(tmp_path, texts, values) if item.code == code] == []
+    told = [item for item in found(tmp_path, texts, values) if item.code == code and item.severity is not Severity.NOTE]
+    assert told == []
+
+
+NAMED_AS_A_LABEL = "nvidia.com/gpu: 'true'"
+HOSTS = "talosVersion: v1.11.0\nnodes: [{{hostname: a, nodeLabels: {{{0}}}}}]\n"
+BY_HAND = {
+    "nobody": ([selecting(NAMED_AS_A_LABEL)], "", 1),
+    "talhelper, another one": ([selecting(NAMED_AS_A_LABEL), HOSTS.format("gpu.example.com/kind: a")], "", 1),
+    "talhelper": ([selecting(NAMED_AS_A_LABEL), HOSTS.format(NAMED_AS_A_LABEL)], "", 0),
+    "kubespray": ([selecting(NAMED_AS_A_LABEL), f"node_labels: {{{NAMED_AS_A_LABEL}}}\n"], "", 0),
+    "nobody, and no chart reads it": ([], f", nodeSelector: {{{NAMED_AS_A_LABEL}}}", 0),
+}
+
+
+@pytest.mark.parametrize("who", BY_HAND)
+def test_a_resource_as_a_label_is_a_note_where_nobody_gives_it_by_hand(tmp_path, who):
+    texts, values, count = BY_HAND[who]
+
+    assert [item.code for item in found(tmp_path, texts, values)].count("PSM775") == count
 
 
 NAMES = ["gpu-sharing", "model-cache-pvc", "train-data", "a", "x" * 300]

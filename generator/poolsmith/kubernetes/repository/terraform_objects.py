@@ -45,7 +45,8 @@ _TYPED = {
     )
     for version in ("", "_v1")
 }
-_MARKS = ("kubernetes_", "kubectl_")
+_MARKS = ('"kubernetes_', '"kubectl_', "resource kubernetes_", "resource kubectl_")
+"""Of a type, which may stand without quotes; `kubernetes_version` is said in many files beside."""
 
 
 def terraform_objects(

@@ -43,14 +43,16 @@ class TerraformScopes:
         self._raw: dict[str, tuple[HclBlock, ...]] = {}
         self._called: dict[str, list[tuple[str, HclBlock]]] | None = None
         self._scopes: dict[str, list[Resolve]] = {}
+        self._tops: dict[str, Resolve] = {}
+        self._calling: dict[str, tuple[HclBlock, ...]] = {}
 
     def readings(self, path: str) -> Iterator[tuple[HclBlock, ...]]:
         """The blocks of a file once for each call of its module, or once as the module at the top; those with
         `for_each` once for each entry that is known."""
         folder = posixpath.dirname(path)
         if folder not in self._scopes:
-            calls: list[dict[str, Any] | None] = [*self._inputs(folder)]
-            self._scopes[folder] = [self._scope(folder, inputs) for inputs in calls or [None]]
+            calls = self._inputs(folder)
+            self._scopes[folder] = [self._scope(folder, inputs) for inputs in calls] or [self._top(folder)]
         for scope in self._scopes[folder]:
             yield tuple(self._for_each(path, scope))
 
@@ -140,9 +142,16 @@ class TerraformScopes:
 
     def _resolved(self, path: str, call: HclBlock) -> list[dict[str, Any]]:
         """The inputs of a call, with what names stand for in the folder that calls."""
-        blocks = self._for_each(path, self._scope(posixpath.dirname(path), None))
+        if path not in self._calling:
+            self._calling[path] = tuple(self._for_each(path, self._top(posixpath.dirname(path))))
+        blocks = self._calling[path]
         found = [item.data for item in blocks if (item.kind, item.labels) == (call.kind, call.labels)]
         return found or [call.data]
+
+    def _top(self, folder: str) -> Resolve:
+        if folder not in self._tops:
+            self._tops[folder] = self._scope(folder, None)
+        return self._tops[folder]
 
     def _has(self, path: str, word: str) -> bool:
         return word in (self._files.text(path) or "")

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 RULE = RuleInfo.of("PSM946")
 _CLASS, _MODE, _OPENSHIFT = "nvidia", "CRIO_CONFIG_MODE", "openshift"
+_MARKETPLACE = "openshift-marketplace"
+"""Where OpenShift has its catalogs; OLM by itself, on any cluster, has them elsewhere."""
 _POLICY = "ClusterPolicy"
 
 
@@ -40,7 +42,7 @@ def check(view: LinkView) -> Iterator[Finding[Location]]:
 def _has_crio(view: LinkView) -> bool:
     if view.nodes:
         return {node.runtime for node in view.nodes} == {CRIO}
-    is_openshift = any(item.group == "operators.coreos.com" for item in view.of_kind("Subscription"))
+    is_openshift = any(item.spec.get("sourceNamespace") == _MARKETPLACE for item in view.of_kind("Subscription"))
     return view.distributions == {_OPENSHIFT} or (is_openshift and not view.distributions)
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 TERMS = ("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
 _CHART_PODS = ("", "kubeletPlugin", "daemonsets", "worker")
-"""Where charts of the stack take selectors of their pods."""
+"""Where charts of the stack take selectors of their pods; the operator's takes none of its operands."""
 
 
 @kept_all
@@ -34,7 +34,7 @@ def selections(view: LinkView) -> Iterator[Need]:
         else:
             yield from (need for need in _selected(pod.spec, pod.place, pod.owner.name) if _is_of_gpus(need.name))
     for chart in view.charts:
-        for part in _CHART_PODS:
+        for part in () if chart.is_operator else _CHART_PODS:
             yield from selections_in(chart, part)
     for item in view.of_kind("ResourceFlavor"):
         labels = {key: value for key, value in mapping(item.spec.get("nodeLabels")).items() if _is_of_gpus(str(key))}
